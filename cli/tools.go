@@ -2,22 +2,36 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pillion/agents/mcp"
+	"pillion/agents/relay"
+	"pillion/internal/fault"
+	"pillion/sidecar"
 	"pillion/terminal"
 	"pillion/tools"
+	"pillion/tools/found"
 )
 
-const toolsHelp = `usage: pillion tools [--json] [--cost [--structured]] [--dialect NAME] [TOOL]
+const toolsHelp = `usage: pillion tools [--json] [--cost [--structured]] [--dialect NAME] [--refresh] [-C FOLDER] [TOOL]
 
-Lists the tools that agents can call, or the arguments of one TOOL.
+Lists the tools that agents can call, or the arguments of one TOOL. Those of other
+programs (mcpServers and the like in the settings) are listed with where they come
+from, and with what was refused; the programs are started for it.
 
+  -C FOLDER
+            those in FOLDER instead of the current folder
+  --refresh
+            have the editor that is open on the folder ask the other programs again
   --json    print the tools as agents get them, including schemas
   --cost    count the tokens that their definitions take in each conversation
   --structured
@@ -33,6 +47,8 @@ func listTools(args []string) int {
 	cost := flags.Bool("cost", false, "")
 	structured := flags.Bool("structured", false, "")
 	dialect := flags.String("dialect", "", "")
+	folder := flags.String("C", ".", "")
+	refresh := flags.Bool("refresh", false, "")
 	operands, code, ok := parse(flags, toolsHelp, [2]int{0, 1}, args)
 	if !ok {
 		return code
@@ -40,7 +56,15 @@ func listTools(args []string) int {
 	if err := tools.CheckDialect(*dialect); err != nil {
 		return fail(err)
 	}
-	definitions := tools.DialectDefinitions(*dialect, nil)
+	if *refresh {
+		if err := refreshTools(*folder); err != nil {
+			return fail(err)
+		}
+	}
+	definitions, notes, err := toolsIn(*folder, *dialect)
+	if err != nil {
+		return fail(err)
+	}
 	if len(operands) == 1 {
 		i := slices.IndexFunc(definitions, func(d tools.Definition) bool {
 			return plainName(d.Name) == plainName(operands[0])
@@ -58,17 +82,59 @@ func listTools(args []string) int {
 		printCosts(definitions)
 		return 0
 	case *asJSON:
-		return printToolsJSON(tools.WithResults(definitions))
+		return printToolsJSON(tools.WithResults(definitions), notes)
 	case len(operands) == 1:
 		return describeTool(definitions[0])
 	}
 	style := terminal.StyleOf(os.Stdout)
 	for _, d := range definitions {
 		const columns = 18 + 1 + 8 + 1
-		text := style.Wrap("", strings.Repeat(" ", columns), firstSentence(d.Description))
+		text := firstSentence(d.Description)
+		if d.Source != nil {
+			text = "[" + fault.Line(d.Source.Server) + "] " + fault.Line(text)
+		}
+		text = style.Wrap("", strings.Repeat(" ", columns), text)
 		fmt.Printf("%s %-8s %s\n", style.Bold(fmt.Sprintf("%-18s", d.Name)), d.Access, text)
 	}
+	for _, n := range notes {
+		fmt.Println(style.Wrap("", "  ", "\n"+fault.Line(n.Source)+": "+fault.Escape(n.Text)))
+	}
 	return 0
+}
+
+// toolsIn are the tools in a folder, and notes on those of other programs.
+func toolsIn(folder, dialect string) ([]tools.Definition, []found.Note, error) {
+	if !sidecar.MayFind(folder) {
+		return tools.DialectDefinitions(dialect, nil), nil, nil
+	}
+	c, err := sidecar.ForPerson(folder, terminal.Nobody{})
+	if err != nil {
+		return nil, nil, err
+	}
+	definitions, notes := c.ToolsForPerson(dialect)
+	return definitions, notes, c.Close()
+}
+
+// refreshTools has the sidecar of an editor take the lists of other programs anew. Its agents
+// are told if these have changed.
+func refreshTools(folder string) error {
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	entry, open, err := relay.Find(dir)
+	if err != nil || !open {
+		fmt.Fprintln(os.Stderr, "pillion: no editor is open on this folder; whatever starts here asks the other programs anyway")
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	client, err := relay.Dial(ctx, entry, relay.Hello{Agent: relay.Agent{Name: "pillion tools", Version: version}, Cwd: dir})
+	if err != nil {
+		return err
+	}
+	_, err = client.Refresh(ctx)
+	return errors.Join(err, client.Close())
 }
 
 // printCosts counts bytes, which is exact, and tokens, which is not: models differ, and
@@ -100,12 +166,16 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".")
 }
 
-func printToolsJSON(definitions []tools.Definition) int {
+func printToolsJSON(definitions []tools.Definition, notes []found.Note) int {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(map[string]any{"tools": definitions}); err != nil {
+	list := map[string]any{"tools": definitions}
+	if len(notes) > 0 {
+		list["notes"] = notes
+	}
+	if err := e.Encode(list); err != nil {
 		return fail(err)
 	}
 	os.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
@@ -126,7 +196,10 @@ type property struct {
 // describeTool says what a person needs to call it.
 func describeTool(d tools.Definition) int {
 	style := terminal.StyleOf(os.Stdout)
-	fmt.Printf("%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", d.Description))
+	fmt.Printf("%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", fault.Escape(d.Description)))
+	if d.Source != nil {
+		fmt.Printf("\nFrom %s\n", fault.Line(d.Source.Server))
+	}
 	var schema inputSchema
 	if err := json.Unmarshal(d.InputSchema, &schema); err != nil {
 		return fail(err)

@@ -49,6 +49,8 @@ type Settings struct {
 	Skills          Skills          `json:"skills,omitzero"`
 	Web             Web             `json:"web,omitzero"`
 	Task            Task            `json:"task,omitzero"`
+	Tools           Tools           `json:"tools,omitzero"`
+	MCPServers      MCPServers      `json:"mcpServers,omitempty"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
@@ -91,9 +93,11 @@ type Search struct {
 	IndexMegabytes *float64 `json:"indexMegabytes,omitempty"`
 }
 
-// MCP is what agents get that come by `pillion mcp`.
+// MCP is what agents get that come by `pillion mcp`, and a server without an alias.
 type MCP struct {
-	Structured bool `json:"structured,omitempty"` // structuredContent beside the text
+	// ServerCommand is the command line of a server whose tools have their own names.
+	ServerCommand string `json:"mcpServerCommand,omitempty"`
+	Structured    bool   `json:"structured,omitempty"` // structuredContent beside the text
 }
 
 // Gateway is how a gateway is reached, and how it wants its frames.
@@ -170,7 +174,7 @@ func (s Settings) Over(user Settings) Settings {
 func lay(out, under reflect.Value) {
 	switch out.Kind() {
 	case reflect.Map:
-		out.Set(reflect.ValueOf(out.Interface().(entries).over(under.Interface())))
+		out.Set(out.Interface().(anyNamed).overValue(under))
 	case reflect.Struct:
 		for i := range out.NumField() {
 			lay(out.Field(i), under.Field(i))

@@ -126,6 +126,19 @@ var keys = []Key{
 			"`env`, `inheritEnv` (names of your environment variables that it gets), `writable` (folders that it may write in the sandbox), `writesItself` (it changes files by itself: opencode), `mode` (the loosest that it works in) and `timeoutSeconds` (1800). A project's file can add one only with your trust",
 	},
 	{
+		Name: "tools.toolDiscoveryCommand", Default: `""`, Meaning: "a command line that prints a JSON array of function declarations, as tools for agents (tools.md, \"Found tools\"). In a project's file it needs your trust, like the three settings below",
+	},
+	{
+		Name: "tools.toolCallCommand", Default: `""`, Meaning: "the command line that calls such a tool: it gets the tool's name as its last argument and the call's arguments as JSON on standard input, and prints the result. Its exit code says whether it failed",
+	},
+	{
+		Name: "mcpServers", Default: "{}", Meaning: "MCP servers by alias, whose tools agents can call as `ALIAS__TOOL`: `command`, `args`, `env` and `cwd` of a program, or `url` (or `httpUrl`) and `headers` of streamable HTTP; `timeout` of a call in milliseconds; " +
+			"`enabled`; `access`, which gives single tools another class than `exec`: `{\"search\": \"read\", \"*\": \"network\"}` (only in your own settings). `${NAME}` in values of `env` and `headers` is the environment variable of that name",
+	},
+	{
+		Name: "mcp.mcpServerCommand", Default: `""`, Meaning: "the command line of one MCP server without an alias: its tools keep their own names",
+	},
+	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},

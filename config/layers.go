@@ -28,6 +28,7 @@ type View struct {
 	// Settings hold for the window. Their rules are the user's own, and hold in every
 	// folder.
 	Settings Settings
+	Own      Settings // the user's
 	Folders  []Folder
 }
 
@@ -44,6 +45,8 @@ type Folder struct {
 	Project    Permissions // the rules of the project that count
 	Remembered []Remembered
 	Rules      policy.Rules // both of them
+
+	Counts Settings // what counts of the project's file
 
 	LanguageServers LanguageServers // the user's own, with what counts of the project's
 }
@@ -104,7 +107,7 @@ func (l *Layers) sight(root workspace.Path, before projectText) sighting {
 
 // makeView needs the lock.
 func (l *Layers) makeView(roots []workspace.Path, seen []sighting) *View {
-	v := &View{Settings: l.own}
+	v := &View{Settings: l.own, Own: l.own}
 	for i, s := range seen {
 		folder, settings := l.layer(projectPath(roots[i]), s)
 		v.Folders = append(v.Folders, folder)
@@ -157,6 +160,7 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 	}
 	own := l.own
 	own.Permissions, h.counts.Permissions = Permissions{}, Permissions{}
+	f.Counts = h.counts
 	out := h.counts.Over(own)
 	f.LanguageServers = out.LanguageServers
 	return f, out

@@ -67,6 +67,19 @@ func TestWhatAProjectMayDo(t *testing.T) {
 			`languageServers.servers pylsp {"enabled":false,"env":{"A":"b"}}`,
 		},
 		{
+			`{"mcpServers": {"m": {"command": "./m", "access": {"*": "read"}}}}`, `{}`,
+			`{}`, `{"mcpServers": {"m": {"command": "./m"}}}`, `mcpServers m {"command":"./m"}`,
+		},
+		{ // what is yours stays yours
+			`{"mcpServers": {"m": {"command": "./evil"}, "n": {"enabled": false}, "o": {"access": {"*": "read"}}}}`, `{"mcpServers": {"m": {"command": "m", "access": {"*": "read"}}, "n": {"command": "n"}}}`,
+			`{"mcpServers": {"n": {"enabled": false}}}`, `{"mcpServers": {"n": {"enabled": false}}}`, "",
+		},
+		{
+			`{"tools": {"toolDiscoveryCommand": "./list", "toolCallCommand": "./call"}, "mcp": {"mcpServerCommand": "./serve", "structured": true}}`, `{}`,
+			`{}`, `{"tools": {"toolDiscoveryCommand": "./list", "toolCallCommand": "./call"}, "mcp": {"mcpServerCommand": "./serve"}}`,
+			`tools.toolDiscoveryCommand ./list (yours: ""); tools.toolCallCommand ./call (yours: ""); mcp.mcpServerCommand ./serve (yours: "")`,
+		},
+		{
 			`{"agents": {"codex": {"tools": ["edit_file", "glob"]}}}`, `{"agents": {"codex": {"tools": ["glob"]}}}`, // each list counts
 			`{"agents": {"codex": {"tools": ["edit_file", "glob"]}}}`, `{"agents": {"codex": {"tools": ["edit_file", "glob"]}}}`, "",
 		},
@@ -119,7 +132,7 @@ func TestServersOfSeveralFolders(t *testing.T) {
 	a, _ := Parse([]byte(`{"languageServers": {"servers": {"pylsp": {"enabled": false}, "gopls": {"env": {"A": "b"}}, "x": {"command": ["x"]}}}}`))
 	b, _ := Parse([]byte(`{"languageServers": {"servers": {"gopls": {"env": {"A": "b"}}}}}`))
 	want := map[string]bool{"pylsp": true, "gopls": false}
-	for _, s := range []Servers{a.LanguageServers.Servers.both(b.LanguageServers.Servers).(Servers), b.LanguageServers.Servers.both(a.LanguageServers.Servers).(Servers)} {
+	for _, s := range []Servers{a.LanguageServers.Servers.both(b.LanguageServers.Servers), b.LanguageServers.Servers.both(a.LanguageServers.Servers)} {
 		got := map[string]bool{}
 		for name, server := range s {
 			got[name] = server.Off()

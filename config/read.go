@@ -77,11 +77,10 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 		}
 	}
 	switch into := v.Addr().Interface().(type) {
-	case *Servers:
-		p.decodeServers(raw, into, at)
-		return
-	case *Runners:
-		p.decodeRunners(raw, into, at)
+	case interface {
+		decode(p *problems, raw json.RawMessage, at string)
+	}:
+		into.decode(p, raw, at)
 		return
 	case *Agents:
 		p.decodeAgents(raw, into, at)
@@ -221,6 +220,8 @@ func (p *problems) check(s *Settings) {
 	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
 	p.checkNumbers(reflect.ValueOf(&s.Journal).Elem(), "journal")
 	p.checkLanguageServers(&s.LanguageServers)
+	p.checkMCPServers(s.MCPServers)
+	p.checkRunners(s.Task.Runners)
 	p.checkUpTo(&s.Search.IndexMegabytes, "search.indexMegabytes", 1<<20)
 	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Journal.Mode) {
 		p.add("journal.mode %q does not exist; use require, prefer or off. Using require", s.Journal.Mode)

@@ -1,16 +1,13 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"pillion/internal/fault"
 	"pillion/tools/policy"
 )
 
@@ -19,11 +16,11 @@ type Task struct {
 	Runners Runners `json:"runners,omitempty"`
 }
 
-// Runners are sub-agents by name. An entry counts as a whole: what is said of one in
-// several places is not mixed.
-type Runners map[string]Runner
+// Runners are sub-agents by name.
+type Runners = Named[Runner]
 
-// Runner is how one is run: ACP or Command.
+// Runner is how one is run: ACP or Command. It counts as a whole: what is said of one in
+// several places is not mixed.
 type Runner struct {
 	ACP            []string          `json:"acp,omitempty"`
 	Command        []string          `json:"command,omitempty"`
@@ -49,71 +46,29 @@ func (r Runner) Timeout() time.Duration {
 	return seconds(r.TimeoutSeconds)
 }
 
-func (r Runners) over(under any) any {
-	out := maps.Clone(under.(Runners))
-	if out == nil {
-		return r
-	}
-	maps.Copy(out, r)
-	return out
-}
+// Off: one is there or it is not.
+func (r Runner) Off() bool { return false }
 
-// hold needs trust for each entry that is not the user's own: it says which program runs.
-func (r Runners) hold(key string, own any, trusted bool, loosens *[]string) any {
-	out := Runners{}
-	for _, name := range slices.Sorted(maps.Keys(r)) {
-		mine := reflect.DeepEqual(r[name], own.(Runners)[name])
-		if !mine {
-			*loosens = append(*loosens, fmt.Sprintf("%s %s %s", key, fault.Quote(name), fault.Escape(asJSON(r[name]))))
-		}
-		if mine || trusted {
-			out[name] = r[name]
-		}
-	}
-	return out.orNone()
-}
+func (r Runner) off() Runner { return Runner{} }
 
-// both are the runners that two folders agree on.
-func (r Runners) both(other any) any {
-	out := Runners{}
-	for name, runner := range r {
-		if reflect.DeepEqual(runner, other.(Runners)[name]) {
-			out[name] = runner
-		}
-	}
-	return out.orNone()
-}
+func (r Runner) over(Runner) Runner { return r }
 
-func (r Runners) orNone() Runners {
-	if len(r) == 0 {
-		return nil
-	}
-	return r
-}
+func (r Runner) inProject(Runner) (counts Runner, field, because string) { return r, "", "" }
 
-func asJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fault.Quote(err.Error())
-	}
-	return string(text)
-}
+// String is the entry as JSON.
+func (r Runner) String() string { return jsonOf(r) }
 
 // runnerName is a name that an agent can write and a rule can have in it.
 var runnerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-func (p *problems) decodeRunners(raw json.RawMessage, into *Runners, at string) {
-	out := Runners{}
-	p.decodeEntries(raw, at, "runners", func(name string, raw json.RawMessage, at string) {
-		var r Runner
-		p.decodeObject(raw, reflect.ValueOf(&r).Elem(), at)
-		if problem := r.check(name); problem != "" {
-			p.add("setting %q is ignored: %s", at, problem)
-			return
+// checkRunners drops runners that cannot be, each by itself.
+func (p *problems) checkRunners(all Runners) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if problem := all[name].check(name); problem != "" {
+			p.add("setting %q is ignored: %s", join("task.runners", name), problem)
+			delete(all, name)
 		}
-		out[name] = r
-	})
-	*into = out.orNone()
+	}
 }
 
 // check says why the runner cannot be used.

@@ -53,6 +53,11 @@ var bounds = map[string]bound{
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},
 
+	"tools.toolDiscoveryCommand": needsTrust,
+	"tools.toolCallCommand":      needsTrust,
+	"mcpServers":                 {}, // MCPServer says
+	"mcp.mcpServerCommand":       needsTrust,
+
 	"gateway.url":           {never: gatewaysAreYours},
 	"gateway.tokenCommand":  {never: gatewaysAreYours},
 	"gateway.allowInsecure": {never: gatewaysAreYours},
@@ -91,6 +96,9 @@ func ranked[T comparable](order ...T) bound {
 	rank := func(v reflect.Value) int { return slices.Index(order, v.Interface().(T)) }
 	return bound{tighter: func(value, than reflect.Value) bool { return rank(value) <= rank(than) }}
 }
+
+// needsTrust is for what runs a program, whichever.
+var needsTrust = bound{tighter: func(value, than reflect.Value) bool { return value.Equal(than) }}
 
 func number(v reflect.Value) float64 {
 	if v.CanInt() {
@@ -152,7 +160,7 @@ func hold(project, own Settings, trusted bool) held {
 		switch {
 		case value.IsZero():
 		case value.Kind() == reflect.Map:
-			counts.Set(reflect.ValueOf(value.Interface().(entries).hold(key, mine.Interface(), trusted, &h.loosens)))
+			counts.Set(value.Interface().(anyNamed).holdValue(key, mine, trusted, &h))
 		case b.never != "":
 			h.never = append(h.never, fmt.Sprintf("setting %q is ignored in a project: %s", key, b.never))
 		case value.Kind() == reflect.Slice:
@@ -224,7 +232,7 @@ func strictest(a, b Settings) Settings {
 		one, other, into := values[0], values[1], values[2]
 		switch bound := bounds[key]; {
 		case one.Kind() == reflect.Map:
-			into.Set(reflect.ValueOf(one.Interface().(entries).both(other.Interface())))
+			into.Set(one.Interface().(anyNamed).bothValue(other))
 		case bound.never != "":
 			into.Set(one)
 		case one.Kind() == reflect.Slice:

@@ -132,6 +132,7 @@ func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) 
 		SessionID string   `json:"sessionId"`
 		Allowed   []string `json:"allowed"`
 		Format    string   `json:"format"`
+		Refresh   bool     `json:"refresh"`
 	}](raw)
 	if err != nil {
 		return nil, err
@@ -139,16 +140,27 @@ func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) 
 	if err := tools.CheckDialect(p.Dialect); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
-	definitions := tools.WithResults(s.running().Registry.DefinitionsIn(p.Dialect, s.lister(p.SessionID), p.Allowed))
+	if p.Refresh {
+		s.running().Registry.Found.Refresh()
+	}
+	definitions, notes := s.running().Registry.NotedIn(p.Dialect, s.lister(p.SessionID), p.Allowed)
+	if p.Format == "page" {
+		return map[string]any{"text": tools.Listing(definitions, notes)}, nil
+	}
+	definitions = tools.WithResults(definitions)
 	format, ok := formats[p.Format]
 	if !ok {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai or gemini", p.Format)
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai, gemini or page", p.Format)
 	}
 	list := make([]any, 0, len(definitions))
 	for _, d := range definitions {
 		list = append(list, format(d))
 	}
-	return map[string]any{"tools": list}, nil
+	out := map[string]any{"tools": list}
+	if len(notes) > 0 {
+		out["notes"] = notes
+	}
+	return out, nil
 }
 
 // formats are the shapes in which model programs take tool definitions. All but

@@ -32,5 +32,5 @@ func Alone(dirs []string, agent session.Agent, asker approval.Asker, human tools
 		return nil, errors.Join(err, c.Close())
 	}
 	c.languages.TellMissing()
-	return &mcp.Door{Registry: c.Registry, Session: own, Structured: c.structured, Close: c.Close}, nil
+	return &mcp.Door{Registry: c.Registry, Session: own, OnToolsChanged: c.onToolsChanged, Structured: c.structured, Close: c.Close}, nil
 }

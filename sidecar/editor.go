@@ -41,6 +41,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		return nil, err
 	}
 	agents := listenForAgents(s, c, version)
+	c.onToolsChanged(agents.ToolsChanged)
 	gateway := c.Gateway(version)
 	c.track(func(changes []tracking.Change) {
 		s.Events.Changed(changes)
@@ -88,6 +89,7 @@ type agentServer interface {
 	Focused()
 	RootsChanged()
 	Changed([]tracking.Change)
+	ToolsChanged()
 	Indexed(files int, bytes int64)
 	Info() (socket, token string)
 	Close() error
@@ -111,6 +113,7 @@ type noAgents struct{}
 func (noAgents) Focused()                     {}
 func (noAgents) RootsChanged()                {}
 func (noAgents) Changed([]tracking.Change)    {}
+func (noAgents) ToolsChanged()                {}
 func (noAgents) Indexed(int, int64)           {}
 func (noAgents) Info() (socket, token string) { return "", "" }
 func (noAgents) Close() error                 { return nil }

@@ -65,6 +65,7 @@ func (c *Sidecar) Host(h relay.Host, work func(*relay.Server) error) (err error)
 		return fmt.Errorf("agents cannot find this terminal: %w", err)
 	}
 	defer func() { err = errors.Join(err, agents.Close()) }()
+	c.onToolsChanged(agents.ToolsChanged)
 	return work(agents)
 }
 

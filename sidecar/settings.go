@@ -29,7 +29,7 @@ type liveSettings struct {
 	asked    map[string]string // the files that the user was reported of, and the hash
 	open     bool              // somebody can be reported
 
-	unknown     []string                      // problems with what settings name
+	unknown     []string                      // problems with what settings name, and with where tools are found
 	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
 	languagesIn *config.View
 }
@@ -69,6 +69,9 @@ func (c *Sidecar) now() tools.Settings {
 	if s.settings.Memory, err = OpenMemory(c.workspace, view.Settings); err != nil {
 		s.unknown = append(s.unknown, fmt.Sprintf("the file of memory.file cannot be used, so memories go into the project: %v", err))
 	}
+	sources, problems := foundSources(view, c.workspace.Roots())
+	s.unknown = append(s.unknown, problems...)
+	c.Registry.Found.Configure(sources)
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {

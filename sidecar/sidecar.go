@@ -76,8 +76,9 @@ type Sidecar struct {
 	settings      *liveSettings
 	journal       *change.Journal
 	languages     *lspbridge.Bridge
-	recovered     []string  // what became of sets that were interrupted, until the user can be told
-	atOnce        time.Time // until then whoever asks at once is not disturbed: see giveWay
+	toolsChanged  atomic.Pointer[func()] // nil: nobody is to know
+	recovered     []string               // what became of sets that were interrupted, until the user can be told
+	atOnce        time.Time              // until then whoever asks at once is not disturbed: see giveWay
 
 	unkeep func() // saves the sessions, and keeps no more
 
@@ -131,6 +132,7 @@ func New(o Options) (*Sidecar, error) {
 		Watch:     c.watcher.Folders,
 		Files:     c.newFiles(),
 		Git:       c.newGitCache(),
+		Found:     c.newFound(),
 
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
@@ -197,6 +199,7 @@ func (c *Sidecar) Close() error {
 	if c.tracker != nil {
 		defer c.tracker.Close()
 	}
+	c.Registry.Found.Close()
 	c.Registry.Files.Close()
 	return errors.Join(c.languages.Close(), c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
 }

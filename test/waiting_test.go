@@ -17,6 +17,12 @@ import (
 // agentOf connects a real MCP client to the real `pillion mcp`, in an editor's folder.
 func agentOf(t *testing.T, e *testrig.Editor, args ...string) *mcp.ClientSession {
 	t.Helper()
+	return agentWith(t, e, nil, args...)
+}
+
+// agentWith is such an agent that can more.
+func agentWith(t *testing.T, e *testrig.Editor, o *mcp.ClientOptions, args ...string) *mcp.ClientSession {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +30,7 @@ func agentOf(t *testing.T, e *testrig.Editor, args ...string) *mcp.ClientSession
 	command := exec.Command(self, append([]string{"mcp"}, args...)...)
 	command.Dir = e.Dir
 	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
-	client := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, o)
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,10 @@ func Choose(list []string) (chosen, unknown []string) {
 		switch name := canonical(strings.TrimSpace(given)); {
 		case name == "core":
 			chosen = append(chosen, core...)
+		case strings.Contains(name, "__"): // of a server's, which may not be there yet
+			chosen = append(chosen, name)
 		case name == "all":
+			chosen = append(chosen, everything)
 			for _, t := range Catalogue() {
 				chosen = append(chosen, t.Name)
 			}
@@ -41,6 +44,9 @@ func Choose(list []string) (chosen, unknown []string) {
 	return slices.Compact(chosen), unknown
 }
 
+// everything stands in a list for the tools that are found, beside those that are named.
+const everything = "*"
+
 // IsCore says whether the tool is one of "core".
 func IsCore(name string) bool { return slices.Contains(core, name) }
 
@@ -49,11 +55,11 @@ func IsCore(name string) bool { return slices.Contains(core, name) }
 func (s Settings) off(owner *session.Session, tool string) error {
 	where := ""
 	for ; owner != nil; owner = owner.Parent() {
-		if offered, limited := owner.Offered(); limited && !slices.Contains(offered, tool) {
+		if offered, limited := owner.Offered(); limited && !isIn(offered, tool) {
 			where = "pillion mcp --tools"
 		}
 		for _, a := range s.Allowed {
-			if a.fits(owner.Agent().Name) && !slices.Contains(a.Tools, tool) {
+			if a.fits(owner.Agent().Name) && !isIn(a.Tools, tool) {
 				where = "the setting " + fault.Escape(a.Where)
 			}
 		}
@@ -63,6 +69,10 @@ func (s Settings) off(owner *session.Session, tool string) error {
 	}
 	return fault.New(fault.ToolNotFound, "unknown tool: %s is not on for this agent (%s)", fault.Quote(tool), where).
 		WithHint("do it with the tools that tools/list lists, or ask the user to turn this one on")
+}
+
+func isIn(list []string, tool string) bool {
+	return slices.Contains(list, tool) || slices.Contains(list, everything)
 }
 
 func (a Allowed) fits(agent string) bool {

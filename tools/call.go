@@ -23,10 +23,10 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	if c.Output == nil {
 		c.Output = func(string, string) {}
 	}
-	c.Name = canonical(c.Name)
 	started := time.Now()
 	ctx, leave := r.running.enter(ctx, c)
 	defer leave()
+	r.resolve(ctx, &c)
 	r.report(c, Activity{State: Queued}, started)
 	var answer *Answer
 	p, err := r.admit(ctx, c)
@@ -37,7 +37,7 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 		answer = failed(c, err)
 	}
 	answer.noteStopped(ctx)
-	result = catalogue[c.Name].result(answer)
+	result = c.tool.result(answer)
 	if !answer.paged {
 		result.page(c.PageBytes, answer.rest)
 	}
@@ -64,7 +64,7 @@ func failed(c Call, err error) *Answer {
 		From string `json:"from,omitempty"` // of a move
 		To   string `json:"to,omitempty"`
 	}
-	if catalogue[c.Name].Access == policy.Edit && json.Unmarshal(c.Arguments, &named) == nil && named.Path+named.From+named.To != "" {
+	if c.tool.Access == policy.Edit && json.Unmarshal(c.Arguments, &named) == nil && named.Path+named.From+named.To != "" {
 		a.Result = named
 	}
 	return a
@@ -85,8 +85,8 @@ func (r *Registry) report(c Call, a Activity, started time.Time) {
 	a.CallID, a.SessionID, a.Tool = c.CallID, c.Session.ID(), c.Name
 	a.Agent = approval.Agent{Name: agent.Name, Via: agent.Via}
 	a.Title = c.Name
-	if t, ok := catalogue[c.Name]; ok {
-		a.Title = t.Title
+	if c.tool.Name != "" {
+		a.Title = c.tool.Title
 	}
 	a.DurationMS = time.Since(started).Milliseconds()
 	r.Activity(a)
@@ -147,7 +147,7 @@ func (r *Registry) admit(ctx context.Context, c Call) (*pending, error) {
 	if err := paused(c.Session); err != nil {
 		return nil, err
 	}
-	access := catalogue[c.Name].Access
+	access := c.tool.Access
 	looks := access == policy.Read || access == policy.Session || access == policy.Human || access == ""
 	if looks {
 		if err := allowRate(c, session.Reads); err != nil {
@@ -215,7 +215,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			}
 			return plan.Run(ctx, Hands{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch, Search: p.search,
-				Agents: r.Agents,
+				Agents: r.Agents, Found: p.callFound,
 			})
 		case *Edits:
 			edits = plan

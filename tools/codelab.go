@@ -56,7 +56,7 @@ func (p *pending) codeLabAsks() bool {
 	case *Edits:
 		return len(plan.Set.Files) > 0 || slices.ContainsFunc(plan.Set.Tree, func(c change.TreeChange) bool { return c.Operation != change.CreateDirectory })
 	case *Action:
-		return p.tool.Access == policy.Exec || p.tool.Name == "git.commit" || p.tool.Name == "git.push"
+		return p.tool.Access == policy.Exec || p.tool.origin != nil || p.tool.Name == "git.commit" || p.tool.Name == "git.push"
 	}
 	return false
 }

@@ -14,6 +14,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/dialects"
+	"pillion/tools/found"
 	"pillion/tools/session"
 )
 
@@ -26,14 +27,20 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 		result, _ := r.execute(ctx, c)
 		return result
 	}
-	call := translate(d, &c)
+	call := r.translate(ctx, d, &c)
 	result, summary := r.execute(ctx, c)
 	return translated(d, call, result, dialects.Outcome{Summary: summary, Wrapped: c.Wrapped})
 }
 
-// translate makes a dialect's call the canonical one.
-func translate(d *dialects.Dialect, c *Call) dialects.Call {
+// translate makes a dialect's call the canonical one. A tool that was found has its own
+// name and arguments in every dialect.
+func (r *Registry) translate(ctx context.Context, d *dialects.Dialect, c *Call) dialects.Call {
 	t := d.Tool(c.Name)
+	if t == nil && catalogue[canonical(c.Name)].Name == "" {
+		if r.resolve(ctx, c); c.tool.Name != "" || c.refused != nil {
+			return d.Found(c.Name)
+		}
+	}
 	if t == nil {
 		c.refused = fault.New(fault.ToolNotFound, "unknown tool: %s", fault.Quote(c.Name)).WithHint("tools/list lists the tools")
 		return dialects.Call{}
@@ -78,10 +85,18 @@ func CheckDialect(name string) error {
 // DefinitionsIn are the tools that are on for a session, in a dialect; empty is the
 // session's own. Allowed may have the dialect's names, or the canonical ones.
 func (r *Registry) DefinitionsIn(dialect string, owner *session.Session, allowed []string) []Definition {
+	out, _ := r.NotedIn(dialect, owner, allowed)
+	return out
+}
+
+// NotedIn is DefinitionsIn, with notes on what other programs offer and was refused.
+func (r *Registry) NotedIn(dialect string, owner *session.Session, allowed []string) ([]Definition, []found.Note) {
+	more, notes := r.foundDefinitions(allowed)
 	settings := r.Settings()
-	return slices.DeleteFunc(DialectDefinitions(cmp.Or(dialect, owner.Dialect()), allowed), func(d Definition) bool {
+	all := append(DialectDefinitions(cmp.Or(dialect, owner.Dialect()), allowed), more...)
+	return slices.DeleteFunc(all, func(d Definition) bool {
 		return settings.off(owner, d.canonical) != nil
-	})
+	}), notes
 }
 
 // DialectDefinitions are the tools of a dialect, all of them or those that are named in

@@ -24,7 +24,8 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
-		r.Command, r.Covered, r.Host, r.Subject = p.commandFacts(plan.Command), plan.Covered, plan.Host, plan.Subject
+		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
+		r.Subject, r.Definition = plan.Subject, plan.Definition
 		if plan.Skill {
 			r.Access = policy.Skill
 		}
@@ -38,6 +39,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Paths = append(r.Paths, fact)
 	}
 	p.site = p.siteOf(r.Command, aims)
+	if open := p.registry.Documents.Workspace().Roots(); r.Definition != "" && len(open) == 1 {
+		p.site.roots = open // the folder that a rule can be remembered for
+	}
 	r.Rules = p.rules(p.site)
 	return r, nil
 }

@@ -55,15 +55,14 @@ func (r *Registry) prepare(ctx context.Context, c Call) (*pending, error) {
 	if err := paused(c.Session); err != nil {
 		return nil, err
 	}
+	r.resolve(ctx, &c)
 	if c.refused != nil {
 		return nil, c.refused
 	}
-	c.Name = canonical(c.Name)
-	t, ok := catalogue[c.Name]
-	if !ok || t.PartOf != "" && c.Session.Parent() == nil {
+	if c.tool.Name == "" {
 		return nil, unknownTool(c.Name)
 	}
-	p := &pending{registry: r, call: c, tool: t, moved: make(chan struct{}, 1), proposed: &proposals{}}
+	p := &pending{registry: r, call: c, tool: c.tool, moved: make(chan struct{}, 1), proposed: &proposals{}}
 	return p, p.replan(ctx)
 }
 

@@ -2,11 +2,13 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"time"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/tools/skills"
@@ -229,7 +231,9 @@ type Action struct {
 	Host    string          // of a call that reaches one, as policy has it
 	Subject string          // of a call that names what no path is, as policy has it
 	Skill   bool            // it loads a skill, whose name is the subject
-	Reasons []approval.Reason
+	// Definition is of a found tool what policy knows it by.
+	Definition string
+	Reasons    []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
 	// Covered says that an earlier yes of this session holds for the call too: what the
@@ -272,6 +276,8 @@ type Hands struct {
 	Search func(ctx context.Context, query string, limit int) ([]web.Found, error)
 	// Agents runs sub-agents. Nil: nobody does.
 	Agents Agents
+	// Found calls a tool of another program; the result has at most so many bytes.
+	Found func(ctx context.Context, t found.Tool, arguments json.RawMessage, most int) (found.Result, error)
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

@@ -11,6 +11,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/dialects"
+	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/tools/web"
@@ -44,6 +45,8 @@ type Registry struct {
 	Git *git.Cache
 	// Web fetches pages.
 	Web web.Fetcher
+	// Found are the tools of other programs. Nil: there are none.
+	Found *found.Set
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// LookPath finds a program of the user's, none that the workspace brought along.
@@ -88,6 +91,7 @@ type Call struct {
 	// next. Nil: the content is in the result.
 	Stream func(context.Context, Chunk) error
 
+	tool    Tool  // whose call it is; zero: nobody's
 	refused error // why it could not be translated from its session's dialect
 }
 
@@ -127,7 +131,8 @@ func (r *Registry) DefinitionsFiltered(allowed []string) []Definition {
 			out = append(out, t.Definition())
 		}
 	}
-	return out
+	more, _ := r.foundDefinitions(allowed)
+	return append(out, more...)
 }
 
 // Need is what a call would need before it could run.
@@ -145,7 +150,7 @@ type Need struct {
 // ApprovalRequest says what approval a call would need, without running it.
 func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 	if d, _ := dialects.Find(c.Session.Dialect()); d != nil {
-		translate(d, &c)
+		r.translate(ctx, d, &c)
 	}
 	p, err := r.prepare(ctx, c)
 	if err != nil {

@@ -50,6 +50,7 @@ type Tool struct {
 	// Made when they are first wanted: most of a sidecar's tools are not called.
 	schema func() *jsonschema.Schema
 	output func() json.RawMessage
+	origin *Origin // of one that was found
 	plan   func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error)
 }
 
@@ -156,6 +157,7 @@ type Definition struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Access       policy.Access   `json:"access"`
 	Annotations  Annotations     `json:"annotations"`
+	Source       *Origin         `json:"source,omitempty"` // nil: it is Pillion's own
 
 	canonical string                 // Name, of a dialect's tool the name of what it is
 	results   func() json.RawMessage // makes OutputSchema
@@ -174,7 +176,7 @@ func (t Tool) Definition() Definition {
 	readOnly := t.Access == policy.Read || t.Access == policy.Human
 	return Definition{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mustMarshal(t.schema()), Access: t.Access,
-		canonical: t.Name, results: t.output,
+		Source: t.origin, canonical: t.Name, results: t.output,
 		Annotations: Annotations{
 			ReadOnly:    readOnly,
 			Destructive: t.Destructive || t.Access == policy.Exec,

@@ -55,12 +55,12 @@ func planWebSearch(_ context.Context, in Input, args webSearchArgs) (*Action, er
 			if err != nil {
 				return nil, err
 			}
-			return foundAnswer(found, host), nil
+			return searchAnswer(found, host), nil
 		},
 	}, nil
 }
 
-func foundAnswer(found []web.Found, host string) *Answer {
+func searchAnswer(found []web.Found, host string) *Answer {
 	var text strings.Builder
 	for i, one := range found {
 		fmt.Fprintf(&text, "%d. %s\n   %s\n", i+1, one.Title, one.URL)

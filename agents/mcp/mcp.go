@@ -67,6 +67,7 @@ type Options struct {
 	find      func(cwd string) (sidecar, bool, error) // the registry
 	beat      time.Duration                           // between two signs of life
 	rootsTime time.Duration                           // for the client to name its roots
+	changed   func()                                  // hears that the list of tools is another one
 }
 
 // Key is where what an agent proves its session by outlives this program.
@@ -77,10 +78,12 @@ type Key interface {
 
 // Door is the tools on the agent's folders, without an editor.
 type Door struct {
-	Registry   *tools.Registry
-	Session    *session.Session
-	Structured func() bool // the settings want the structure of results; nil: they do not
-	Close      func() error
+	Registry *tools.Registry
+	Session  *session.Session
+	// OnToolsChanged has changed called when the list of tools is another one; nil: it never is.
+	OnToolsChanged func(changed func())
+	Structured     func() bool // the settings want the structure of results; nil: they do not
+	Close          func() error
 }
 
 // pageBytes is how much text a result has: less than what any agent cuts without a word
@@ -129,6 +132,8 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	protocol := newProtocolServer(o.Version)
+	o.changed = func() { listChanged(protocol) }
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
 	s.out.batches = func() bool { return s.revision() == revisionBatches }
@@ -136,11 +141,6 @@ func Serve(ctx context.Context, o Options) error {
 	defer s.errands.wait()
 	defer cancel()
 
-	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
-		Instructions: instructions,
-		Logger:       slog.New(slog.DiscardHandler),
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-	})
 	protocol.AddReceivingMiddleware(s.middleware)
 	connection, err := protocol.Connect(ctx, s.out, nil)
 	if err != nil {
@@ -154,6 +154,20 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+func newProtocolServer(version string) *sdk.Server {
+	return sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: version}, &sdk.ServerOptions{
+		Instructions: instructions,
+		Logger:       slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+	})
+}
+
+// listChanged has the SDK say so in the way of the client's revision, which it does when a
+// tool is added. Nobody sees this one: the middleware answers for all tools.
+func listChanged(protocol *sdk.Server) {
+	protocol.AddTool(&sdk.Tool{Name: "changed", InputSchema: map[string]any{"type": "object"}}, nil)
 }
 
 // session is the connection as the SDK has it. What it reads may come before Connect is back.

@@ -284,12 +284,16 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	}
 	d.Session.Offer(r.o.Tools)
 	d.Session.SetDialect(r.o.Dialect)
+	if d.OnToolsChanged != nil {
+		d.OnToolsChanged(r.o.changed)
+	}
 	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
 }
 
 // enter needs the turn, as the three that follow do.
 func (r *route) enter(found sidecar, conn *relay.Client) door {
+	conn.OnToolsChanged(r.o.changed)
 	if found.watch {
 		r.leaveSidecar(&r.watch)
 		r.watch = &editorDoor{client: conn, name: "`pillion watch`"}

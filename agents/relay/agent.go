@@ -187,12 +187,16 @@ func (a *agent) list(owner *session.Session, raw json.RawMessage) (any, error) {
 	var p struct {
 		Dialect string   `json:"dialect"`
 		Allowed []string `json:"allowed"`
+		Refresh bool     `json:"refresh"`
 	}
 	if err := decode(raw, &p); err != nil {
 		return nil, err
 	}
 	if err := tools.CheckDialect(p.Dialect); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	}
+	if p.Refresh {
+		a.server.host.Registry.Found.Refresh()
 	}
 	definitions := a.server.host.Registry.DefinitionsIn(p.Dialect, owner, p.Allowed)
 	if a.structures() {

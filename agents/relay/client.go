@@ -23,6 +23,7 @@ type Client struct {
 	mu       sync.Mutex // guards all below
 	seq      uint64
 	progress map[string]func(Progress) // by token
+	changed  func()                    // hears that the tools changed; nil: nobody does
 }
 
 // Dial connects to a sidecar and introduces the agent. The token, the version of
@@ -64,12 +65,28 @@ func (c *Client) Close() error {
 	return err
 }
 
+// OnToolsChanged has changed called when the list of tools is another one. It must not block.
+func (c *Client) OnToolsChanged(changed func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed = changed
+}
+
+// Refresh lists the tools after the lists of other programs' have been taken anew.
+func (c *Client) Refresh(ctx context.Context) ([]tools.Definition, error) {
+	return c.list(ctx, map[string]bool{"refresh": true})
+}
+
 // Tools lists the tools.
 func (c *Client) Tools(ctx context.Context) ([]tools.Definition, error) {
+	return c.list(ctx, struct{}{})
+}
+
+func (c *Client) list(ctx context.Context, params any) ([]tools.Definition, error) {
 	var out struct {
 		Tools []tools.Definition `json:"tools"`
 	}
-	if err := c.conn.Call(ctx, methodList, struct{}{}, &out); err != nil {
+	if err := c.conn.Call(ctx, methodList, params, &out); err != nil {
 		return nil, err
 	}
 	return out.Tools, nil
@@ -135,6 +152,14 @@ func (c *Client) unwatch(token string) {
 func (c *Client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 	if !req.Notification {
 		return nil, wire.Errorf(wire.CodeMethodNotFound, "an agent answers no requests")
+	}
+	if req.Method == methodTools {
+		c.mu.Lock()
+		changed := c.changed
+		c.mu.Unlock()
+		if changed != nil {
+			changed()
+		}
 	}
 	if req.Method != methodProgress {
 		return nil, nil

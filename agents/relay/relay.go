@@ -5,7 +5,7 @@
 // Find looks up the sidecar whose workspace holds a folder; Dial connects to it.
 // What is spoken is JSON-RPC in Content-Length frames (package wire) with a
 // method table of its own: agent/hello, tools/list, tools/call, $/cancelRequest,
-// and $/progress and workspace/changed back.
+// and $/progress, workspace/changed and tools/changed back.
 //
 // Who may connect: the socket is 0600 in a folder that is ours alone, the peer's
 // user is checked where the system tells it, and agent/hello carries the token
@@ -36,6 +36,7 @@ const (
 	methodCall     = "tools/call"
 	methodProgress = "$/progress"
 	methodChanged  = "workspace/changed"
+	methodTools    = "tools/changed"
 )
 
 // Host is what the relay needs of the sidecar.

@@ -94,7 +94,12 @@ func (s *Server) Indexed(files int, bytes int64) {
 
 // Changed tells all agents of files that changed, whoever did it. One that does not
 // know what to make of it passes it over.
-func (s *Server) Changed(changes []tracking.Change) {
+func (s *Server) Changed(changes []tracking.Change) { s.notify(methodChanged, changed{changes}) }
+
+// ToolsChanged tells all agents that the list of tools is another one.
+func (s *Server) ToolsChanged() { s.notify(methodTools, struct{}{}) }
+
+func (s *Server) notify(method string, params any) {
 	s.mu.Lock()
 	agents := make([]*agent, 0, len(s.agents))
 	for a := range s.agents {
@@ -104,7 +109,7 @@ func (s *Server) Changed(changes []tracking.Change) {
 	}
 	s.mu.Unlock()
 	for _, a := range agents {
-		_ = a.conn.Notify(methodChanged, changed{changes}) // whoever needs to know looks
+		_ = a.conn.Notify(method, params) // whoever needs to know looks
 	}
 }
 

@@ -50,8 +50,9 @@ var arrows = map[string][]string{
 	"tools/dialects":     {},
 	"tools/web":          {},
 	"tools/skills":       {"workspace"},
+	"tools/found":        {"tools/process"},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
@@ -77,12 +78,12 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual", "tools/web",
+		"tools", "tools/approval", "tools/found", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual", "tools/web",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {
 		"agents/gateway", "conversation", "agents/install", "agents/mcp", "agents/relay", "audit", "config", "doctor", "internal/state", "internal/wire", "page", "rpc", "sidecar", "terminal", "try", "try/sample",
-		"tools", "tools/approval", "tools/process", "tools/session", "tools/session/kept", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
+		"tools", "tools/approval", "tools/found", "tools/process", "tools/session", "tools/session/kept", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
 	},
 	"": {"cli"},
 }
@@ -96,17 +97,17 @@ var workshop = []string{"internal/house", "internal/generate", "internal/clients
 var confined = map[string][]string{
 	"go.lsp.dev/":                         {"lspbridge", "rpc"},
 	"github.com/sourcegraph/jsonrpc2":     {"internal/wire"},
-	"github.com/modelcontextprotocol/":    {"agents/mcp", "try"},
+	"github.com/modelcontextprotocol/":    {"agents/mcp", "tools/found", "try"},
 	"github.com/go-git/":                  {"workspace/git", "workspace/git/gitdir", "workspace/git/odb", "workspace/git/worktree", "try/sample"},
 	"github.com/fsnotify/":                {"workspace/watch"},
 	"github.com/bluekeyes/go-gitdiff/":    {"workspace/patch"},
-	"github.com/google/jsonschema-go/":    {"tools"},
+	"github.com/google/jsonschema-go/":    {"tools", "tools/found"},
 	"golang.org/x/text/encoding":          {"workspace/document", "workspace/git/worktree"},
 	"github.com/tailscale/hujson":         {"agents/install", "config"},
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
-	"net/http":                            {"page", "agents/gateway", "tools/web"}, // on loopback, and to open a WebSocket
+	"net/http":                            {"page", "agents/gateway", "tools/found", "tools/web"}, // on loopback, and to open a WebSocket
 	"github.com/JohannesKaufmann/":        {"tools/web"},
 	"go.yaml.in/yaml/":                    {"tools/skills"},
 	"golang.org/x/net/":                   {"tools/web"},

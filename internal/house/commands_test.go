@@ -73,6 +73,7 @@ var counterparts = map[string]string{
 	"removeFromContext":      "context",
 	"clearContext":           "context",
 	"doctor":                 "doctor",
+	"showTools":              "tools",
 	"getStarted":             "# :help pillion-tutorial",
 }
 

@@ -20,6 +20,7 @@ var coder = &Dialect{
 	words: map[string]string{"timeout_seconds": "timeout"},
 	fail:  func(err *fault.Error, object any) any { return coderFailure(err, object) },
 	add:   coderTold,
+	found: func(_ any, o Outcome) any { return fields[coderFound](o) },
 	reads: func(object any, o Outcome) []Part {
 		media := slices.DeleteFunc(slices.Clone(o.Content), func(p Part) bool { return p.Type == "text" })
 		return append([]Part{{Type: "text", Text: string(encode(object))}}, media...)
@@ -40,6 +41,14 @@ var coder = &Dialect{
 		row(Tool{Name: "skill", Title: "Skill", Canonical: "skill", Description: "Lists skills: instructions for kinds of work. Loads one by name, which the user approves."}, coderSame[coderSkillArgs]("skill"), coderObject[coderSkillArgs]),
 		row(Tool{Name: "task", Title: "Task", Canonical: "task", Description: "Gives an objective to another agent that the user configured, waits for it and returns its summary."}, coderSame[coderTaskArgs]("task"), plain[coderTaskResult]),
 	},
+}
+
+// coderFound is what a tool of another program gave.
+type coderFound struct {
+	OK         bool            `json:"ok"`
+	Output     string          `json:"output"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Truncated  bool            `json:"truncated"`
 }
 
 type coderReadArgs struct {

@@ -28,6 +28,8 @@ type Dialect struct {
 	add func(object any, o Outcome) any
 	// reads gives what a model reads.
 	reads func(object any, o Outcome) []Part
+	// found makes the object of a tool that is of no table: of another program.
+	found func(args any, o Outcome) any
 	// wrap adds the form in which Google's models take a result; nil: there is none.
 	wrap func(tool string, object any) any
 }
@@ -110,6 +112,9 @@ func (d *Dialect) Tool(name string) *Tool {
 	}
 	return &d.Tools[at]
 }
+
+// Found is a call of a tool that was found, whose name and arguments need no translation.
+func (d *Dialect) Found(name string) Call { return Call{tool: &Tool{Name: name, answer: d.found}} }
 
 // Call translates a call.
 func (t *Tool) Call(decode Decode) (Call, error) {

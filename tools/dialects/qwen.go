@@ -18,6 +18,7 @@ var qwen = &Dialect{
 	Name:  "qwen",
 	fail:  func(err *fault.Error, object any) any { return qwenFailure(err, object) },
 	reads: func(object any, _ Outcome) []Part { return qwenParts(object) },
+	found: func(args any, o Outcome) any { return qwenAnswer(args, o) },
 	wrap:  func(tool string, object any) any { return qwenWrapped(tool, object) },
 	Tools: []Tool{
 		row(Tool{Name: "list_directory", Title: "ListFiles", Canonical: "list_files", Description: "Lists the files and folders of a folder."}, qwenList, qwenListAnswer),

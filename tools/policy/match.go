@@ -33,6 +33,8 @@ func (r Rule) judge(req Request) judgement {
 		return r.judgeSubject(req.Subject)
 	case req.Tool == "skill":
 		return differs // it lists what there is
+	case req.Definition != "":
+		return r.judgeDefinition(req.Definition)
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
@@ -111,6 +113,9 @@ func allowed(req Request) bool {
 	}
 	if req.Host != "" {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })
+	}
+	if req.Definition != "" {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.judgeDefinition(req.Definition) == matches })
 	}
 	return len(req.Paths) > 0 && allCovered(req.Paths, given)
 }

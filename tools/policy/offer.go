@@ -26,6 +26,9 @@ func offers(r Request) []Offer {
 	case r.Subject != "" && r.Access != Skill: // a skill is approved with its text
 		rule := Rule{Tool: r.Tool, Specifier: r.Subject}
 		return []Offer{{ID: "session", Title: "Approve " + r.Subject + " for this session", Scope: "session", Rule: rule}}
+	case r.Definition != "":
+		rule := Rule{Tool: r.Tool, Specifier: r.Definition}
+		return []Offer{forSession(rule), forWorkspace(rule)}
 	case r.Access == Edit && len(r.Paths) == 1:
 		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
 		return []Offer{forSession(rule), forWorkspace(rule)}

@@ -35,8 +35,10 @@ type Request struct {
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one
 	Subject string     // what a call uses by its name: the runner of a task, a skill
-	Rules   Rules      // from settings
-	Grants  []Rule     // what the user granted this session
+	// Definition is of a tool of another program what that declares it to be.
+	Definition string
+	Rules      Rules  // from settings
+	Grants     []Rule // what the user granted this session
 	// AlwaysAsk is set when the call itself demands a user: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
@@ -119,6 +121,7 @@ const (
 	ReasonOutside    = "outside"    // likewise
 	ReasonRepository = "repository" // a repository's own files
 	ReasonSecret     = "secret"     // what it reads
+	ReasonChanged    = "changed"    // it is not what was approved
 )
 
 func reasons(code string, texts ...string) []Reason {
@@ -198,7 +201,7 @@ func decide(r Request) Decision {
 	}
 	d := Decision{Verdict: Ask}
 	if asks {
-		d.Reasons = append(d.Reasons, Reason{ReasonClass, classReason[r.Access]})
+		d.Reasons = append(d.Reasons, r.classReasons()...)
 	}
 	d.Reasons = append(d.Reasons, firm...)
 	d.Reasons = append(d.Reasons, reasons(ReasonSecret, secretReasons(secrets)...)...)

@@ -12,6 +12,7 @@ import { sessionCommands } from "./session-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
 import { isName, setUpLine } from "./set-up";
 import { todoCommands } from "./todo-commands";
+import { showTools } from "./tools-page";
 import { unusualCommands } from "./unusual-commands";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
@@ -39,6 +40,7 @@ const table: Record<string, Handler> = {
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.connectAgent": connectAgent,
   "pillion.doctor": (bench) => examine(bench),
+  "pillion.showTools": (bench) => showTools(bench),
   "pillion.getStarted": getStarted,
 };
 

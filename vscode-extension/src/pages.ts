@@ -19,7 +19,7 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { endedPage, requestPage } from "./request-page";
-import { address, approvalIdOf, doctor, ended, page, revert, trust } from "./schemes";
+import { address, approvalIdOf, doctor, ended, page, revert, tools, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
@@ -36,6 +36,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
       workspace.registerTextDocumentContentProvider(page, this),
       workspace.registerTextDocumentContentProvider(ended, this),
       workspace.registerTextDocumentContentProvider(doctor, this),
+      workspace.registerTextDocumentContentProvider(tools, this),
       workspace.registerTextDocumentContentProvider(trust, this),
       workspace.registerTextDocumentContentProvider(revert, this),
       languages.registerCodeLensProvider({ scheme: page }, this),
@@ -152,6 +153,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
 /** What a tab says that VS Code kept from an earlier life of this window. */
 const gone: Record<string, string> = {
   [doctor]: "The command Pillion: Doctor looks again.\n",
+  [tools]: "The command Pillion: Show Tools lists them again.\n",
   [revert]: "This was a preview of a revert. The view Changes has what can be reverted.\n",
   [trust]: "The view of Pillion has this question, if it is still open.\n",
 };

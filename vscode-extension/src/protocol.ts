@@ -18,6 +18,7 @@ export const methods = {
   editorDiagnostics: "editor/diagnostics",
   windowFocused: "window/focused",
   toolsCall: "tools/call",
+  toolsList: "tools/list",
   sessionList: "session/list",
   sessionNewTurn: "session/newTurn",
   sessionSetMode: "session/setMode",

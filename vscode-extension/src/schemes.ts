@@ -11,6 +11,8 @@ export const proposal = "pillion-proposal";
 export const page = "pillion-page";
 /** A dialog that died while it was looked at; read-only and without buttons. */
 export const ended = "pillion-ended";
+/** What agents can call; read-only. */
+export const tools = "pillion-tools";
 /** What the doctor found; read-only. */
 export const doctor = "pillion-doctor";
 

@@ -341,6 +341,9 @@ M.table = {
     require("pillion.conversation").send(rest)
   end,
   context = context,
+  tools = function()
+    require("pillion.tools").open()
+  end,
   doctor = function()
     vim.cmd.checkhealth("pillion")
   end,

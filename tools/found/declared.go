@@ -1,0 +1,165 @@
+package found
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pillion/internal/fault"
+)
+
+// Bounds of what one program may declare.
+const (
+	mostTools       = 200
+	longDescription = 2000 // characters
+	longTitle       = 80
+	longDeclaration = 128 << 10 // bytes
+)
+
+// declared is a tool as its program declares it.
+type declared struct {
+	Name        string
+	Title       string
+	Description string
+	Schema      any // of its arguments, as JSON was read
+	Claims      []string
+	Rest        any // what else makes it the tool that it is
+}
+
+// accept makes tools of what a program declares, and notes of what it cannot take.
+func (s *Source) accept(all []declared) offer {
+	var out offer
+	for i, d := range all {
+		if i == mostTools {
+			out.notes = append(out.notes, Note{s.name(), fmt.Sprintf("only the first %d of its tools are listed", mostTools)})
+			break
+		}
+		t, err := s.tool(d)
+		if err != nil {
+			out.notes = append(out.notes, Note{s.name(), err.Error()})
+			continue
+		}
+		out.tools = append(out.tools, t)
+	}
+	return out
+}
+
+func (s *Source) tool(d declared) (Tool, error) {
+	name, err := nameOf(s.Alias, d.Name)
+	if err != nil {
+		return Tool{}, err
+	}
+	if d.Schema == nil { // it takes no arguments
+		d.Schema = map[string]any{"type": "object", "properties": map[string]any{}}
+	}
+	text, err := json.Marshal(d)
+	if err != nil || len(text) > longDeclaration {
+		return Tool{}, fmt.Errorf("the tool %s is refused: its definition is longer than %d bytes", fault.Quote(d.Name), longDeclaration)
+	}
+	sum := sha256.Sum256(text)
+	t := Tool{
+		Name: name, Own: d.Name, Title: strings.Join(strings.Fields(visible(d.Title, longTitle)), " "), Description: visible(d.Description, longDescription),
+		Claims: d.Claims, Definition: hex.EncodeToString(sum[:8]), Source: s, Access: s.Access["*"],
+	}
+	if access, set := s.Access[d.Name]; set {
+		t.Access = access
+	}
+	if t.Title == "" {
+		t.Title = d.Name
+	}
+	if t.Schema, err = Clean(d.Schema); err != nil {
+		return Tool{}, fmt.Errorf("the tool %s is refused: %w", fault.Quote(d.Name), err)
+	}
+	t.Closed = isClosed(d.Schema, t.Schema)
+	t.declared, err = resolve(d.Schema)
+	if err != nil { // it refers to what is not there, or is a schema of another kind
+		t.declared, err = resolve(t.Schema)
+	}
+	if err != nil {
+		return Tool{}, fmt.Errorf("the tool %s is refused: the schema of its arguments cannot be read", fault.Quote(d.Name))
+	}
+	return t, nil
+}
+
+// isClosed says whether a schema names all arguments that there are. One that says nothing of
+// others is taken to: programs pass over what they do not know, and a model that errs is to hear
+// of it.
+func isClosed(declared any, cleaned json.RawMessage) bool {
+	s := object(declared)
+	for _, word := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "dependentSchemas", "if", "unevaluatedProperties"} {
+		if s[word] != nil {
+			return false
+		}
+	}
+	if more := s["additionalProperties"]; more != nil && more != false {
+		return false
+	}
+	var shown struct {
+		Properties map[string]any `json:"properties"`
+	}
+	_, named := s["properties"].(map[string]any)
+	return named && json.Unmarshal(cleaned, &shown) == nil && len(shown.Properties) == len(object(s["properties"]))
+}
+
+// resolve reads a schema, and nothing that it refers to elsewhere.
+func resolve(schema any) (*jsonschema.Resolved, error) {
+	if isForeign(schema) {
+		return nil, errors.New("its types are no types of JSON")
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, err
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	if version := r.Schema().Schema; version != "" { // of one that it does not know it would refuse every value
+		if err := r.Validate(map[string]any{}); err != nil && strings.HasPrefix(err.Error(), "cannot validate version") {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// isForeign says whether a schema has types that JSON has not, as Google's have in capitals.
+func isForeign(schema any) bool {
+	switch s := schema.(type) {
+	case []any:
+		return slices.ContainsFunc(s, isForeign)
+	case map[string]any:
+		for key, value := range s {
+			name, is := value.(string)
+			if key == "type" && is && name != "null" && !slices.Contains(known, name) || isForeign(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// visible is a text without characters that nobody sees, and without any beyond most.
+func visible(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && !unicode.Is(unicode.Variation_Selector, r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(text, ""))
+	text = strings.TrimSpace(text)
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,176 @@
+package found
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/process"
+)
+
+// discoveryTime bounds a command that prints what it can do.
+const discoveryTime = 30 * time.Second
+
+// program is a command that prints declarations, and one that calls them.
+type program struct {
+	o      Options
+	source *Source
+
+	turn sync.Mutex // held while the command runs
+
+	mu     sync.Mutex // guards all below
+	known  bool
+	missed bool // somebody did without the list
+	kept   offer
+	err    error
+}
+
+func (p *program) last() offer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept
+}
+
+func (p *program) renew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known = false
+}
+
+func (p *program) close() {} // the runner ends what it runs
+
+// offer runs the command once. Whoever does not want to wait any longer leaves it running.
+func (p *program) offer(ctx context.Context) (offer, error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.turn.Lock()
+		defer p.turn.Unlock()
+		p.discover()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		if ctx.Err() == context.Canceled { //nolint:errorlint // a context's error is one of two
+			return p.last(), ctx.Err()
+		}
+		p.mu.Lock()
+		p.missed = true
+		p.mu.Unlock()
+		return p.last(), fault.New(fault.Timeout, "%s has not printed its tools yet", p.source.name()).WithHint("list the tools again in a moment")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept, p.err
+}
+
+func (p *program) discover() {
+	p.mu.Lock()
+	known := p.known
+	p.mu.Unlock()
+	if known {
+		return
+	}
+	kept, err := p.ask()
+	p.mu.Lock()
+	changed := p.missed
+	p.known, p.missed, p.err = true, false, err
+	if err == nil {
+		changed = changed || !kept.equal(p.kept)
+		p.kept = kept
+	}
+	p.mu.Unlock()
+	if changed {
+		p.o.Changed()
+	}
+}
+
+func (p *program) ask() (offer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), discoveryTime)
+	defer cancel()
+	got, err := p.o.Runner.Run(ctx, process.Spec{Command: p.source.Line, Dir: p.source.Dir, Timeout: discoveryTime, OutputLimit: 1 << 20}, func(process.Stream, []byte) {})
+	switch {
+	case err != nil:
+		return offer{}, err
+	case got.TimedOut:
+		return offer{}, fault.New(fault.Timeout, "%s did not end within %s", p.source.name(), discoveryTime)
+	case got.ExitCode != 0:
+		return offer{}, fault.New(fault.ExecutionFailed, "%s ended with exit code %d; it printed: %s", p.source.name(), got.ExitCode, lastLine(got.Stderr))
+	case got.Truncated:
+		return offer{}, fault.New(fault.ExecutionFailed, "%s printed more than 1 MiB", p.source.name())
+	}
+	all, err := readDeclarations([]byte(got.Stdout))
+	if err != nil {
+		return offer{}, fault.New(fault.ExecutionFailed, "%s printed no list of tools: %w", p.source.name(), err)
+	}
+	return p.source.accept(all), nil
+}
+
+// declaration is a function as Google's and others' models take it, or a list of such.
+type declaration struct {
+	Name                 string          `json:"name"`
+	Description          string          `json:"description"`
+	Parameters           any             `json:"parameters"`
+	ParametersJSONSchema any             `json:"parametersJsonSchema"`
+	Functions            json.RawMessage `json:"function_declarations"`
+	FunctionsToo         json.RawMessage `json:"functionDeclarations"`
+}
+
+func readDeclarations(text []byte) (out []declared, err error) {
+	var all []declaration
+	if err := json.Unmarshal(bytes.TrimSpace(text), &all); err != nil {
+		return nil, errors.New("it must be a JSON array of function declarations")
+	}
+	for _, d := range all {
+		if inner := append(d.Functions, d.FunctionsToo...); len(inner) > 0 {
+			more, err := readDeclarations(inner)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+			continue
+		}
+		one := declared{Name: d.Name, Description: d.Description, Schema: d.ParametersJSONSchema}
+		if one.Schema == nil {
+			one.Schema = d.Parameters
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// call runs the command with the tool's name, which needs no quotes, and the arguments on
+// its input. Its exit code decides.
+func (p *program) call(ctx context.Context, t Tool, arguments json.RawMessage, most int) (Result, error) {
+	if p.source.Call == "" {
+		return Result{}, fault.New(fault.ExecutionFailed, "the setting tools.toolCallCommand is not set, which calls %s", fault.Quote(t.Name)).WithHint("ask the user to set it")
+	}
+	spec := process.Spec{Command: p.source.Call + " " + t.Own, Dir: p.source.Dir, Stdin: string(arguments), OutputLimit: int64(most)}
+	got, err := p.o.Runner.Run(ctx, spec, func(process.Stream, []byte) {})
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{ExitCode: &got.ExitCode, Failed: got.ExitCode != 0, Cut: got.Truncated}
+	if got.Stdout != "" {
+		out.Parts = []Part{{Type: "text", Text: got.Stdout}}
+	}
+	if out.Failed {
+		out.Parts = append(out.Parts, Part{Type: "text", Text: fmt.Sprintf("exit code %d\n%s", got.ExitCode, got.Stderr)})
+	}
+	return out, nil
+}
+
+// lastLine is the end of what a program printed, in a line.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return fault.Line(fault.Clip(last, 300))
+	}
+	return "nothing"
+}
