@@ -60,7 +60,7 @@ var keys = []Key{
 			"`prefer` (commands run in the strongest sandbox available, or without one; the dialog and the result say which) or `off`",
 	},
 	{
-		Name: "sandboxWritable", Default: "[]", Meaning: "more folders that commands in the sandbox may write, in addition to the workspace, the temporary folder and the usual build caches: " +
+		Name: "sandboxWritable", Default: "[]", Meaning: "more folders that commands in the sandbox may write, in addition to the workspace, the temporary folder and caches of their own (security.md): " +
 			"absolute, or starting with `~/`. Under bubblewrap, your keys, your shell's files and `~/.config` stay closed even in these",
 	},
 	{Name: "sandboxNetwork", Default: `"on"`, Meaning: "whether commands in the sandbox can use the network: `on` or `off`"},

@@ -269,7 +269,7 @@ func limitHint(held process.Confine, got process.Result) string {
 	case held.Offline && says("could not resolve", "name resolution", "network is unreachable", "enotfound", "eai_again", "no such host", "connection refused", "econnrefused"):
 		return "the command ran without network, as the settings require; the user can allow it for such commands with sandboxNetworkFor"
 	case says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link"):
-		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write only to the workspace, the temporary folder and build caches, " +
+		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write only to the workspace, the temporary folder and its tools' own caches, " +
 			"and not to protected paths such as .git (except git, in a line of its own) or .vscode; give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)"
 	}
 	return ""

@@ -162,6 +162,7 @@ type Runner struct {
 	walls    walls
 	turns    turns
 	scratch  scratch
+	caches   ownCaches
 	finish   time.Duration // finishWithin, but for tests
 
 	mu      sync.Mutex // guards closed and the first Add to running
@@ -270,9 +271,10 @@ func (s Spec) check() error {
 
 // order is the spec as a launcher takes it, held in the box b if it is to be.
 func (r *Runner) order(s Spec, b box) (order, error) {
-	o := s.order(r.base)
+	caches, variables := r.caches.of(r, s.Confine, s.Dir)
+	o := s.order(merge(r.base, variables))
 	var err error
-	o.hold, o.box, err = r.confine(s, b)
+	o.hold, o.box, err = r.confine(s, b, caches)
 	return o, err
 }
 

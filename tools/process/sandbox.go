@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Level is what holds a command.
@@ -23,8 +24,8 @@ const (
 // Confine says how a command is held. The zero value holds nothing. Its paths are
 // absolute and free of links, as Resolve gives them.
 //
-// A command may always write to folders for temporary files and to the build caches of its
-// user: see writablePlaces.
+// A command may always write to folders for temporary files and to caches of its own:
+// see ownCaches.
 type Confine struct {
 	// Level is what must hold the command: it does not start with less.
 	Level    Level
@@ -83,6 +84,9 @@ type walls struct {
 	trying sync.Mutex // held while somebody tries
 	known  atomic.Pointer[found]
 }
+
+// tryWithin bounds a trial: a few times what it takes.
+const tryWithin = 5 * time.Second
 
 // found is what trying found.
 type found struct {

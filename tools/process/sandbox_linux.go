@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -133,9 +132,6 @@ func (h hold) tidy(before map[string]inode) {
 // madeByBubblewrap is the mode of the files that it makes to mount over.
 const madeByBubblewrap fs.FileMode = 0o444
 
-// tryWithin bounds a trial of a sandbox: a few times what it takes.
-const tryWithin = 5 * time.Second
-
 // try finds out what holds here by starting a command with it.
 func (r *Runner) try() found {
 	f := r.tryAll()
@@ -231,8 +227,8 @@ func findBubblewrap(env []string) (path, why string) {
 }
 
 // confine completes what a caller wants held, and gives what a guardian does and
-// the box that it makes.
-func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
+// the box that it makes. Caches are folders that it may write.
+func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, error) {
 	c := spec.Confine
 	if !c.holds() {
 		return hold{}, boxOrder{}, nil
@@ -240,7 +236,7 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 	env := merge(r.base, spec.Env)
 	var places []string
 	if !c.trial {
-		places = writablePlaces(env)
+		places = append(temporary(env), caches...)
 	}
 	h := hold{Level: c.Level, Files: raw(c.Files), Offline: c.Offline}
 	switch c.Level {

@@ -35,7 +35,7 @@ func (r *Runner) try() found {
 	return found{Walls: Walls{Level: None, Bubblewrap: Wall{Why: why}, Landlock: Wall{Why: why}}}
 }
 
-func (r *Runner) confine(spec Spec, _ box) (hold, boxOrder, error) {
+func (r *Runner) confine(spec Spec, _ box, _ []string) (hold, boxOrder, error) {
 	if spec.Confine.holds() {
 		return hold{}, boxOrder{}, fault.New(fault.PolicyDenied, "there is no sandbox on this system; switch it off in the settings")
 	}

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -38,8 +36,7 @@ func (s *scratch) folder(session, instead string) (string, error) {
 		}
 		s.base = Resolve(base)
 	}
-	sum := sha256.Sum256([]byte(session))
-	name := hex.EncodeToString(sum[:8]) + strings.ReplaceAll(instead, string(filepath.Separator), "-")
+	name := hash(session) + strings.ReplaceAll(instead, string(filepath.Separator), "-")
 	dir := filepath.Join(s.base, name)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err

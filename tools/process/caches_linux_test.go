@@ -1,0 +1,133 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What lies in caches is run by the user's own shell, editor and builds.
+func TestTheUsersCachesAreOnlyRead(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("HOME", p.outside)
+	for _, name := range names("XDG_CACHE_HOME GOPATH GOCACHE GOMODCACHE GRADLE_USER_HOME") {
+		t.Setenv(name, "")
+	}
+	there := []string{
+		".cache/p10k-instant-prompt-me.zsh", ".cache/nvim/luac/init.luac", ".cache/go-build/00/x-a", ".cache/uv/x", ".gradle/init.d/x.gradle", ".gradle/caches/modules-2/x",
+		"go/pkg/mod/example.com/m@v1.0.0/m.go", "go/pkg/mod/cache/download/x", ".npm/_npx/x", ".m2/repository/x.jar", ".cargo/registry/src/x.rs", ".local/share/pnpm/store/x",
+	}
+	for _, name := range there {
+		put(t, filepath.Join(p.outside, name), "before")
+	}
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		if level == None {
+			return // nothing holds it
+		}
+		var line strings.Builder
+		for _, name := range there {
+			line.WriteString("cat ~/" + name + "; echo bad > ~/" + name + "; echo bad > ~/" + filepath.Dir(name) + "/new; ")
+		}
+		got := run(t, r, p.spec(level, line.String()))
+		if got.Stdout != strings.Repeat("before", len(there)) {
+			t.Errorf("they cannot be read: %+v", got)
+		}
+		for _, name := range there {
+			file := filepath.Join(p.outside, name)
+			if now, made := content(file), content(filepath.Join(filepath.Dir(file), "new")); now != "before" || made != "nothing" {
+				t.Errorf("%s: %q; beside it %q", name, now, made)
+			}
+		}
+	})
+}
+
+// Without a network: what the user has is enough, and nothing is left in it.
+func TestGoBuildsFromTheUsersModules(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(p.outside, "cache"))
+	put(t, filepath.Join(p.inside, "go.mod"), "module example.com/main\n\ngo 1.21\n\nrequire github.com/kevinburke/ssh_config v1.2.0\n")
+	put(t, filepath.Join(p.inside, "go.sum"), sums(t, "github.com/kevinburke/ssh_config v1.2.0"))
+	put(t, filepath.Join(p.inside, "main.go"), "package main\n\nimport \"github.com/kevinburke/ssh_config\"\n\nfunc main() { println(ssh_config.Default(\"Port\")) }\n")
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		if level == None {
+			return // it has no caches of its own
+		}
+		spec := p.spec(level, "go build -o main . && ./main && go env GOMODCACHE GOCACHE")
+		spec.Confine.Offline, spec.Timeout = true, 5*time.Minute
+		got := run(t, r, spec)
+		own := filepath.Join(Resolve(os.Getenv("XDG_CACHE_HOME")), "pillion", "commands")
+		if lines := strings.Fields(got.Stdout); got.ExitCode != 0 || len(lines) != 2 || !within(own, lines[0]) || !within(own, lines[1]) || !strings.HasSuffix(got.Stderr, "22\n") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// sums are the lines of our own go.sum about a module.
+func sums(t *testing.T, module string) string {
+	t.Helper()
+	all, err := os.ReadFile("../../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(all)) {
+		if strings.HasPrefix(line, module) {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+func TestCachesOfWorkspaces(t *testing.T) {
+	one, other := newPlace(t), newPlace(t)
+	t.Setenv("HOME", one.outside)
+	t.Setenv("XDG_CACHE_HOME", "")
+	r := newRunner(t)
+	of := func(p layout, dir string) []string {
+		folders, _ := r.caches.of(r, Confine{Level: Landlock, Writable: []string{"/usr", p.inside}}, dir)
+		return folders
+	}
+	below := filepath.Join(one.inside, "below")
+	put(t, filepath.Join(below, "x"), "")
+	if a, b, c := of(one, one.inside), of(one, below), of(other, other.inside); a[0] != b[0] || a[0] == c[0] {
+		t.Errorf("%q, %q, %q", a, b, c)
+	}
+	if folders, variables := r.caches.of(r, Confine{Level: None}, one.inside); len(folders)+len(variables) > 0 {
+		t.Errorf("without a sandbox: %q, %q", folders, variables)
+	}
+}
+
+func TestUnusedCachesAreRemoved(t *testing.T) {
+	base := t.TempDir()
+	for name, age := range map[string]int{"old": cacheDays + 1, "new": cacheDays - 1} {
+		file := put(t, filepath.Join(base, name, "go-mod", "read-only", "x"), "")
+		for _, dir := range []string{filepath.Dir(file), filepath.Dir(filepath.Dir(file))} {
+			if err := os.Chmod(dir, 0o555); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last := time.Now().AddDate(0, 0, -age)
+		if err := os.Chtimes(filepath.Join(base, name), last, last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepCaches(base)
+	if left, err := os.ReadDir(base); err != nil || len(left) != 1 || left[0].Name() != "new" {
+		t.Errorf("%v, %v", left, err)
+	}
+	removeAll(filepath.Join(base, "new"))
+}
+
+func TestWhereTheUsersCachesAre(t *testing.T) {
+	env := []string{"HOME=/home/me", "GOPATH=/elsewhere:/other", "GOCACHE=/builds", "npm_config_cache=relative"}
+	for _, c := range caches {
+		want, asked := map[string]string{"GOCACHE": "/builds", "GOMODCACHE": "/elsewhere/pkg/mod", "npm_config_cache": "/home/me/.npm", mavenArguments: "/home/me/.m2/repository"}[c.variable]
+		if got := c.users(env); asked && got != want {
+			t.Errorf("%s: %s", c.variable, got)
+		}
+	}
+}
