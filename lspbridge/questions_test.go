@@ -88,11 +88,14 @@ func TestOutsideOnlySourceIsShown(t *testing.T) {
 	data := program
 	data.Name, data.Languages, data.Data = "data", []string{"json"}, true
 	r.settings.Servers = []Server{program, data}
-	away := t.TempDir()
+	away := filepath.Join(t.TempDir(), "site-packages")
+	r.must(os.Mkdir(away, 0o755))
 	const text = "# head\n🎉 lib():\n    pass\n"
 	for _, name := range []string{"lib.py", "id_rsa", ".hidden.py", "config.json", "deploy.sh", "lib.h"} {
 		r.must(os.WriteFile(filepath.Join(away, name), []byte(text), 0o600))
 	}
+	r.must(os.WriteFile(filepath.Join(away, "../settings.py"), []byte(text), 0o600))
+	r.must(os.Symlink("../settings.py", filepath.Join(away, "linked.py")))
 	r.must(os.Symlink(filepath.Join(away, "id_rsa"), filepath.Join(away, "key.py")))
 	for _, c := range []struct {
 		asked, name string
@@ -102,6 +105,8 @@ func TestOutsideOnlySourceIsShown(t *testing.T) {
 		{"a.cpp", "lib.h", true}, // another language of the same server
 		{"a.py", "id_rsa", false},
 		{"a.py", "key.py", false},
+		{"a.py", "../settings.py", false}, // another project's
+		{"a.py", "linked.py", false},
 		{"a.py", ".hidden.py", false},
 		{"a.py", "gone.py", false},
 		{"a.py", "config.json", false},
@@ -119,6 +124,38 @@ func TestOutsideOnlySourceIsShown(t *testing.T) {
 		}
 		if len(found) != 1 || found[0] != want {
 			t.Errorf("%s asked from %s: %+v, want %+v", c.name, c.asked, found, want)
+		}
+	}
+}
+
+func TestWhereLibrariesAre(t *testing.T) {
+	home := t.TempDir()
+	for _, dir := range []string{"sdk/go/src", ".cargo/registry/src", "elsewhere/go"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	getenv := func(name string) string {
+		return map[string]string{"HOME": home, "GOROOT": filepath.Join(home, "elsewhere/go")}[name]
+	}
+	for name, want := range map[string]bool{
+		"/usr/include/stdio.h":                          true,
+		"/srv/venv/lib/python3.12/site-packages/x/y.py": true,
+		"/srv/python/lib/python3.12/json.py":            true,
+		"/srv/app/node_modules/x/index.d.ts":            true,
+		home + "/go/pkg/mod/example.com/m@v1.0.0/m.go":  true,
+		home + "/sdk/go/src/fmt/print.go":               true,
+		home + "/elsewhere/go/src/fmt/print.go":         true,
+		home + "/.cargo/registry/src/index/x/lib.rs":    true,
+		home + "/other/settings.py":                     false,
+		home + "/other/pkg/mod/settings.py":             false,
+		home + "/sdk.py":                                false,
+		"/srv/site-packages.py":                         false,
+		"/srv/other/settings.py":                        false,
+		"/tmp/settings.py":                              false,
+	} {
+		if got := inLibrary(name, getenv); got != want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
