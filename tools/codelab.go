@@ -46,6 +46,9 @@ func (p *pending) alwaysAsks() bool {
 	if a, acts := p.plan.(*Action); acts && a.AlwaysAsk {
 		return true
 	}
+	if e, edits := p.plan.(*Edits); edits && e.AlwaysAsk {
+		return true
+	}
 	return p.call.RequiresApproval || p.settings.Limits.CodeLab && p.codeLabAsks()
 }
 

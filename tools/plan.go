@@ -158,6 +158,8 @@ type Edits struct {
 	Set     change.Set
 	Title   string            // what the dialog is headed with
 	Reasons []approval.Reason // what the user should know beside the diff
+	// AlwaysAsk says that no mode and no rule can give this very call its yes.
+	AlwaysAsk bool
 	// Reads are files whose content the set brings elsewhere, without changing them.
 	Reads []workspace.Path
 	// believes is what the agent has in mind of a file that was merged; the set has that

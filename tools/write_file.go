@@ -117,17 +117,28 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 		e.because("merged", "%s", b.reason())
 		e.believes = b.believe(document.Content{Text: ours, Encoding: after.Encoding, BOM: after.BOM}, true)
 	}
-	switch {
-	case !before.Exists || args.ExpectedVersion != "":
-	case b.version == "" || b.proposed:
-		e.because("unread", "it replaces a whole file that the agent has not read")
-	case in.Session.SeenWhole(fileName(before.Path)) == "":
-		e.because("unread", "it replaces a whole file that the agent has only partly read")
+	if unread := args.unread(in, before, b); unread != "" {
+		if e.AlwaysAsk = before.Dirty; before.Dirty {
+			unread += ", with text of yours that is not saved"
+		}
+		e.because("unread", "%s", unread)
 	}
 	if before.Exists && before.Encoding != after.Encoding {
 		e.because("encoding", "it changes the file's encoding from %s to %s", before.Encoding, after.Encoding)
 	}
 	return e, nil
+}
+
+// unread says what of the file the agent replaces without having read it.
+func (a writeFileArgs) unread(in Input, before *document.File, b basis) string {
+	switch {
+	case !before.Exists || a.ExpectedVersion != "":
+	case b.version == "" || b.proposed:
+		return "it replaces a whole file that the agent has not read"
+	case in.Session.SeenWhole(fileName(before.Path)) == "":
+		return "it replaces a whole file that the agent has only partly read"
+	}
+	return ""
 }
 
 // recoded is the content in the encoding that the agent named, if it did.
