@@ -29,7 +29,8 @@ var commands = map[string]func(args []string) int{
 	"audit":    auditCommand,
 	"session":  sessionCommand,
 	"version":  printVersion,
-	"guardian": process.Guardian, // started by ourselves, see package process
+	"guardian": process.Guardian,    // started by ourselves, see package process
+	"escape":   process.TryToEscape, // the same
 }
 
 // Run is the program: it runs the command that the arguments name, and gives its exit

@@ -52,7 +52,7 @@ func examine(args []string) int {
 	defer runner.Close()       //nolint:errcheck // nothing runs any more
 	own, _ := config.Load(nil) // the doctor tells of their problems
 	servers, _ := sidecar.LanguageServers(own.LanguageServers.Servers)
-	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir, Walls: runner.Walls, Servers: servers})
+	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir, Walls: runner.Walls, Escapes: runner.TryEscapes, Servers: servers})
 	if ctx.Err() != nil {
 		return exitInterrupted
 	}

@@ -76,6 +76,8 @@ type Subject struct {
 	// Walls tries what commands can be held with; see process.Runner. Nil: that is
 	// not looked at.
 	Walls func() process.Walls
+	// Escapes tries ways out of what holds commands, likewise.
+	Escapes func(context.Context) ([]process.Escape, error)
 	// Servers are the language servers as they are set.
 	Servers []lspbridge.Server
 }

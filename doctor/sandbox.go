@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"pillion/config"
 	"pillion/tools/process"
@@ -9,12 +11,48 @@ import (
 
 // sandbox is what really holds the commands of agents here: found out by starting
 // one, in the way in which theirs are started.
-func sandbox(_ context.Context, e exam) Finding {
+func sandbox(ctx context.Context, e exam) Finding {
 	own, _ := config.ReadUser() // settings tells of its problems
 	if e.Walls == nil {
 		return Finding{ID: "system.sandbox", Title: "sandbox", Status: Info, Detail: "not tried"}
 	}
-	return sandboxFinding(e.Walls(), own)
+	f := sandboxFinding(e.Walls(), own)
+	if e.Escapes != nil && (f.Status == OK || f.Status == Missing && f.Data["level"] != string(process.None)) {
+		escapes, err := e.Escapes(ctx)
+		tellEscapes(&f, escapes, err)
+	}
+	return f
+}
+
+// tellEscapes adds which ways out are closed. One that the level is to close and does not
+// is an error.
+func tellEscapes(f *Finding, escapes []process.Escape, err error) {
+	if err != nil {
+		f.Status, f.Hint = Error, "please report this"
+		f.Detail += "; the ways out of it could not be tried: " + err.Error()
+		return
+	}
+	var open, broken []string
+	data := map[string]bool{}
+	for _, e := range escapes {
+		data[e.Way] = e.Closed
+		switch {
+		case e.Closed:
+		case e.Due:
+			broken = append(broken, e.Way)
+		default:
+			open = append(open, e.Way)
+		}
+	}
+	f.Data["closed"] = data
+	f.Detail += fmt.Sprintf("; %d of %d ways out are closed", len(escapes)-len(open)-len(broken), len(escapes))
+	if len(open) > 0 {
+		f.Detail += ". A command can " + strings.Join(open, "; ")
+	}
+	if len(broken) > 0 {
+		f.Status, f.Hint = Error, "please report this, with the output of pillion doctor --json"
+		f.Detail += ". A command can, although it should not, " + strings.Join(broken, "; ")
+	}
 }
 
 func sandboxFinding(w process.Walls, own config.Settings) Finding {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -29,6 +30,24 @@ func TestSandbox(t *testing.T) {
 	} {
 		f := sandboxFinding(c.walls, config.Settings{Sandbox: c.setting})
 		if f.Status != c.status || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Hint, c.hint) || (c.hint == "") != (f.Hint == "") || f.Data["level"] != string(c.walls.Level) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestEscapesAreTold(t *testing.T) {
+	tried := []process.Escape{{Way: "leave", Closed: true, Due: true}, {Way: "look", Closed: false}}
+	held := Finding{Status: OK, Detail: "held", Data: map[string]any{}}
+	f := held
+	tellEscapes(&f, tried, nil)
+	if f.Status != OK || f.Detail != "held; 1 of 2 ways out are closed. A command can look" {
+		t.Errorf("%+v", f)
+	}
+	tried[1].Due = true
+	for name, err := range map[string]error{"open": nil, "not tried": errors.New("no home")} {
+		f = held
+		tellEscapes(&f, tried, err)
+		if f.Status != Error || f.Hint == "" || err == nil && !strings.Contains(f.Detail, "although it should not, look") {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

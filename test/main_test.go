@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(subAgentVariable) != "" && (len(os.Args) < 2 || os.Args[1] != "guardian") {
 		os.Exit(runSubAgent())
 	}
-	if os.Getenv("PILLION_TEST_MAIN") != "" || len(os.Args) > 1 && os.Args[1] == "guardian" {
+	if os.Getenv("PILLION_TEST_MAIN") != "" || len(os.Args) > 1 && (os.Args[1] == "guardian" || os.Args[1] == "escape") {
 		os.Exit(cli.Run(os.Args[1:], "0.1.0-dev"))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "mcp-server" {

@@ -37,6 +37,9 @@ func (b box) words(c Confine, mounts []mount) []string {
 	if c.Offline {
 		out = append(out, "--unshare-net")
 	}
+	if boxFilter() != nil {
+		out = append(out, "--seccomp", strconv.Itoa(filterFD))
+	}
 	if os.Geteuid() == 0 {
 		for _, right := range kept {
 			out = append(out, "--cap-add", right)

@@ -3,7 +3,6 @@ package process
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -92,7 +91,7 @@ func (h hold) landlock() error {
 		return err
 	}
 	if h.Offline {
-		return filterSockets()
+		return socketFilter().apply()
 	}
 	return nil
 }
@@ -143,62 +142,4 @@ func allow(ruleset int, path string, handled uint64) error {
 		return fmt.Errorf("let %q be written: %w", path, errno)
 	}
 	return nil
-}
-
-// filterSockets leaves the calling thread with local sockets alone. Landlock
-// itself knows TCP only.
-func filterSockets() error {
-	filter := socketFilter()
-	if filter == nil {
-		return fmt.Errorf("blocking the network is not supported on %s", runtime.GOARCH)
-	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
-		return os.NewSyscallError("prctl", err)
-	}
-	return nil
-}
-
-// architectures are the machines whose system calls the filter knows, by GOARCH.
-var architectures = map[string]uint32{
-	"amd64": unix.AUDIT_ARCH_X86_64,
-	"arm64": unix.AUDIT_ARCH_AARCH64,
-}
-
-// socketFilter is the seccomp program, nil on a machine that it does not know. Of
-// sockets it lets local ones and those to the kernel's own tables through. Another
-// machine's system calls, which the same processor may understand, are not there,
-// nor is io_uring, which makes sockets by itself.
-func socketFilter() []unix.SockFilter {
-	arch, known := architectures[runtime.GOARCH]
-	if !known {
-		return nil
-	}
-	const (
-		load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-		equal   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-		atLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
-		answer  = unix.BPF_RET | unix.BPF_K
-		// Where struct seccomp_data has them; both machines are little-endian.
-		number, machine, domain = 0, 4, 16
-		foreign                 = 0x40000000 // x32 calls have this bit
-	)
-	statement := func(code int, k uint32) unix.SockFilter { return unix.SockFilter{Code: uint16(code), K: k} }
-	jump := func(code int, k uint32, yes, no uint8) unix.SockFilter {
-		return unix.SockFilter{Code: uint16(code), K: k, Jt: yes, Jf: no}
-	}
-	return []unix.SockFilter{
-		statement(load, machine),
-		jump(equal, arch, 0, 8), // → not there
-		statement(load, number),
-		jump(atLeast, foreign, 6, 0),               // → not there
-		jump(equal, unix.SYS_IO_URING_SETUP, 5, 0), // → not there
-		jump(equal, unix.SYS_SOCKET, 0, 5),         // → let through
-		statement(load, domain),
-		jump(equal, unix.AF_UNIX, 3, 0),    // → let through
-		jump(equal, unix.AF_NETLINK, 2, 0), // → let through
-		statement(answer, unix.SECCOMP_RET_ERRNO|uint32(unix.EACCES)),
-		statement(answer, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),
-		statement(answer, unix.SECCOMP_RET_ALLOW),
-	}
 }

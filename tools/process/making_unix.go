@@ -23,8 +23,9 @@ const boxTries = 3
 
 // What a box finds open beside boxFD and doorFD; see doorkeeper.
 const (
-	madeFD   = doorFD + 1 // write: a word when the box is made
-	errorsFD = madeFD + 1 // the command's standard error, while bubblewrap has another
+	madeFD   = doorFD + 1   // write: a word when the box is made
+	errorsFD = madeFD + 1   // the command's standard error, while bubblewrap has another
+	filterFD = errorsFD + 1 // the filter of system calls, which bubblewrap reads and closes
 )
 
 // doorkeeper is the command line of the first shell in a box. A box is made ahead,
@@ -131,8 +132,14 @@ func (a assignment) makeBox() (shell int, box *boxPipes, err error) {
 			return 0, nil, fmt.Errorf("make pipe %d of a box: %w", i, err)
 		}
 	}
-	shell, err = a.fork(a.Hold.without(texts(a.Args)),
-		stdinFD, stdoutFD, theirs[3].Fd(), theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd(), stderrFD)
+	files := []uintptr{stdinFD, stdoutFD, theirs[3].Fd(), theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd(), stderrFD}
+	if f, err := boxFilterFile(); err != nil {
+		return 0, nil, fmt.Errorf("make the filter of a box: %w", err)
+	} else if f != nil {
+		defer f.Close()
+		files = append(files, f.Fd())
+	}
+	shell, err = a.fork(a.Hold.without(texts(a.Args)), files...)
 	return shell, box, err
 }
 
