@@ -31,6 +31,7 @@ var commands = map[string]func(args []string) int{
 	"version":  printVersion,
 	"guardian": process.Guardian,    // started by ourselves, see package process
 	"escape":   process.TryToEscape, // the same
+	"gate":     process.Gate,        // the same
 }
 
 // Run is the program: it runs the command that the arguments name, and gives its exit

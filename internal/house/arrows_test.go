@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"tools/match":        {"workspace/diff", "workspace/document"},
 	"tools/patching":     {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":      {"audit"},
-	"tools/process":      {"internal/pipe", "internal/state"},
+	"tools/process":      {"internal/pipe", "internal/state", "tools/web"},
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
 	"tools/web":          {},

@@ -140,12 +140,9 @@ func (f filter) apply() error {
 	return nil
 }
 
-// boxFilterFile is the filter as bubblewrap reads it, nil where there is none.
+// boxFilterFile is the filter as bubblewrap reads it; where there is none, it reads nothing.
 func boxFilterFile() (*os.File, error) {
 	f := boxFilter()
-	if f == nil {
-		return nil, nil
-	}
 	var out bytes.Buffer
 	if err := binary.Write(&out, binary.LittleEndian, []unix.SockFilter(f)); err != nil {
 		return nil, err

@@ -54,6 +54,7 @@ type report struct {
 	Error   string   `json:",omitempty"`
 	Unheld  bool     `json:",omitempty"` // with Error: what should have held the command did not work
 	Dropped []string `json:",omitempty"` // names in staged folders that were not brought back
+	Refused []string `json:",omitempty"` // hosts that the gate did not lead to
 }
 
 // Guardian is the body of the hidden subcommand `guardian`: it takes one
@@ -110,7 +111,7 @@ func Guardian([]string) int {
 	g.linger()
 	g.ended()
 	code, left := g.clear()
-	final := report{Ended: true, Code: code, Ordered: g.ordered, Dropped: todo.Hold.settle()}
+	final := report{Ended: true, Code: code, Ordered: g.ordered, Dropped: todo.Hold.settle(), Refused: box.refused()}
 	if !g.ordered && !g.status.Signaled() && box.failed() {
 		final.Error, final.Unheld = noBox, true
 	}

@@ -103,7 +103,7 @@ func (p *Process) follow(r *Runner, spec Spec, held hold) {
 	result.ExitCode = ended.code
 	result.Duration = time.Since(p.begin)
 	result.Sandbox = p.Sandbox()
-	result.Dropped = ended.dropped
+	result.Dropped, result.Refused = ended.dropped, ended.refused
 	p.err = ended.err
 	if ended.unheld {
 		result.Sandbox = None

@@ -315,7 +315,7 @@ func (c *guarded) watch(guardian *os.Process, status *os.File) {
 }
 
 func (r report) outcome() outcome {
-	out := outcome{code: r.Code, ordered: r.Ordered, unheld: r.Unheld, dropped: r.Dropped}
+	out := outcome{code: r.Code, ordered: r.Ordered, unheld: r.Unheld, dropped: r.Dropped, refused: r.Refused}
 	if r.Error != "" {
 		out.err = errors.New(r.Error)
 	}

@@ -26,6 +26,7 @@ const (
 	madeFD   = doorFD + 1   // write: a word when the box is made
 	errorsFD = madeFD + 1   // the command's standard error, while bubblewrap has another
 	filterFD = errorsFD + 1 // the filter of system calls, which bubblewrap reads and closes
+	gateFD   = filterFD + 1 // where the port of a gate is handed over, if there is one
 )
 
 // doorkeeper is the command line of the first shell in a box. A box is made ahead,
@@ -41,6 +42,7 @@ type boxPipes struct {
 	door  *os.File // what the shell does
 	made  *os.File // that the shell runs
 	wrong *os.File // bubblewrap's standard error
+	gate  *gate    // nil: there is none
 }
 
 // startInBox makes a box, waits for what is to run in it, and passes it on. Shell is
@@ -133,13 +135,21 @@ func (a assignment) makeBox() (shell int, box *boxPipes, err error) {
 		}
 	}
 	files := []uintptr{stdinFD, stdoutFD, theirs[3].Fd(), theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd(), stderrFD}
-	if f, err := boxFilterFile(); err != nil {
+	filter, err := boxFilterFile()
+	if err != nil {
 		return 0, nil, fmt.Errorf("make the filter of a box: %w", err)
-	} else if f != nil {
-		defer f.Close()
-		files = append(files, f.Fd())
 	}
-	shell, err = a.fork(a.Hold.without(texts(a.Args)), files...)
+	defer filter.Close()
+	files = append(files, filter.Fd())
+	if box.gate, err = a.Hold.newGate(); err != nil {
+		return 0, nil, fmt.Errorf("make the gate of a box: %w", err)
+	}
+	if box.gate != nil {
+		files = append(files, box.gate.theirs.Fd())
+	}
+	if shell, err = a.fork(a.Hold.without(texts(a.Args)), files...); err == nil && box.gate != nil {
+		box.gate.open()
+	}
 	return shell, box, err
 }
 
@@ -175,7 +185,15 @@ func (b *boxPipes) close() (complaint []byte) {
 	for _, f := range []*os.File{b.said, b.door, b.made, b.wrong} {
 		f.Close()
 	}
+	b.gate.close()
 	return complaint
+}
+
+func (b *boxPipes) refused() []string {
+	if b == nil {
+		return nil
+	}
+	return b.gate.refused()
 }
 
 // failed says whether bubblewrap ended without having started the command. It

@@ -112,6 +112,8 @@ type Result struct {
 	// Dropped are names in staged folders that were not brought back: the command made them
 	// and they are not on the list, or somebody else changed them meanwhile.
 	Dropped []string
+	// Refused are hosts, with their ports, that it asked for and that Confine.Hosts does not list.
+	Refused []string
 }
 
 // child is one started command, as each system's launcher gives it.
@@ -139,6 +141,7 @@ type outcome struct {
 	ordered bool // it ended because it was told to
 	unheld  bool // err is that what should have held it did not work
 	dropped []string
+	refused []string
 	err     error
 }
 
@@ -272,7 +275,11 @@ func (s Spec) check() error {
 // order is the spec as a launcher takes it, held in the box b if it is to be.
 func (r *Runner) order(s Spec, b box) (order, error) {
 	caches, variables := r.caches.of(r, s.Confine, s.Dir)
-	o := s.order(merge(r.base, variables))
+	env := merge(r.base, variables)
+	if c := s.Confine; c.Level == Bubblewrap && c.Offline && len(c.Hosts) > 0 {
+		env = merge(env, gateVariables)
+	}
+	o := s.order(env)
 	var err error
 	o.hold, o.box, err = r.confine(s, b, caches)
 	return o, err

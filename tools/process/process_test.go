@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "guardian":
 			os.Exit(Guardian(os.Args[2:]))
+		case "gate":
+			os.Exit(Gate(os.Args[2:]))
 		case "escape":
 			os.Exit(TryToEscape(os.Args[2:]))
 		case "sidecar":

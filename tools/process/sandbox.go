@@ -43,6 +43,10 @@ type Confine struct {
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
 	Hidden   []string // folders that look empty; Landlock has no such thing
 	Offline  bool     // without a network
+	// Hosts can be reached all the same, by an HTTP proxy in the box, and Private ones of them
+	// where their addresses are not public; see web.Proxy. Landlock has no such thing.
+	Hosts        []string
+	PrivateHosts []string
 
 	trial bool // nothing is made for it
 }

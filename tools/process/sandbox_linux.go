@@ -31,6 +31,8 @@ type hold struct {
 	Scoped   bool     // beside bubblewrap
 	Masked   [][]byte // sockets that bubblewrap covers
 	Stages   []*stage // folders of which copies are to be brought back
+
+	Hosts, PrivateHosts []string // behind the gate of a box
 }
 
 // settle brings back what the command may have changed of staged folders, and gives what was
@@ -246,6 +248,10 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 	case Bubblewrap:
 		h.Scoped = b.scoped
 		c.Named = append(slices.Clone(c.Named), spec.Args...)
+		gate, err := h.gateProgram(&c)
+		if err != nil {
+			return hold{}, boxOrder{}, err
+		}
 		own, err := r.temporaryMounts(&c, env)
 		if err != nil {
 			return hold{}, boxOrder{}, err
@@ -256,13 +262,13 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 			return hold{}, boxOrder{}, err
 		}
 		mounts := mounts(c, places, r.base, append(own, staged...))
-		words := b.words(c, mounts)
+		words := append(b.words(c, mounts), gate...)
 		for _, m := range mounts {
 			if m.kind == masked {
 				h.Masked = append(h.Masked, []byte(m.path))
 			}
 		}
-		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
+		return h, boxOrder{words, r.base, keyOf(append(slices.Concat(words, h.Hosts), h.PrivateHosts...), mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
 	}
 	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
 }
