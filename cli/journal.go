@@ -167,6 +167,9 @@ func (at *journalOf) printEntry(e change.EntryInfo) {
 		if file.Additions+file.Deletions > 0 {
 			fmt.Printf(" (+%d −%d)", file.Additions, file.Deletions)
 		}
+		if file.Note != "" {
+			fmt.Print(", " + at.style.Yellow(fault.Line(file.Note)))
+		}
 		fmt.Println()
 	}
 }

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"pillion/config"
 	"pillion/internal/state"
+	"pillion/tools/policy"
 	"pillion/workspace/change"
 	"pillion/workspace/journal"
 )
@@ -18,7 +19,7 @@ func OpenJournal(set config.Journal) (*change.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &change.Journal{Store: store}
+	j := &change.Journal{Store: store, Note: policy.RunsNext}
 	keep(j, set)
 	return j, nil
 }

@@ -80,9 +80,7 @@ func said(feedback string) string {
 // remember keeps the rule of a remembering decision, exactly as it was shown. One
 // that cannot be kept beyond the session is kept as long as that.
 func (p *pending) remember(decisionID string) {
-	if key := p.decision.OncePerSession; key != "" {
-		p.call.Session.GrantOnce(key)
-	}
+	p.call.Session.GrantOnce(p.decision.OncePerSession...)
 	for _, o := range p.decision.Offers {
 		if o.ID == decisionID && (o.Scope != offerWorkspace || !p.rememberHere(o.Rule)) {
 			p.call.Session.Grant(o.Rule)

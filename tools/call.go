@@ -115,6 +115,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 		return nil, err
 	}
 	p.forget(answer, nil)
+	p.noteNext(answer)
 	p.noteCaused(ctx, answer)
 	return answer, nil
 }

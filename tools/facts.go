@@ -15,6 +15,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		Access:    p.tool.Access,
 		Mode:      p.call.Session.Mode(),
 		Grants:    p.call.Session.Grants(),
+		Once:      p.call.Session.GrantedOnce(),
 		AlwaysAsk: p.alwaysAsks(),
 	}
 	switch plan := p.plan.(type) {

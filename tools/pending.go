@@ -131,9 +131,6 @@ func (p *pending) replan(ctx context.Context) error {
 	}
 	next.decision.Offers = next.keepable(next.decision.Offers)
 	next.decision.Rememberable = len(next.decision.Offers) > 0
-	if key := next.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
-		next.decision = policy.Decision{Verdict: policy.Run, By: policy.ByGrant}
-	}
 	next.digest = "" // what needs no yes is bound to nothing
 	if next.decision.Verdict == policy.Ask {
 		next.digest = next.computeDigest()

@@ -139,10 +139,21 @@ func (p *pending) readPreview() approval.Preview {
 func (p *pending) choices() []approval.Choice {
 	out := []approval.Choice{
 		{ID: approval.RejectID, Title: "Reject", Scope: approval.Once},
-		{ID: approval.ApproveID, Title: "Approve", Scope: approval.Once},
+		{ID: approval.ApproveID, Title: "Approve", Scope: approval.Once, Meaning: p.meansForSession()},
 	}
 	for _, o := range p.decision.Offers {
 		out = append(out, approval.Choice{ID: o.ID, Title: o.Title, Scope: approval.Scope(o.Scope), Rule: o.Rule.String()})
 	}
 	return out
+}
+
+// meansForSession says of a yes that holds longer than this call for how long, "" where none does.
+func (p *pending) meansForSession() string {
+	switch len(p.decision.OncePerSession) {
+	case 0:
+		return ""
+	case 1:
+		return "for this session, without asking about this file again"
+	}
+	return "for this session, without asking about these files again"
 }

@@ -133,7 +133,7 @@ func loadSkill(in Input, s skills.Skill) *Action {
 			Lines: strings.Split(strings.TrimRight(s.Content, "\n"), "\n"),
 			Facts: []approval.Fact{approval.NewFact("source", "From", name)},
 		},
-		Covered: in.Session.GrantedOnce(yes) || in.Session.IsEditors(),
+		Covered: in.Session.GrantedOnce()[yes] || in.Session.IsEditors(),
 		Run: func(context.Context, Hands) (*Answer, error) {
 			in.Session.GrantOnce(yes)
 			return skillAnswer(s.Name, name, s.Content), nil

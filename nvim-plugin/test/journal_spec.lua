@@ -10,10 +10,10 @@ local sidecar = [[
   Entries = {
     { id = "2", callId = "c2", sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "edit_file", title = "Edit app.py",
       turn = 3, time = "2026-01-02T10:05:00Z", state = "done",
-      files = { { path = "app.py", operation = "overwrite", additions = 1, deletions = 1 } } },
+      files = { { path = "app.py", operation = "overwrite", additions = 1, deletions = 1, note = "runs when you next use it" } } },
     { id = "1", callId = "c1", sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "write_file", title = "Create n\u{202e}.md",
       turn = 2, time = "2026-01-02T10:00:00+02:00", state = "reverted",
-      files = { { path = "n.md", operation = "create", additions = 9, deletions = 0 } } },
+      files = { { path = "n.md", operation = "create", additions = 9, deletions = 0, note = "runs no more" } } },
   }
   Plan = {
     reverted = { "app.py" }, merged = { "lib.py" }, conflicts = { "gone.py" }, reasons = { ["gone.py"] = "it was deleted since" },
@@ -65,7 +65,7 @@ with_journal("the list: who, when, what, how much and what became of it; nothing
   human:lua("vim.env.TZ = 'UTC'; os.execute('true')")
   opens(human)
   human:sees("Edit app.py")
-  human:sees("+1 −1")
+  human:sees("+1 −1     app.py runs when you next use it")
   human:sees("Create n\\u{202e}.md")
   human:sees("+9 −0     reverted")
   human:sees("gu revert")

@@ -145,6 +145,7 @@ func (r *Request) composeDecisions() {
 		switch {
 		case d.ID == RejectID:
 			d.Meaning = no
+		case d.Meaning != "": // the tool knows better
 		case d.Scope == Session:
 			d.Meaning = "for this session, without asking"
 		case d.Scope == Workspace:

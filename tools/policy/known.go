@@ -45,16 +45,57 @@ var known = []struct {
 	{"pillion", loosensPillion, ".pillion"},
 }
 
-// nextCommand are the files by which the user's next ordinary command (npm test, make, cargo
-// build, pytest) comes to run something else.
-const nextCommand = `package.json conftest.py setup.py setup.cfg pyproject.toml tox.ini pytest.ini noxfile.py sitecustomize.py usercustomize.py manage.py dodo.py tasks.py fabfile.py
-	makefile gnumakefile *.mk justfile .justfile taskfile.y* build.rs rakefile gemfile *.gemspec capfile guardfile
-	*.gradle *.gradle.kts gradlew gradlew.bat gradle.properties gradle-wrapper.properties pom.xml mvnw mvnw.cmd .mvn build.xml build.sbt build.sc
-	cmakelists.txt cmakepresets.json *.cmake meson.build build.zig sconstruct sconscript wscript configure.ac *.bzl build.bazel module.bazel workspace.bazel .bazelrc
-	*.csproj *.fsproj *.vbproj *.props *.targets directory.build.* nuget.config mix.exs rebar.config dub.json dub.sdl package.swift
-	flake.nix shell.nix default.nix devenv.nix dockerfile containerfile compose.y* docker-compose.y* vagrantfile procfile tiltfile skaffold.yaml
-	gulpfile.* gruntfile.* *.config.js *.config.cjs *.config.mjs *.config.ts *.config.mts *.config.cts .eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* .pnpmfile.cjs .yarnrc* nx.json turbo.json lerna.json
-	deno.json deno.jsonc bunfig.toml composer.json artisan phpunit.xml* go.work .golangci.* .air.toml rust-toolchain rust-toolchain.toml .cargo toolchain.toml`
+// nextCommands are the files by which the user's own next command comes to run something
+// else, with a word for that command. Written as fold spells them; one that ends in a slash
+// is a folder with all that is in it.
+var nextCommands = []struct{ use, names string }{
+	{"npm", `package.json nx.json turbo.json lerna.json .pnpmfile.cjs .yarnrc* gulpfile.* gruntfile.* *.config.js *.config.cjs *.config.mjs *.config.ts *.config.mts *.config.cts
+		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc*`},
+	{"bun", "bunfig.toml"},
+	{"deno", "deno.json deno.jsonc"},
+	{"make", "makefile gnumakefile *.mk"},
+	{"just", "justfile .justfile"},
+	{"task", "taskfile.y*"},
+	{"cmake", "cmakelists.txt cmakepresets.json *.cmake toolchain.toml"},
+	{"meson", "meson.build"},
+	{"bazel", "*.bzl build.bazel module.bazel workspace.bazel .bazelrc"},
+	{"scons", "sconstruct sconscript"},
+	{"waf", "wscript"},
+	{"autoconf", "configure.ac"},
+	{"cargo", "build.rs rust-toolchain rust-toolchain.toml .cargo/"},
+	{"go", "go.work .golangci.* .air.toml"},
+	{"zig", "build.zig"},
+	{"pytest", "conftest.py pytest.ini"},
+	{"pip", "setup.py setup.cfg pyproject.toml"},
+	{"tox", "tox.ini"},
+	{"nox", "noxfile.py"},
+	{"python", "sitecustomize.py usercustomize.py manage.py"},
+	{"doit", "dodo.py"},
+	{"invoke", "tasks.py"},
+	{"fab", "fabfile.py"},
+	{"rake", "rakefile"},
+	{"bundle", "gemfile *.gemspec"},
+	{"cap", "capfile"},
+	{"guard", "guardfile"},
+	{"gradle", "*.gradle *.gradle.kts gradlew gradlew.bat gradle.properties gradle-wrapper.properties"},
+	{"mvn", "pom.xml mvnw mvnw.cmd .mvn/"},
+	{"ant", "build.xml"},
+	{"sbt", "build.sbt"},
+	{"mill", "build.sc"},
+	{"dotnet", "*.csproj *.fsproj *.vbproj *.props *.targets directory.build.* nuget.config"},
+	{"mix", "mix.exs"},
+	{"rebar3", "rebar.config"},
+	{"dub", "dub.json dub.sdl"},
+	{"swift", "package.swift"},
+	{"composer", "composer.json artisan"},
+	{"phpunit", "phpunit.xml*"},
+	{"nix", "flake.nix shell.nix default.nix devenv.nix"},
+	{"docker", "dockerfile containerfile compose.y* docker-compose.y*"},
+	{"vagrant", "vagrantfile"},
+	{"foreman", "procfile"},
+	{"tilt", "tiltfile"},
+	{"skaffold", "skaffold.yaml"},
+}
 
 // Knows says whether the program's own names are protected.
 func Knows(program string) bool {
@@ -66,12 +107,45 @@ func Knows(program string) bool {
 	return false
 }
 
-var nextCommandNames = strings.Fields(nextCommand)
+type nextName struct {
+	pattern, use string
+	folder       bool
+}
 
-// runsNext says whether the user's next ordinary command may run what is in the file.
-func runsNext(path string) bool {
+var nextNames = func() (out []nextName) {
+	for _, next := range nextCommands {
+		for _, name := range strings.Fields(next.names) {
+			pattern, folder := strings.CutSuffix(name, "/")
+			out = append(out, nextName{pattern, next.use, folder})
+		}
+	}
+	return out
+}()
+
+// runsNext is the command of the user's that runs what is in the file when they use it
+// next, "" if none is known.
+func runsNext(path string) string {
 	names := elements(path)
-	return len(names) > 0 && slices.ContainsFunc(nextCommandNames, func(pattern string) bool {
-		return slices.ContainsFunc(names[max(0, len(names)-2):], func(name string) bool { return matchesName(pattern, name) })
-	})
+	if len(names) == 0 {
+		return ""
+	}
+	for _, next := range nextNames {
+		in := names
+		if !next.folder {
+			in = names[len(names)-1:]
+		}
+		if slices.ContainsFunc(in, func(name string) bool { return matchesName(next.pattern, name) }) {
+			return next.use
+		}
+	}
+	return ""
+}
+
+// RunsNext says in a clause that the file decides what a command of the user's runs, ""
+// where it does not.
+func RunsNext(path string) string {
+	if use := runsNext(path); use != "" {
+		return "runs when you next use " + use
+	}
+	return ""
 }

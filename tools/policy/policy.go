@@ -21,6 +21,7 @@ package policy
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -39,6 +40,9 @@ type Request struct {
 	Definition string
 	Rules      Rules  // from settings
 	Grants     []Rule // what the user granted this session
+	// Once are the keys of questions that were answered with yes in this session: those of
+	// Decision.OncePerSession.
+	Once map[string]bool
 	// AlwaysAsk is set when the call itself demands a user: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
@@ -97,10 +101,9 @@ type Decision struct {
 	// Rememberable is true exactly when Offers is not empty.
 	Rememberable bool
 	Offers       []Offer
-	// OncePerSession is set when the only question is about reading secrets: a yes
-	// holds for the session. It names the files: "secret:.env", and a newline
-	// between several.
-	OncePerSession string
+	// OncePerSession is set when all that is asked is asked once in a session: a yes holds
+	// for these keys, each of one file, such as "secret:.env".
+	OncePerSession []string
 	// Parts and Writes are what a command that asks would run, and what it says
 	// that it would write to.
 	Parts  []CommandPart
@@ -121,6 +124,7 @@ const (
 	ReasonOutside    = "outside"    // likewise
 	ReasonRepository = "repository" // a repository's own files
 	ReasonSecret     = "secret"     // what it reads
+	ReasonNext       = "runs_next"  // the user's own next command runs what it writes
 	ReasonChanged    = "changed"    // it is not what was approved
 )
 
@@ -156,7 +160,10 @@ const (
 )
 
 // by is who let a call run that the table alone would not have.
-func (r Request) by() By {
+func (r Request) by(once []onceQuestion) By {
+	if slices.ContainsFunc(once, func(q onceQuestion) bool { return r.Once[q.key] }) {
+		return ByGrant
+	}
 	if verdictOf(r.Access, r.Mode) != Ask {
 		return ByMode
 	}
@@ -186,27 +193,27 @@ func decide(r Request) Decision {
 	if r.Access == Human {
 		return Decision{Verdict: Run, By: ByMode} // its dialog is the question
 	}
-	firm := firmQuestions(r)
-	secrets := secretReads(r)
+	firm, once := firmQuestions(r), onceQuestions(r)
+	open := slices.DeleteFunc(slices.Clone(once), func(q onceQuestion) bool { return q.named || r.Once[q.key] })
 	asks := verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
 	switch {
-	case len(firm) == 0 && len(secrets) == 0 && !asks:
-		return Decision{Verdict: Run, By: r.by()}
+	case len(firm) == 0 && len(open) == 0 && !asks:
+		return Decision{Verdict: Run, By: r.by(once)}
 	case len(firm) == 0 && !asks:
-		return Decision{
-			Verdict:        Ask,
-			Reasons:        reasons(ReasonSecret, secretReasons(secrets)...),
-			OncePerSession: "secret:" + strings.Join(secrets, "\n"),
+		d := Decision{Verdict: Ask, Reasons: onceReasons(open)}
+		for _, q := range open {
+			d.OncePerSession = append(d.OncePerSession, q.key)
 		}
+		return d
 	}
 	d := Decision{Verdict: Ask}
 	if asks {
 		d.Reasons = append(d.Reasons, r.classReasons()...)
 	}
 	d.Reasons = append(d.Reasons, firm...)
-	d.Reasons = append(d.Reasons, reasons(ReasonSecret, secretReasons(secrets)...)...)
-	if len(firm) == 0 && len(secrets) == 0 {
-		d.Offers = offers(r)
+	d.Reasons = append(d.Reasons, onceReasons(once)...)
+	if len(firm) == 0 {
+		d.Offers = slices.DeleteFunc(offers(r), func(o Offer) bool { return len(open) > 0 && !r.runsWith(o.Rule) })
 		d.Rememberable = len(d.Offers) > 0
 	}
 	return d

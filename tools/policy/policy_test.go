@@ -64,7 +64,7 @@ func TestClassByMode(t *testing.T) {
 		if rememberable := r.want == Ask && (r.access == Edit || r.access == Exec); got.Rememberable != rememberable {
 			t.Errorf("%s: rememberable = %v", r.request(), got.Rememberable)
 		}
-		if got.OncePerSession != "" {
+		if len(got.OncePerSession) > 0 {
 			t.Errorf("%s: asks once per session for %q", r.request(), got.OncePerSession)
 		}
 	}
@@ -124,7 +124,7 @@ func TestProtectedWritesAskInEveryMode(t *testing.T) {
 			req.Rules.Allow = []Rule{{Tool: "a_tool"}, {Tool: "a_tool", Specifier: fact.real()}}
 			req.Grants = req.Rules.Allow
 			d := check(t, req, atLeastAsk(r))
-			if d.Rememberable || d.OncePerSession != "" {
+			if d.Rememberable || len(d.OncePerSession) > 0 {
 				t.Errorf("%s, %s: can be remembered: %+v", name, req, d)
 			}
 		}
@@ -170,7 +170,7 @@ func TestSecretsAskOncePerSession(t *testing.T) {
 			want = Refuse
 		}
 		d := check(t, req, want)
-		if want == Ask && d.OncePerSession != "secret:.env\nb/id_rsa" {
+		if want == Ask && !slices.Equal(d.OncePerSession, []string{"secret:.env", "secret:b/id_rsa"}) {
 			t.Errorf("%s: key %q", req, d.OncePerSession)
 		}
 	}
@@ -182,7 +182,7 @@ func TestSecretsAskOncePerSession(t *testing.T) {
 func TestSecretKeysAreDistinct(t *testing.T) {
 	two := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env"}, {Path: ".env.b"}}}, Ask)
 	one := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env\n.env.b"}}}, Ask)
-	if one.OncePerSession == two.OncePerSession {
+	if len(one.OncePerSession) != 1 || slices.Contains(two.OncePerSession, one.OncePerSession[0]) {
 		t.Errorf("both are %q", one.OncePerSession)
 	}
 }
@@ -191,7 +191,7 @@ func TestSecretWritesAskEachTime(t *testing.T) {
 	req := edit("deploy/.env")
 	req.Mode = AutoEdit
 	d := check(t, req, Ask)
-	if d.OncePerSession != "" || !slices.Equal(Texts(d.Reasons), []string{"deploy/.env looks like a file with secrets"}) {
+	if len(d.OncePerSession) > 0 || !slices.Equal(Texts(d.Reasons), []string{"deploy/.env looks like a file with secrets"}) {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -203,13 +203,74 @@ func TestSecretBesideAnotherQuestion(t *testing.T) {
 		Paths: []PathFact{{Path: "a.py", Write: true}, {Path: ".env"}},
 	}
 	d := check(t, req, Ask)
-	if d.OncePerSession != "" || len(d.Reasons) != 2 {
+	if len(d.OncePerSession) > 0 || len(d.Reasons) != 2 {
 		t.Errorf("got %+v", d)
 	}
 	req.Grants = []Rule{{Tool: "edit_file"}}
-	if d = check(t, req, Ask); d.OncePerSession != "secret:.env" {
+	if d = check(t, req, Ask); !slices.Equal(d.OncePerSession, []string{"secret:.env"}) {
 		t.Errorf("with the edit granted: %+v", d)
 	}
+}
+
+// TestWhatRunsNextAsksOncePerSession: in every mode that would let it be written unasked.
+func TestWhatRunsNextAsksOncePerSession(t *testing.T) {
+	patch := func(mode Mode, paths ...string) Request {
+		r := Request{Tool: "apply_patch", Access: Edit, Mode: mode}
+		for _, path := range paths {
+			r.Paths = append(r.Paths, PathFact{Path: path, Write: true})
+		}
+		return r
+	}
+	for _, mode := range []Mode{AutoEdit, FullAccess} {
+		r := patch(mode, "a.py", "web/package.json", "Makefile")
+		d := check(t, r, Ask)
+		if want := []string{"runs:Makefile", "runs:web/package.json"}; !slices.Equal(d.OncePerSession, want) || d.Rememberable {
+			t.Errorf("%s: %+v", r, d)
+		}
+		if want := []Reason{{ReasonNext, "Makefile runs when you next use make"}, {ReasonNext, "web/package.json runs when you next use npm"}}; !slices.Equal(d.Reasons, want) {
+			t.Errorf("%s: %q", r, d.Reasons)
+		}
+		r.Once = map[string]bool{"runs:Makefile": true}
+		if d := check(t, r, Ask); !slices.Equal(d.OncePerSession, []string{"runs:web/package.json"}) || len(d.Reasons) != 1 {
+			t.Errorf("%s: after the first, %+v", r, d)
+		}
+		r.Once["runs:web/package.json"] = true
+		if d := check(t, r, Run); d.By != ByGrant {
+			t.Errorf("%s: by %s", r, d.By)
+		}
+		link := patch(mode)
+		link.Paths = []PathFact{{Path: "notes", LinkTarget: "conftest.py", Write: true}}
+		if d := check(t, link, Ask); !slices.Equal(d.OncePerSession, []string{"runs:conftest.py"}) {
+			t.Errorf("%s: %+v", link, d)
+		}
+	}
+	check(t, patch(Plan, "Makefile"), Refuse)
+	check(t, Request{Tool: "read_file", Access: Read, Mode: Default, Paths: []PathFact{{Path: "Makefile"}}}, Run)
+}
+
+// TestWhatRunsNextIsMarked: where the call asks anyway, it is said too. A rule that names
+// the very file answers for it, one that covers it among others does not.
+func TestWhatRunsNextIsMarked(t *testing.T) {
+	r := edit("Makefile")
+	d := check(t, r, Ask)
+	if want := []string{"this tool changes files", "Makefile runs when you next use make"}; !slices.Equal(Texts(d.Reasons), want) || len(d.OncePerSession) > 0 || len(d.Offers) != 2 {
+		t.Errorf("%+v", d)
+	}
+	for _, offer := range d.Offers {
+		with := r
+		with.Grants = []Rule{offer.Rule}
+		check(t, with, Run)
+	}
+	for _, rule := range []string{"edit_file", "edit_file(*)", "edit_file(**)"} {
+		r.Rules.Allow = []Rule{mustParse(t, rule)}
+		if d := check(t, r, Ask); !slices.Equal(d.OncePerSession, []string{"runs:Makefile"}) {
+			t.Errorf("%s: %+v", rule, d)
+		}
+	}
+	r.Rules.Allow = []Rule{mustParse(t, "edit_file(Makefile)")}
+	check(t, r, Run)
+	r.Mode = AutoEdit
+	check(t, r, Run)
 }
 
 func TestAlwaysAsk(t *testing.T) {

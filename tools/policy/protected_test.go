@@ -158,14 +158,42 @@ func FuzzPathsNeverPanic(f *testing.F) {
 }
 
 func TestRunsNext(t *testing.T) {
-	for _, path := range []string{"package.json", "tests/conftest.py", "Makefile", "GNUmakefile", "build.rs", "app/build.gradle", "build.gradle.kts", "vite.config.ts", "sub/pyproject.toml", ".cargo/config.toml"} {
-		if !runsNext(path) {
-			t.Errorf("%q", path)
+	for path, want := range map[string]string{
+		"package.json": "npm", "tests/conftest.py": "pytest", "Makefile": "make", "GNUmakefile": "make", "build.rs": "cargo", "app/build.gradle": "gradle",
+		"build.gradle.kts": "gradle", "vite.config.ts": "npm", "sub/pyproject.toml": "pip", ".cargo/config.toml": "cargo", "x/.mvn/wrapper/a/b": "mvn", "PACKAG~1.JSO": "npm",
+		"": "", "src/app.py": "", "package-lock.json": "", "makefile.md": "", "config.ts": "", "README.md": "", "gradle/x.txt": "", "Makefile/notes.txt": "",
+	} {
+		if got := runsNext(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}
-	for _, path := range []string{"", "src/app.py", "package-lock.json", "makefile.md", "config.ts", "README.md", "gradle/x.txt"} {
-		if runsNext(path) {
-			t.Errorf("%q runs next", path)
+}
+
+// TestProgramsHaveTheirFiles: what policy knows of a program that builds or tests, it knows
+// of the files too by which that runs something.
+func TestProgramsHaveTheirFiles(t *testing.T) {
+	uses := map[string]bool{
+		"git":  true,               // its files always ask
+		"pnpm": true, "yarn": true, // npm's
+		"gmake":  true,                            // make's
+		"poetry": true, "uv": true, "conda": true, // pip's
+		"rustup": true, // cargo's
+	}
+	for _, next := range nextCommands {
+		uses[next.use] = true
+	}
+	for _, programs := range []map[string][]string{subcommands, scripted, runsBySubcommand} {
+		for program := range programs {
+			if !uses[program] {
+				t.Errorf("no file is known by which %s runs something: add it to nextCommands", program)
+			}
+		}
+	}
+	for program, names := range recipes {
+		for _, name := range names {
+			if runsNext(name) == "" {
+				t.Errorf("%s runs %s, which is not in nextCommands", program, name)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -225,18 +226,20 @@ func (s *Session) Grants() []policy.Rule {
 	return slices.Clone(s.grants)
 }
 
-// GrantOnce remembers the yes to a policy.Decision's OncePerSession key.
-func (s *Session) GrantOnce(key string) {
+// GrantOnce remembers the yes to the keys of a policy.Decision's OncePerSession.
+func (s *Session) GrantOnce(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.once[key] = true
+	for _, key := range keys {
+		s.once[key] = true
+	}
 }
 
-// GrantedOnce says whether that key was answered with yes. The empty key never is.
-func (s *Session) GrantedOnce(key string) bool {
+// GrantedOnce are the keys that were answered with yes.
+func (s *Session) GrantedOnce() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return key != "" && s.once[key]
+	return maps.Clone(s.once)
 }
 
 // Pause stops the session until its next turn: the user cancelled, and the

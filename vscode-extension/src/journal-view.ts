@@ -4,7 +4,7 @@ import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, Tr
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import { operationIcons } from "./files";
-import { counts, isRevert, isRevertible, type Journal, stateWords, type Turn, when } from "./journal";
+import { counts, isRevert, isRevertible, type Journal, notes, stateWords, type Turn, when } from "./journal";
 import type { JournalEntry, JournalFile } from "./protocol";
 
 export type ChangeNode = { kind: "turn"; turn: Turn } | { kind: "change"; entry: JournalEntry } | { kind: "changedFile"; entry: JournalEntry; file: JournalFile };
@@ -68,9 +68,9 @@ function turnItem(all: Turn, recent: boolean): TreeItem {
   const item = new TreeItem(label, recent ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
   item.id = `${sessionId}\n${String(turn)}`;
   item.contextValue = entries.some(isRevertible) && !isRevert(all) ? "turn.revertible" : "turn";
-  item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date())].filter(Boolean).join(" · ");
+  item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date()), ...notes(entries)].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon("history");
-  item.tooltip = isRevert(all) ? "Reverts by you, or by Pillion because of your setting unusual. A revert can be reverted too." : `What ${visible(agent)} changed in its turn ${String(turn)}.`;
+  item.tooltip = isRevert(all) ? "Reverts by you, or by Pillion because of your setting unusual. A revert can be reverted too." : [`What ${visible(agent)} changed in its turn ${String(turn)}.`, ...notes(entries)].join("\n");
   return item;
 }
 
@@ -86,16 +86,16 @@ function changeItem(entry: JournalEntry): TreeItem {
   return item;
 }
 
-/** `+3 −1 · 14:05 · reverted` */
+/** `+3 −1 · 14:05 · reverted`, or what else comes of it */
 export function describe(entry: JournalEntry): string {
-  return [counts(entry.files ?? []), when(entry.time, new Date()), stateWords[entry.state]].filter(Boolean).join(" · ");
+  return [counts(entry.files ?? []), when(entry.time, new Date()), stateWords[entry.state], ...notes([entry])].filter(Boolean).join(" · ");
 }
 
 function fileItem(entry: JournalEntry, file: JournalFile): TreeItem {
   const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path));
   item.id = `${entry.id}\n${file.operation}\n${file.path}`;
   item.contextValue = "changedFile";
-  item.description = [visible(file.path.split("/").slice(0, -1).join("/")), counts([file])].filter(Boolean).join(" ");
+  item.description = [visible(file.path.split("/").slice(0, -1).join("/")), counts([file]), visible(file.note ?? "")].filter(Boolean).join(" ");
   item.tooltip = `${visible(file.operation)} ${visible(file.path)}`;
   item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
   item.command = { title: "Open File", command: "pillion.openChanged", arguments: [{ kind: "changedFile", entry, file } satisfies ChangeNode] };

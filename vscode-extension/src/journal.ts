@@ -102,6 +102,12 @@ export function counts(files: readonly JournalFile[]): string {
   return additions + deletions === 0 ? "" : `+${String(additions)} −${String(deletions)}`;
 }
 
+/** What else comes of changes that still stand: `Makefile runs when you next use make`. */
+export function notes(entries: readonly Pick<JournalEntry, "state" | "files">[]): readonly string[] {
+  const files = entries.filter(isRevertible).flatMap((entry) => entry.files ?? []);
+  return [...new Set(files.flatMap(({ path, to, note }) => (note ? [`${short(to ?? path, 60)} ${short(note, 80)}`] : [])))];
+}
+
 /** `14:05` today, else with the day. */
 export function when(time: string, now: Date): string {
   const date = new Date(time);

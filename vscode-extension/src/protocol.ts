@@ -422,6 +422,8 @@ export interface JournalFile {
   to?: string;
   additions: number;
   deletions: number;
+  /** What else comes of it: `runs when you next use make`. */
+  note?: string;
 }
 
 /** What a revert did, or would do. */

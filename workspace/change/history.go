@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,6 +61,8 @@ type EntryFile struct {
 	To        string `json:"to,omitempty"` // of a move
 	Additions int    `json:"additions"`
 	Deletions int    `json:"deletions"`
+	// Note is a clause on what else comes of it: "runs when you next use make".
+	Note string `json:"note,omitempty"`
 }
 
 // JournalChanged is what editors hear of a change set that was made, or put back.
@@ -145,6 +148,9 @@ func (c *Committer) info(e journal.Entry) EntryInfo {
 		f := EntryFile{Path: c.nameOf(r.Path, r.Name), Operation: r.Operation, Additions: r.Additions, Deletions: r.Deletions}
 		if r.To != "" {
 			f.To = c.nameOf(r.To, r.ToName)
+		}
+		if c.Journal.Note != nil {
+			f.Note = c.Journal.Note(cmp.Or(f.To, f.Path))
 		}
 		out.Files = append(out.Files, f)
 		if !slices.Contains(out.Paths, f.Path) {

@@ -19,6 +19,9 @@ type Journal struct {
 
 	Tell    func(problem string) // what the user should know; nil: nobody is told
 	Changed func(JournalChanged) // after each set that was made or put back; nil: nobody is told
+	// Note says in a clause what else comes of a change of the file with that name, "" for
+	// nothing; nil: nobody says.
+	Note func(name string) string
 
 	mu     sync.Mutex // guards all below
 	mode   JournalMode

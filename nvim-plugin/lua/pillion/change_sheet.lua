@@ -40,7 +40,8 @@ return function(change, result, keys)
   if not result or #files + #(result.conflicts or {}) == 0 then
     page:gap()
     for _, file in ipairs(change.files or {}) do
-      page:line(("  %s %s  %s"):format(visible(file.operation), visible(file.path), words.size({ file })), "Rule")
+      local note = file.note and "  " .. visible(file.note) or ""
+      page:line(("  %s %s  %s%s"):format(visible(file.operation), visible(file.path), words.size({ file }), note), "Rule")
     end
   end
   page:gap()

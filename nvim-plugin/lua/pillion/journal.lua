@@ -22,7 +22,7 @@ M.limit = 200
 ---@field time string RFC 3339
 ---@field why? string of one that was interrupted, what became of it
 ---@field state "done"|"undone"|"interrupted"|"reverted"|"partly_reverted"
----@field files {path: string, operation: string, additions: integer, deletions: integer}[]
+---@field files {path: string, to?: string, operation: string, additions: integer, deletions: integer, note?: string}[]
 ---@field client any
 
 ---@type fun(listener: fun())
@@ -130,6 +130,19 @@ function M.title(change)
     return escape.short("Revert " .. (#paths == 1 and paths[1] or words.count(#paths, "file")), 80)
   end
   return escape.short(change.title ~= "" and change.title or change.tool, 80)
+end
+
+--- What else comes of it while it stands: `Makefile runs when you next use make`.
+---@param change pillion.AgentChange
+---@return string
+function M.note(change)
+  local notes = {}
+  for _, file in ipairs(M.is_revertible(change) and change.files or {}) do
+    if file.note then
+      notes[#notes + 1] = escape.short(file.to or file.path, 60) .. " " .. escape.short(file.note, 80)
+    end
+  end
+  return table.concat(notes, ", ")
 end
 
 --- `+3 −1`; nothing where no line is counted, as of a move.

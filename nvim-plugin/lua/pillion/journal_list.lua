@@ -55,6 +55,8 @@ local function sheet(changes)
     end
     local head = ("  %s  "):format(journal.clock(change))
     local size, state = journal.size(change), journal.states[change.state] or ""
+    local note = journal.note(change)
+    state = state == "" and note or note == "" and state or state .. ", " .. note
     local title = pad(journal.title(change), title_width)
     local text = head .. title .. "  " .. pad(size, 8)
     line(vim.trim(state) == "" and (text:gsub("%s+$", "")) or text .. "  " .. state)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentTarget, changeTarget, counts, isRevertible, Journal, turnTarget, when } from "../../src/journal";
+import { agentTarget, changeTarget, counts, isRevertible, Journal, notes, turnTarget, when } from "../../src/journal";
 import { journalEntry } from "./samples";
 
 test("changes are listed by agent and turn, the newest first", () => {
@@ -45,4 +45,14 @@ test("lines are counted over all files, and times told with the day when it is a
   assert.equal(when(new Date(2026, 10, 21, 14, 5).toISOString(), now), "14:05");
   assert.equal(when(new Date(2026, 10, 20, 9, 30).toISOString(), now), "2026-11-20 09:30");
   assert.equal(when("", now), "");
+});
+
+test("what runs next is said of changes that still stand, once for each file", () => {
+  const file = { path: "web/package.json", operation: "overwrite", additions: 1, deletions: 0, note: "runs when you next use npm" };
+  const plain = { path: "a.txt", operation: "overwrite", additions: 1, deletions: 0 };
+  const moved = { path: "a\u202e", to: "Makefile", operation: "move", additions: 0, deletions: 0, note: "runs when you next use make" };
+  assert.deepEqual(
+    notes([journalEntry("3", { files: [file, plain] }), journalEntry("2", { files: [file, moved] }), journalEntry("1", { state: "reverted", files: [{ ...file, path: "gone" }] })]),
+    ["web/package.json runs when you next use npm", "Makefile runs when you next use make"],
+  );
 });
