@@ -15,23 +15,20 @@ var version string
 
 // The commands. Each returns its exit code.
 var commands = map[string]func(args []string) int{
-	"serve":    serve,
-	"mcp":      mcpCommand,
-	"call":     call,
-	"tools":    listTools,
-	"watch":    watchCommand,
-	"chat":     chat,
-	"try":      tryRide,
-	"doctor":   examine,
-	"trust":    trust,
-	"rules":    rules,
-	"journal":  journalCommand,
-	"audit":    auditCommand,
-	"session":  sessionCommand,
-	"version":  printVersion,
-	"guardian": process.Guardian,    // started by ourselves, see package process
-	"escape":   process.TryToEscape, // the same
-	"gate":     process.Gate,        // the same
+	"serve":   serve,
+	"mcp":     mcpCommand,
+	"call":    call,
+	"tools":   listTools,
+	"watch":   watchCommand,
+	"chat":    chat,
+	"try":     tryRide,
+	"doctor":  examine,
+	"trust":   trust,
+	"rules":   rules,
+	"journal": journalCommand,
+	"audit":   auditCommand,
+	"session": sessionCommand,
+	"version": printVersion,
 }
 
 // Run is the program: it runs the command that the arguments name, and gives its exit
@@ -52,6 +49,9 @@ func Run(args []string, programVersion string) int {
 		args[0] = "version"
 	}
 	command, ok := commands[args[0]]
+	if part := process.Parts[args[0]]; part != nil {
+		command, ok = part, true
+	}
 	if !ok {
 		fmt.Fprintf(os.Stderr, "pillion: unknown command %q\n\n%s", args[0], usage)
 		return exitUsage

@@ -33,7 +33,7 @@ type Settings struct {
 	Sandbox string `json:"sandbox,omitempty"`
 	// SandboxWritable are folders beside the workspace that commands may write.
 	SandboxWritable []string `json:"sandboxWritable,omitempty"`
-	// SandboxNetwork is whether a command in the sandbox has a network: on or off.
+	// SandboxNetwork is what of the network a command in the sandbox has: hosts, off or on.
 	SandboxNetwork string `json:"sandboxNetwork,omitempty"`
 	// SandboxNetworkFor are rules for commands that have one all the same.
 	SandboxNetworkFor []Rule  `json:"sandboxNetworkFor,omitempty"`

@@ -63,9 +63,9 @@ var keys = []Key{
 		Name: "sandboxWritable", Default: "[]", Meaning: "more folders that commands in the sandbox may write, in addition to the workspace, the temporary folder and caches of their own (security.md): " +
 			"absolute, or starting with `~/`. Under bubblewrap, your keys, your shell's files and `~/.config` stay closed even in these",
 	},
-	{Name: "sandboxNetwork", Default: `"on"`, Meaning: "whether commands in the sandbox can use the network: `on` or `off`"},
+	{Name: "sandboxNetwork", Default: `"hosts"`, Meaning: "what of the network commands in the sandbox can reach: `hosts` (those that rules such as `network(example.org)` allow, and those that a command names and you approve), `off` (nothing) or `on` (everything)"},
 	{
-		Name: "sandboxNetworkFor", Default: "[]", Meaning: "rules for commands that can use the network although `sandboxNetwork` is `off`, written as in `permissions.allow`: `run_command(npm ci)`",
+		Name: "sandboxNetworkFor", Default: "[]", Meaning: "rules for commands that can use the whole network although `sandboxNetwork` is `hosts` or `off`, written as in `permissions.allow`: `run_command(npm ci)`",
 	},
 	{
 		Name: "journal.mode", Default: `"require"`, Meaning: "what happens to a change that the journal cannot record, because the disk is full or the change is too large: " +

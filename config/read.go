@@ -248,8 +248,8 @@ func (p *problems) checkWords(s *Settings) {
 		p.add("sandbox %q does not exist; use require, prefer or off. Using require", s.Sandbox)
 		s.Sandbox = "require"
 	}
-	if !slices.Contains([]string{"", "on", "off"}, s.SandboxNetwork) {
-		p.add("sandboxNetwork %q does not exist; use on or off. Using off", s.SandboxNetwork)
+	if !slices.Contains([]string{"", "hosts", "on", "off"}, s.SandboxNetwork) {
+		p.add("sandboxNetwork %q does not exist; use hosts, off or on. Using off", s.SandboxNetwork)
 		s.SandboxNetwork = "off"
 	}
 	if !slices.Contains([]string{"", "full", "brief", "off"}, s.Audit) {

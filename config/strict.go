@@ -32,7 +32,7 @@ var bounds = map[string]bound{
 	"limits.patches":          ranked(CleanPatches, "any"),
 	"sandbox":                 ranked("require", "prefer", "off"),
 	"sandboxWritable":         {},
-	"sandboxNetwork":          ranked("off", "on"),
+	"sandboxNetwork":          ranked("off", "hosts", "on"),
 	"sandboxNetworkFor":       {},
 	"journal.mode":            {never: journalIsYours},
 	"journal.sync":            {never: journalIsYours},

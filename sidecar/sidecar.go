@@ -212,8 +212,9 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 		Mode:       cmp.Or(tools.SandboxMode(s.Sandbox), tools.SandboxPrefer),
 		Walls:      runner.Walls,
 		Writable:   s.WritableFolders(home),
-		Offline:    s.SandboxNetwork == "off",
+		Network:    cmp.Or(tools.Network(s.SandboxNetwork), tools.NetworkHosts),
 		NetworkFor: s.NetworkRules(),
+		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
 	}
 	// What files held before they were changed is no command's business either, nor the
 	// audit log, the locks (who holds one holds up everybody's calls) and what is kept of

@@ -6,15 +6,17 @@ import (
 
 	"pillion/cli"
 	"pillion/internal/testrig"
+	"pillion/tools/process"
 )
 
 // TestMain lets the test binary be pillion itself, so that what is tested is the
 // whole program in a process of its own, and an MCP server that it starts.
 func TestMain(m *testing.M) {
-	if os.Getenv(subAgentVariable) != "" && (len(os.Args) < 2 || os.Args[1] != "guardian") {
+	process.PlayPart()
+	if os.Getenv(subAgentVariable) != "" {
 		os.Exit(runSubAgent())
 	}
-	if os.Getenv("PILLION_TEST_MAIN") != "" || len(os.Args) > 1 && (os.Args[1] == "guardian" || os.Args[1] == "escape") {
+	if os.Getenv("PILLION_TEST_MAIN") != "" {
 		os.Exit(cli.Run(os.Args[1:], "0.1.0-dev"))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "mcp-server" {

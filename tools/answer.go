@@ -82,7 +82,11 @@ func said(feedback string) string {
 func (p *pending) remember(decisionID string) {
 	p.call.Session.GrantOnce(p.decision.OncePerSession...)
 	for _, o := range p.decision.Offers {
-		if o.ID == decisionID && (o.Scope != offerWorkspace || !p.rememberHere(o.Rule)) {
+		if o.ID != decisionID {
+			continue
+		}
+		p.call.Session.GrantOnce(o.Once...)
+		if o.Scope != offerWorkspace || !p.rememberHere(o.Rule) {
 			p.call.Session.Grant(o.Rule)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 var _ = define(NewEdit(Spec{
 	Name:        "apply_patch",
 	Title:       "Apply patch",
-	Description: "Applies a patch to one or more files: a unified or git diff, or the *** Begin Patch form. It can create, delete, rename, copy and chmod files. All of it is applied or nothing; context must match, line numbers may be off. Returns the diff.",
+	Description: "Applies a patch to one or more files: a unified or git diff, or the *** Begin Patch form. It can create, delete, rename, copy and chmod files. All of it is applied or nothing; context must match, line numbers may be off.",
 	Destructive: true,
 	Success:     true,
 	Results:     []any{applyPatchResult{}},
@@ -28,7 +28,7 @@ var _ = define(NewEdit(Spec{
 type applyPatchArgs struct {
 	Diff   string `json:"diff,omitempty" jsonschema:"paths are relative to the workspace"`
 	Patch  string `json:"patch,omitempty" jsonschema:"the same as diff"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"check only, change nothing"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"check only"`
 	Clean  bool   `json:"require_clean,omitempty" jsonschema:"fail where git has uncommitted changes"`
 }
 

@@ -22,6 +22,8 @@ type commandLine struct {
 	Cwd   string
 	Env   map[string]string
 	Stdin string
+	// Network is what it needs of it, as an agent says it.
+	Network []string
 }
 
 // command is a command line that was checked, with what the workspace knows of it.
@@ -31,6 +33,7 @@ type command struct {
 	unsaved []string // open files whose text it would not see
 	limits  Limits
 	held    process.Confine
+	reaches []string // hosts that it may reach, as far as they are a question; see policy.Command
 }
 
 // planCommand checks a command line; every tool that runs one plans by it, so that
@@ -52,8 +55,10 @@ func planCommand(in Input, l commandLine) (command, error) {
 		return c, fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
 	}
 	c.dir, c.unsaved = dir, unsavedFiles(in)
-	c.held, err = c.confine(in)
-	return c, err
+	if c.Network, err = parseHosts(l.Network); err != nil {
+		return c, err
+	}
+	return c.confine(in)
 }
 
 // notes are what the model could not see in a command's output.
@@ -70,7 +75,7 @@ func (c command) notes(truncated bool) []string {
 
 // judged is the command as policy looks at it.
 func (c command) judged() policy.Command {
-	return policy.Command{Line: c.Line, Cwd: c.dir.String(), Env: c.Env, Stdin: c.Stdin, POSIX: runtime.GOOS != "windows"}
+	return policy.Command{Line: c.Line, Cwd: c.dir.String(), Env: c.Env, Stdin: c.Stdin, POSIX: runtime.GOOS != "windows", Hosts: c.reaches}
 }
 
 func (l commandLine) check() error {
@@ -91,7 +96,7 @@ func (l commandLine) check() error {
 // action is the plan of running the command: run gets what it takes to start it.
 func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer, error)) *Action {
 	preview := approval.Preview{
-		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: !c.held.Offline, Sandbox: string(c.held.Level), Unsaved: c.unsaved,
+		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: !c.held.Offline, Hosts: c.held.Hosts, Sandbox: string(c.held.Level), Unsaved: c.unsaved,
 	}
 	judged := c.judged()
 	return &Action{

@@ -23,8 +23,11 @@ type Sandbox struct {
 	Walls      func() process.Walls // what works here; it may try for a moment
 	Writable   []string             // folders beside the workspace that commands may write
 	Hidden     []string             // folders that they must not see
-	Offline    bool
+	Network    Network
 	NetworkFor []policy.Rule // commands that get a network all the same
+	// Hosts can be reached by every command, as policy.Hosts has them, and PrivateHosts as
+	// process.Confine has them.
+	Hosts, PrivateHosts []string
 }
 
 // SandboxMode says what happens where no sandbox works.
@@ -38,24 +41,31 @@ const (
 )
 
 // confine says how the command is held: by the strongest means that works here.
-func (c command) confine(in Input) (process.Confine, error) {
+func (c command) confine(in Input) (command, error) {
 	s := in.Sandbox
 	if s.Mode == "" || s.Mode == SandboxOff {
-		return process.Confine{Level: process.None}, nil
+		c.held = process.Confine{Level: process.None}
+		return c, nil
 	}
-	held, err := s.hold(in, s.Offline && !policy.Covers(s.NetworkFor, in.Tool, c.judged()))
-	if err != nil || held.Level == process.None {
-		return held, err
+	offline, err := c.offline(in)
+	if err != nil {
+		return c, err
+	}
+	if c.held, err = s.hold(in, offline); err != nil || c.held.Level == process.None {
+		return c, err
 	}
 	line := policy.ReadCommand(c.Line)
 	for _, root := range in.Snapshot.Workspace().Roots() {
 		if line.RunsGit() {
-			letGitWork(&held, root.Abs())
+			letGitWork(&c.held, root.Abs())
 		}
 	}
-	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
-	held.Files, held.Named = c.namedTargets(line, held), line.Absolute()
-	return held, nil
+	c.held.ReadOnly = shallowest(c.held.ReadOnly, mostProtected)
+	c.held.Files, c.held.Named = c.namedTargets(line, c.held), line.Absolute()
+	if c.held.Offline && s.Network != NetworkOff {
+		c.held.Hosts, c.held.PrivateHosts = listedHosts(append(slices.Clone(s.Hosts), c.Network...)), s.PrivateHosts
+	}
+	return c, nil
 }
 
 // hold is the sandbox by itself: the workspace can be written, without what is
@@ -102,7 +112,7 @@ func (s Sandbox) missing(walls process.Walls, offline bool) error {
 			walls.Bubblewrap.Why, walls.Landlock.Why).
 			WithHint("ask the user to install bubblewrap (Debian, Fedora, Arch: the package bubblewrap), to run pillion doctor, or to set sandbox to prefer")
 	case offline && !walls.Offline:
-		return fault.New(fault.PolicyDenied, "the settings require a sandbox without a network, and %s cannot block the network here", walls.Level).
+		return fault.New(fault.PolicyDenied, "the settings require a sandbox that blocks the network, and %s cannot block the network here", walls.Level).
 			WithHint("ask the user to install bubblewrap, or to set sandboxNetwork to on")
 	}
 	return nil
@@ -266,8 +276,11 @@ func limitHint(held process.Confine, got process.Result) string {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
 	}
 	switch {
+	case len(got.Refused) > 0:
+		return "the command was not let to " + strings.Join(quoteAll(got.Refused), ", ") + "; call again with network, naming the hosts that it needs, and the user is asked"
 	case held.Offline && says("could not resolve", "name resolution", "network is unreachable", "enotfound", "eai_again", "no such host", "connection refused", "econnrefused"):
-		return "the command ran without network, as the settings require; the user can allow it for such commands with sandboxNetworkFor"
+		return "the command ran without a network; call again with network, naming the hosts that it needs (such as example.org, or * for all), and the user is asked. " +
+			"If that is not possible, the user can allow hosts with a rule such as network(example.org)"
 	case says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link"):
 		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write only to the workspace, the temporary folder and its tools' own caches, " +
 			"and not to protected paths such as .git (except git, in a line of its own) or .vscode; give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)"

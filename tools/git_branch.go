@@ -25,7 +25,7 @@ var _ = define(NewVCS(Spec{
 type gitBranchArgs struct {
 	Action string `json:"action" jsonschema:"list, current, create, switch or delete"`
 	Name   string `json:"name,omitempty"`
-	From   string `json:"from,omitempty" jsonschema:"where a new branch starts; default HEAD"`
+	From   string `json:"from,omitempty" jsonschema:"where it starts; default HEAD"`
 	Path   string `json:"path,omitempty" jsonschema:"in which repository"`
 }
 

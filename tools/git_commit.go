@@ -18,7 +18,7 @@ import (
 var _ = define(NewVCS(Spec{
 	Name:        "git.commit",
 	Title:       "Git commit",
-	Description: "Commits with the user's own git, name, hooks and signing, after they approve. Commits files, else what is staged, else changes of tracked files; not unsaved editor text. Returns the hash and the hooks' output.",
+	Description: "Commits with the user's own git, name, hooks and signing, after they approve. Commits files, else what is staged, else changes of tracked files; not unsaved editor text.",
 	Success:     true,
 	Results:     []any{gitCommitResult{}},
 }, planGitCommit))

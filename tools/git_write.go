@@ -140,7 +140,7 @@ func (g *gitProgram) hold(in Input, a *Action, programs int, keys, network bool)
 		a.because("no_sandbox", "hooks and filters run outside the sandbox, because git needs your keys")
 		return nil
 	}
-	held, err := s.hold(in, s.Offline && !network)
+	held, err := s.hold(in, s.Network != NetworkOn && s.Network != "" && !network)
 	if err != nil || held.Level == process.None {
 		return err
 	}

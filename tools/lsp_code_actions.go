@@ -26,7 +26,7 @@ type codeActionsArgs struct {
 	Line      *int      `json:"line,omitempty" jsonschema:"from 0" minimum:"0"`
 	Character *int      `json:"character,omitempty" jsonschema:"UTF-16 units; default: the whole line" minimum:"0"`
 	Range     *rangeArg `json:"range,omitempty" jsonschema:"instead of line; end is exclusive"`
-	Only      []string  `json:"only,omitempty" jsonschema:"kinds, such as quickfix or source.organizeImports"`
+	Only      []string  `json:"only,omitempty" jsonschema:"kinds, such as quickfix"`
 	Apply     string    `json:"apply,omitempty" jsonschema:"title or index of the one to make"`
 }
 

@@ -2,6 +2,8 @@ package tools
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
@@ -149,11 +151,16 @@ func (p *pending) choices() []approval.Choice {
 
 // meansForSession says of a yes that holds longer than this call for how long, "" where none does.
 func (p *pending) meansForSession() string {
-	switch len(p.decision.OncePerSession) {
+	keys := p.decision.OncePerSession
+	one, several := "this file", "these files"
+	if slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, "network:") }) {
+		one, several = "this host", "these hosts"
+	}
+	switch len(keys) {
 	case 0:
 		return ""
 	case 1:
-		return "for this session, without asking about this file again"
+		return "for this session, without asking about " + one + " again"
 	}
-	return "for this session, without asking about these files again"
+	return "for this session, without asking about " + several + " again"
 }

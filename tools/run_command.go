@@ -13,7 +13,7 @@ import (
 var _ = define(NewExec(Spec{
 	Name:        "run_command",
 	Title:       "Run command",
-	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
+	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment, no network but network. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
 	Results:     []any{runCommandResult{}},
 }, planRunCommand))
 
@@ -23,6 +23,7 @@ type runCommandArgs struct {
 	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" minimum:"0" maximum:"600" default:"120"`
 	Env            map[string]string `json:"env,omitempty" jsonschema:"added to the clean environment"`
 	Stdin          string            `json:"stdin,omitempty"`
+	Network        []string          `json:"network,omitempty" jsonschema:"hosts it needs (example.org:22), or *"`
 	// BackgroundAfter is named as the contract has it, without its unit.
 	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds; then it goes on as a process" minimum:"0"`
 }
@@ -39,6 +40,7 @@ type runCommandResult struct {
 	ProcessID  string   `json:"process_id,omitempty"` // of one that still runs
 	Next       *int64   `json:"next,omitempty"`       // and where read_process reads on
 	Unsaved    []string `json:"unsaved,omitempty"`
+	Blocked    []string `json:"blocked,omitempty"` // hosts that it was not let to
 }
 
 func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, error) {
@@ -50,7 +52,7 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := planCommand(in, commandLine{Line: args.Command, Cwd: args.Cwd, Env: args.Env, Stdin: args.Stdin})
+	c, err := planCommand(in, commandLine{Line: args.Command, Cwd: args.Cwd, Env: args.Env, Stdin: args.Stdin, Network: args.Network})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func commandAnswer(c command, page int, timeout time.Duration, got process.Resul
 	a := &Answer{
 		Result: runCommandResult{
 			Command: c.Line, ExitCode: &got.ExitCode, Stdout: shown.Stdout, Stderr: shown.Stderr,
-			Truncated: shown.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
+			Truncated: shown.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved, Blocked: got.Refused,
 		},
 		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(shown),
 		paged:   true,

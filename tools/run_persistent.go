@@ -20,11 +20,12 @@ var _ = define(NewExec(Spec{
 }, planRunPersistent))
 
 type runPersistentArgs struct {
-	Command        string  `json:"command"`
-	ProcessID      string  `json:"process_id" jsonschema:"a name you choose"`
-	Cwd            string  `json:"cwd,omitempty"`
-	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
-	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern" minimum:"0" maximum:"600" default:"30"`
+	Command        string   `json:"command"`
+	ProcessID      string   `json:"process_id" jsonschema:"a name you choose"`
+	Cwd            string   `json:"cwd,omitempty"`
+	Network        []string `json:"network,omitempty" jsonschema:"hosts it needs; * to serve a browser"`
+	ReadyPattern   string   `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
+	TimeoutSeconds float64  `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern" minimum:"0" maximum:"600" default:"30"`
 }
 
 type runPersistentResult struct {
@@ -63,7 +64,7 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 	if err := in.Taken(args.ProcessID); err != nil {
 		return nil, err
 	}
-	c, err := planCommand(in, commandLine{Line: args.Command, Cwd: args.Cwd})
+	c, err := planCommand(in, commandLine{Line: args.Command, Cwd: args.Cwd, Network: args.Network})
 	if err != nil {
 		return nil, err
 	}

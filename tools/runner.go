@@ -99,7 +99,7 @@ func (r Runner) confine(in Input, name string) (process.Confine, error) {
 	if s.Mode == "" || s.Mode == SandboxOff {
 		return process.Confine{Level: process.None}, nil
 	}
-	held, err := s.hold(in, s.Offline && !policy.CoversSubject(s.NetworkFor, in.Tool, name))
+	held, err := s.hold(in, s.Network == NetworkOff && !policy.CoversSubject(s.NetworkFor, in.Tool, name))
 	if err != nil || held.Level == process.None {
 		return held, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,7 @@ type ran struct {
 	Stderr   string
 	Sandbox  process.Level
 	Hint     string
+	Blocked  []string
 	Error    *fault.Error
 }
 
@@ -74,10 +76,14 @@ func (w *world) run(tool, command string, more map[string]any) ran {
 
 // need is what the user would be shown.
 func (w *world) need(command string) tools.Need {
+	return w.needs("run_command", map[string]any{"command": command})
+}
+
+func (w *world) needs(tool string, arguments map[string]any) tools.Need {
 	w.start()
-	raw, err := json.Marshal(map[string]any{"command": command})
+	raw, err := json.Marshal(arguments)
 	w.must(err)
-	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: "run_command", Arguments: raw, Session: w.session("s")})
+	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: tool, Arguments: raw, Session: w.session("s")})
 }
 
 func (w *world) holds(name string) string {
@@ -132,7 +138,7 @@ func TestRequiredSandboxThatIsMissing(t *testing.T) {
 		!strings.Contains(got.Error.Hint, "install bubblewrap") || w.holds("ran") != "" {
 		t.Errorf("%+v", got.Error)
 	}
-	w = held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Walls: none, Offline: true})
+	w = held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Walls: none, Network: tools.NetworkOff})
 	if got := w.run("run_command", "echo ran", nil); got.Sandbox != process.None || got.Stdout != "ran\n" {
 		t.Errorf("%+v", got)
 	}
@@ -140,7 +146,7 @@ func TestRequiredSandboxThatIsMissing(t *testing.T) {
 		t.Errorf("nothing takes the network away, and shown was %+v", need.Preview)
 	}
 	online := func() process.Walls { return process.Walls{Level: process.Landlock} }
-	w = held(t, tools.Sandbox{Mode: tools.SandboxRequire, Walls: online, Offline: true})
+	w = held(t, tools.Sandbox{Mode: tools.SandboxRequire, Walls: online, Network: tools.NetworkOff})
 	if got := w.run("run_command", "true", nil); got.Error == nil || got.Error.Code != fault.PolicyDenied || !strings.Contains(got.Error.Message, "network") {
 		t.Errorf("%+v", got)
 	}
@@ -231,12 +237,49 @@ func TestEveryRootAndTheNamedFoldersCanBeWritten(t *testing.T) {
 	}
 }
 
+// A command names what it needs of the network; it is asked about, shown, and all that it gets.
+func TestNetworkByName(t *testing.T) {
+	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Network: tools.NetworkHosts, Hosts: []string{"listed.example"}})
+	level := works(w).Level
+	need := w.needs("run_command", map[string]any{"command": "true", "network": []string{"Named.Example", "named.example", "git.example:22"}})
+	texts := strings.Join(need.Reasons, "\n")
+	switch level {
+	case process.None:
+		return // nothing takes it away
+	case process.Bubblewrap:
+		if need.Preview.Network || !slices.Equal(need.Preview.Hosts, []string{"git.example:22", "listed.example", "named.example"}) ||
+			!strings.Contains(texts, "it may reach git.example:22") || !strings.Contains(texts, "it may reach named.example") || strings.Contains(texts, "listed.example") {
+			t.Errorf("%+v", need)
+		}
+	default: // Landlock knows no hosts
+		if !need.Preview.Network || !strings.Contains(texts, "it has the whole network") {
+			t.Errorf("%+v", need)
+		}
+	}
+	if need := w.needs("run_command", map[string]any{"command": "true", "network": []string{"*"}}); !need.Preview.Network || len(need.Preview.Hosts) > 0 {
+		t.Errorf("all: %+v", need)
+	}
+	for _, bad := range [][]string{{"https://example.org"}, {"a b"}, make([]string, 21)} {
+		if need := w.needs("run_command", map[string]any{"command": "true", "network": bad}); need.Error == nil || need.Error.Code != fault.InvalidArguments {
+			t.Errorf("%q: %+v", bad, need)
+		}
+	}
+	got := w.run("run_command", "python3 -c 'import urllib.request as u; u.urlopen(\"http://other.example/\")'", nil)
+	if level == process.Bubblewrap && (!slices.Equal(got.Blocked, []string{"other.example:80"}) || !strings.Contains(got.Hint, "other.example:80; call again with network")) {
+		t.Errorf("%+v", got)
+	}
+	off := held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Network: tools.NetworkOff})
+	if got := off.run("run_command", "true", map[string]any{"network": []string{"example.org"}}); got.Error == nil || got.Error.Code != fault.PolicyDenied || !strings.Contains(got.Error.Hint, "sandboxNetwork") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestNetworkByRule(t *testing.T) {
 	rule, err := policy.ParseRule("run_command(echo *)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Offline: true, NetworkFor: []policy.Rule{rule}})
+	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Network: tools.NetworkOff, NetworkFor: []policy.Rule{rule}})
 	off := works(w).Offline
 	for command, online := range map[string]bool{"echo hi": true, "echo hi && true": false, "cat a.txt": false, "echo $(cat a.txt)": false} {
 		if need := w.need(command); need.Preview.Network != (online || !off) {
@@ -247,7 +290,7 @@ func TestNetworkByRule(t *testing.T) {
 	if works(w).Level == process.Bubblewrap && got.Stdout != "1\n" {
 		t.Errorf("more than the loopback: %+v", got)
 	}
-	if strings.Contains(got.Hint, "without network") != off {
+	if strings.Contains(got.Hint, "without a network") != off {
 		t.Errorf("%+v", got)
 	}
 }

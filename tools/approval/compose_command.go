@@ -108,6 +108,8 @@ func network(p Preview) Fact {
 	switch {
 	case p.Network:
 		return NewFact("network", "Network", "allowed")
+	case len(p.Hosts) > 0:
+		return NewFact("network", "Network", "blocked but for "+strings.Join(visibleAll(p.Hosts), ", "))
 	case p.Sandbox == "bubblewrap" || p.Sandbox == "landlock":
 		return NewFact("network", "Network", "blocked")
 	}

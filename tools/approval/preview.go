@@ -59,6 +59,7 @@ type Preview struct {
 	Parts   []CommandPart `json:"parts,omitzero"`  // empty, not absent, of a command without any
 	Writes  []string      `json:"writes,omitzero"` // likewise
 	Network bool          `json:"network,omitempty"`
+	Hosts   []string      `json:"hosts,omitempty"`   // of a command without a network, what it can reach all the same
 	Sandbox string        `json:"sandbox,omitempty"` // what really holds the command: "none"
 	Unsaved []string      `json:"unsaved,omitempty"` // open files whose text it would not see
 

@@ -19,10 +19,8 @@ import (
 
 // The test binary is also the guardian of what the tests start, and the servers themselves.
 func TestMain(m *testing.M) {
-	switch {
-	case len(os.Args) > 1 && os.Args[1] == "guardian":
-		os.Exit(process.Guardian(os.Args[2:]))
-	case len(os.Args) > 2 && os.Args[1] == "server":
+	process.PlayPart()
+	if len(os.Args) > 2 && os.Args[1] == "server" {
 		serveAs(os.Args[2], os.Args[3:])
 		os.Exit(0)
 	}

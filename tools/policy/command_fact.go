@@ -21,6 +21,8 @@ type Command struct {
 	// Words is what the workspace knows of the line's words; see
 	// CommandReading.Words. Of one that is missing the name alone is judged.
 	Words map[string]WordFact
+	// Hosts are what it is to reach, with the port unless it is a usual one; see Everything.
+	Hosts []string
 }
 
 // WordFact is where a word of a command leads, if it is taken for a path.

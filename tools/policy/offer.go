@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -12,6 +13,31 @@ type Offer struct {
 	Title string
 	Scope string // "session", or "workspace": kept on this machine for the folder
 	Rule  Rule
+	// Once are keys as in Decision.OncePerSession, of hosts that it stands for beside the rule.
+	Once []string
+}
+
+// offersWith are offers that answer the open questions as well, as far as those are about
+// hosts.
+func offersWith(r Request, open []onceQuestion) []Offer {
+	var hosts []string
+	answered := maps.Clone(r.Once)
+	for _, q := range open {
+		if q.reason.Code == ReasonNetwork {
+			if answered == nil {
+				answered = map[string]bool{}
+			}
+			hosts, answered[q.key] = append(hosts, q.key), true
+		}
+	}
+	r.Once = answered
+	var out []Offer
+	for _, o := range offers(r) {
+		if o.Once = hosts; len(open) == 0 || r.runsWith(o.Rule) {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // offers gives the rules that would answer this call the next time, the narrowest

@@ -7,21 +7,21 @@ import (
 	"pillion/internal/fault"
 )
 
-// onceQuestion is one that a yes answers for the session, about one file.
+// onceQuestion is one that a yes answers for the session, about one file or host.
 type onceQuestion struct {
 	key    string
 	reason Reason
 	named  bool // a rule that allows names this very file
 }
 
-// onceQuestions are about secrets that the call reads, and about files that it writes and
-// the user's own next command runs, in stable order.
+// onceQuestions are about secrets that the call reads, about files that it writes and the
+// user's own next command runs, and about hosts that a command may reach, in stable order.
 func onceQuestions(r Request) []onceQuestion {
 	var out []onceQuestion
 	for _, name := range secretReads(r) {
 		out = append(out, onceQuestion{key: "secret:" + name, reason: Reason{ReasonSecret, secretReason(name)}})
 	}
-	return append(out, nextWrites(r)...)
+	return slices.Concat(out, nextWrites(r), reach(r))
 }
 
 // nextWrites judges each file by the names that it has, and keeps the yes for the one that
@@ -52,7 +52,7 @@ func nextWrites(r Request) []onceQuestion {
 // onceReasons are why it asks. A folder that is moved may hold very many files of one kind.
 func onceReasons(questions []onceQuestion) []Reason {
 	var out []Reason
-	for _, code := range []string{ReasonSecret, ReasonNext} {
+	for _, code := range []string{ReasonSecret, ReasonNext, ReasonNetwork} {
 		var texts []string
 		for _, q := range questions {
 			if q.reason.Code == code {

@@ -125,6 +125,7 @@ const (
 	ReasonRepository = "repository" // a repository's own files
 	ReasonSecret     = "secret"     // what it reads
 	ReasonNext       = "runs_next"  // the user's own next command runs what it writes
+	ReasonNetwork    = "network"    // what it may reach
 	ReasonChanged    = "changed"    // it is not what was approved
 )
 
@@ -213,7 +214,7 @@ func decide(r Request) Decision {
 	d.Reasons = append(d.Reasons, firm...)
 	d.Reasons = append(d.Reasons, onceReasons(once)...)
 	if len(firm) == 0 {
-		d.Offers = slices.DeleteFunc(offers(r), func(o Offer) bool { return len(open) > 0 && !r.runsWith(o.Rule) })
+		d.Offers = offersWith(r, open)
 		d.Rememberable = len(d.Offers) > 0
 	}
 	return d
@@ -225,6 +226,9 @@ func refuse(r Request) (Decision, bool) {
 		if rule.judge(r) == matches {
 			return refusal(ByRule, Reason{ReasonRule, fmt.Sprintf("the settings deny it with the rule %s", rule)}), true
 		}
+	}
+	if denied := r.deniedHosts(); len(denied) > 0 {
+		return refusal(ByRule, denied...), true
 	}
 	if own := repositoryReasons(r); len(own) > 0 {
 		return refusal(ByPolicy, reasons(ReasonRepository, own...)...), true
@@ -262,5 +266,5 @@ func firmQuestions(r Request) []Reason {
 			out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings ask first with the rule %s", rule)})
 		}
 	}
-	return out
+	return append(out, r.askedHosts()...)
 }

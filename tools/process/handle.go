@@ -238,6 +238,9 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 		p.kill(ctx.Err())
 		<-p.done
 	}
+	if err := ctx.Err(); err != nil && p.err == nil { // it ended just then
+		return p.result, err
+	}
 	return p.result, p.err
 }
 

@@ -27,14 +27,9 @@ import (
 func TestMain(m *testing.M) {
 	// A program with the race detector sleeps for a second before it exits.
 	guardianEnv = append(guardianEnv, "GORACE=atexit_sleep_ms=0")
+	PlayPart()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "guardian":
-			os.Exit(Guardian(os.Args[2:]))
-		case "gate":
-			os.Exit(Gate(os.Args[2:]))
-		case "escape":
-			os.Exit(TryToEscape(os.Args[2:]))
 		case "sidecar":
 			os.Exit(sidecar(os.Args[2:]))
 		case "serving":

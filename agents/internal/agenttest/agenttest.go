@@ -29,9 +29,7 @@ const Patience = 20 * time.Second
 // Main runs a package's tests, without leaving a goroutine behind. The test
 // binary can play the guardian of the commands that they run.
 func Main(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "guardian" {
-		os.Exit(process.Guardian(os.Args[2:]))
-	}
+	process.PlayPart()
 	goleak.VerifyTestMain(m)
 }
 

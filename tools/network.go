@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"slices"
+
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/tools/web"
+)
+
+// Network is what of it commands in the sandbox have.
+type Network string
+
+// What they can have. The zero value is NetworkOn.
+const (
+	NetworkHosts Network = "hosts" // what you approved, by rule or in a dialog
+	NetworkOff   Network = "off"   // none, whatever an agent asks for
+	NetworkOn    Network = "on"
+)
+
+// mostHosts is how many a call may name.
+const mostHosts = 20
+
+// parseHosts reads what an agent names of the network.
+func parseHosts(given []string) ([]string, error) {
+	if len(given) > mostHosts {
+		return nil, invalid("network names %d hosts, over the limit of %d; name those that the command needs", len(given), mostHosts)
+	}
+	var out []string
+	for _, text := range given {
+		if text == policy.Everything {
+			return []string{policy.Everything}, nil
+		}
+		host, err := web.ParseHost(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, host)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// listedHosts are those of them that can be read.
+func listedHosts(given []string) []string {
+	var out []string
+	for _, text := range given {
+		if host, err := web.ParseHost(text); err == nil {
+			out = append(out, host)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// offline says whether the command has no network of its own, and notes what it may reach:
+// the hosts that it names, or everything where this sandbox cannot tell hosts apart.
+func (c *command) offline(in Input) (bool, error) {
+	s := in.Sandbox
+	if s.Network == NetworkOn || s.Network == "" || policy.Covers(s.NetworkFor, in.Tool, c.judged()) {
+		return false, nil
+	}
+	if len(c.Network) == 0 {
+		return true, nil
+	}
+	if s.Network == NetworkOff {
+		return false, fault.New(fault.PolicyDenied, "commands have no network here").
+			WithHint("call without network, or ask the user: the setting sandboxNetwork is off")
+	}
+	switch s.Walls().Level {
+	case process.None:
+		return false, nil // nothing keeps it from anything
+	case process.Bubblewrap:
+		c.reaches = c.Network
+	default:
+		c.reaches = []string{policy.Everything}
+	}
+	return c.reaches[0] != policy.Everything, nil
+}

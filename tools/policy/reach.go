@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// networkTool leads rules about what commands may reach: network(example.org), and network
+// for everything.
+const networkTool = "network"
+
+// Everything stands in Command.Hosts for the whole network.
+const Everything = "*"
+
+// Hosts are those that rules let every command reach. One that another rule may be against
+// is left out.
+func Hosts(rules Rules) []string {
+	var out []string
+	for _, rule := range rules.Allow {
+		against := func(other Rule) bool {
+			below, wild := strings.CutPrefix(rule.Specifier, "*.")
+			return other.Tool == networkTool && (other.judgeReach(below) != differs || wild && strings.HasSuffix(strings.ToLower(other.Specifier), "."+below))
+		}
+		if rule.Tool == networkTool && rule.Specifier != "" && !slices.ContainsFunc(slices.Concat(rules.Deny, rules.Ask), against) {
+			out = append(out, rule.Specifier)
+		}
+	}
+	return out
+}
+
+// judgeReach reads a network rule widely.
+func (r Rule) judgeReach(host string) judgement {
+	switch {
+	case r.Tool != networkTool:
+		return differs
+	case r.Specifier == "":
+		return matches
+	case host == Everything:
+		return unclear
+	}
+	return r.judgeHost(host)
+}
+
+// letsReach reads one narrowly.
+func (r Rule) letsReach(host string) bool {
+	return r.Tool == networkTool && (r.Specifier == "" && r.Folder == "" || host != Everything && r.allowsHost(host))
+}
+
+// hosts are what the command is to reach.
+func (r Request) hosts() []string {
+	if r.Command == nil {
+		return nil
+	}
+	return r.Command.Hosts
+}
+
+// deniedHosts are why it cannot: what is not on the list of one who must be denied a part
+// of the network is not given the whole.
+func (r Request) deniedHosts() []Reason {
+	var out []Reason
+	for _, host := range r.hosts() {
+		for _, rule := range r.Rules.Deny {
+			if rule.judgeReach(host) != differs {
+				out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings deny it with the rule %s", rule)})
+			}
+		}
+	}
+	return out
+}
+
+// askedHosts are why it asks each time.
+func (r Request) askedHosts() []Reason {
+	var out []Reason
+	for _, host := range r.hosts() {
+		for _, rule := range r.Rules.Ask {
+			if rule.judgeReach(host) != differs {
+				out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings ask first with the rule %s", rule)})
+			}
+		}
+	}
+	return out
+}
+
+// reach are the questions about hosts that no rule allows. Who may do everything may reach
+// everything.
+func reach(r Request) []onceQuestion {
+	var out []onceQuestion
+	for _, host := range r.hosts() {
+		text := "it may reach " + fault.Quote(host)
+		if host == Everything {
+			text = "it has the whole network"
+		}
+		out = append(out, onceQuestion{
+			key: "network:" + host, reason: Reason{ReasonNetwork, text},
+			named: r.Mode == FullAccess || slices.ContainsFunc(r.Rules.Allow, func(rule Rule) bool { return rule.letsReach(host) }),
+		})
+	}
+	return out
+}
