@@ -54,7 +54,7 @@ func TestSecretsStayClosed(t *testing.T) {
 	b.write("secret", "one")
 	b.must(os.Chmod(b.abs("secret"), 0o600))
 	step := &diskStep{file: b.plan("secret", "two"), committer: b.Committer, named: newTemp()}
-	defer step.discard()
+	defer step.discard(&remains{})
 	b.must(step.stage())
 	if mode := b.stat(step.temp).Mode & 0o777; mode != 0o600 {
 		t.Errorf("mode %o", mode)

@@ -315,4 +315,4 @@ func bytesOf(c document.Content) []byte {
 	return data
 }
 
-func (b *bufferStep) discard() {}
+func (b *bufferStep) discard(*remains) {}

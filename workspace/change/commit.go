@@ -95,11 +95,12 @@ type step interface {
 	// what somebody else did since.
 	undo(ctx context.Context) error
 	finish() Outcome
-	discard() // removes what stage left
+	discard(left *remains) // removes what stage left
 }
 
 // Commit makes the set: all of it, or, when it fails, none. It is in the journal
-// before anything is made.
+// before anything is made. Of a set that is made but for entries that could not be removed
+// there are outcomes and an error, which names what remains.
 func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (out []Outcome, _ error) {
 	unlock, err := c.Locks.lock(ctx, s.paths())
 	if err != nil {
@@ -113,24 +114,30 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (o
 	steps := c.steps(s)
 	w, err := c.records(steps, origin)
 	if err != nil {
-		discardAll(steps)
-		return nil, err
+		return nil, discardAll(steps).addTo(err)
 	}
 	out, err = c.make(ctx, s, steps, w)
-	// Only now, when nothing is left of it: a set that has ended is not looked into at
-	// the next start.
+	// Only then has it ended: a set that has is not looked into at the next start, but for
+	// the temporary files that stayed.
+	left := discardAll(steps)
+	w.note(left)
 	if err != nil {
-		return nil, w.failed(err)
+		return nil, w.failed(left.addTo(err))
 	}
 	if s.Backup {
 		w.backup(out)
+	}
+	if err := left.undeleted(); err != nil {
+		return out, w.failed(err)
+	}
+	if len(left.temps) > 0 {
+		c.Journal.report(left.notes()[0] + "; the next start tries again")
 	}
 	w.done(steps, out)
 	return out, nil
 }
 
 func (c *Committer) make(ctx context.Context, s Set, steps []step, w *written) ([]Outcome, error) {
-	defer discardAll(steps)
 	if err := w.write(steps); err != nil {
 		return nil, err
 	}
@@ -163,17 +170,19 @@ func (c *Committer) reached(phase string) {
 
 // discardAll goes backwards, so that a folder is empty when who made it comes; folders
 // that are to go when they are empty come last of all.
-func discardAll(steps []step) {
+func discardAll(steps []step) *remains {
+	left := &remains{}
 	for _, st := range slices.Backward(steps) {
 		if _, last := st.(*emptyStep); !last {
-			st.discard()
+			st.discard(left)
 		}
 	}
 	for _, st := range steps {
 		if _, last := st.(*emptyStep); last {
-			st.discard()
+			st.discard(left)
 		}
 	}
+	return left
 }
 
 // system is how the steps of a set call it.
@@ -196,7 +205,7 @@ func (c *Committer) steps(s Set) []step {
 		out = append(out, &restoreStep{restore: x, committer: c, named: newTemp()})
 	}
 	for _, p := range s.Empty {
-		out = append(out, &emptyStep{path: p})
+		out = append(out, &emptyStep{path: p, committer: c})
 	}
 	return out
 }
@@ -259,7 +268,7 @@ func (u unchanged) record() (*journal.Record, error) { return nil, nil }
 func (u unchanged) stage() error                     { return nil }
 func (u unchanged) apply(context.Context) error      { return nil }
 func (u unchanged) undo(context.Context) error       { return nil }
-func (u unchanged) discard()                         {}
+func (u unchanged) discard(*remains)                 {}
 
 func (u unchanged) finish() Outcome {
 	return Outcome{File: u.file, Operation: Unchanged, Bytes: int(u.file.Before.Size), Version: u.file.Before.Version, Text: u.file.Before.Text, Saved: !u.file.Before.Dirty}

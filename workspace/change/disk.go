@@ -350,17 +350,17 @@ func (d *diskStep) finish() Outcome {
 
 // discard removes the temporary file, which after an exchange holds the old
 // content, and the folders that a failed change made.
-func (d *diskStep) discard() {
+func (d *diskStep) discard(left *remains) {
 	if d.folder.root != nil {
 		if d.temp != "" {
 			if d.blind && d.placed.info != nil {
 				d.committer.holdOn(d.folder, d.temp, d.file.Before.DiskVersion, d.file.Target)
 			}
-			d.folder.root.Remove(d.temp) //nolint:errcheck // nothing is left to try
+			left.temp(d.file.Target.Dir().Join(d.temp), d.folder.removeOne(d.temp))
 		}
 		d.folder.close()
 	}
-	unmakeFolders(d.file.Target, d.made)
+	d.committer.unmakeFolders(d.file.Target, d.made, left)
 }
 
 func (d *diskStep) fault(err error) error {

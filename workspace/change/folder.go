@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -128,8 +129,8 @@ func (c calls) makeFolder(at *os.Root, name string) (made bool, err error) {
 		handle.Close()
 	}
 	if err != nil {
-		at.Remove(name) //nolint:errcheck // somebody uses it already
-		return false, err
+		gone := c.removeAt(at, name)
+		return gone != nil, errors.Join(err, gone) // who called removes it, or tells of it
 	}
 	return true, nil
 }
@@ -144,9 +145,12 @@ func toMake(dir workspace.Path) (out []string) {
 }
 
 // unmakeFolders removes folders that were made, in the workspace folder of in.
-func unmakeFolders(in workspace.Path, made []string) {
+func (c *Committer) unmakeFolders(in workspace.Path, made []string, left *remains) {
 	for _, name := range slices.Backward(made) {
-		in.Root().Remove(name) //nolint:errcheck // not empty: somebody uses it
+		at, err := c.Documents.Workspace().Resolve(filepath.Join(in.RootDir(), name))
+		if err == nil {
+			left.folder(at, c.calls.removeAt(in.Root(), name))
+		}
 	}
 }
 
@@ -202,8 +206,7 @@ func (f folder) swap(a, b string) error {
 		return err
 	}
 	if err := f.try("plain rename", func() error { return f.root.Rename(a, b) }); err != nil {
-		f.root.Remove(kept) //nolint:errcheck // b still is what it is
-		return err
+		return errors.Join(err, f.removeOne(kept)) // b still is what it is
 	}
 	return f.try("plain rename", func() error { return f.root.Rename(kept, a) })
 }
@@ -237,8 +240,10 @@ func (f folder) give(a, b string) error {
 	}
 	switch err = f.root.Link(a, b); {
 	case err == nil:
-		f.root.Remove(a) //nolint:errcheck // b is made
-		return nil
+		if err = f.removeOne(a); err != nil {
+			err = errors.Join(err, f.removeOne(b)) // a is what it was
+		}
+		return err
 	case errors.Is(err, fs.ErrExist):
 		return err
 	}

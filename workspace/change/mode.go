@@ -183,7 +183,7 @@ func (m *modeStep) takeBack() error {
 	return nil
 }
 
-func (m *modeStep) discard() {
+func (m *modeStep) discard(*remains) {
 	if m.file != nil {
 		m.file.Close()
 	}

@@ -84,7 +84,7 @@ func (b *bench) commitWhile(human func() error) error {
 	b.t.Helper()
 	b.write("a.txt", "before\n")
 	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: newTemp()}
-	defer step.discard()
+	defer step.discard(&remains{})
 	b.must(step.stage())
 	start, done := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -201,7 +201,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 				go func() { written <- humanWrites[way](b.abs("a.txt"), human) }()
 				step.undo(context.Background()) //nolint:errcheck // either way the user's text must be there
 				b.must(<-written)
-				step.discard()
+				step.discard(&remains{})
 				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
 					t.Fatalf("round %d: the user wrote %q and the disk has %q", i, human, got)
 				}
@@ -220,7 +220,7 @@ func TestUndoOfACreatedFile(t *testing.T) {
 	if err := step.undo(context.Background()); err == nil || !strings.Contains(err.Error(), "a.txt") {
 		t.Errorf("%v", err)
 	}
-	step.discard()
+	step.discard(&remains{})
 	b.want("new/a.txt", "human")
 }
 

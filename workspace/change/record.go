@@ -223,6 +223,13 @@ func (w *written) fits(steps []step) error {
 	return nil
 }
 
+// note has the temporary files that could not be removed looked after at the next start.
+func (w *written) note(left *remains) {
+	if w != nil && w.pending != nil {
+		w.pending.Unswept = len(left.temps) > 0
+	}
+}
+
 // failed notes that the set was not made, and gives back why.
 func (w *written) failed(why error) error {
 	if w == nil || w.pending == nil {

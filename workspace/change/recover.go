@@ -2,20 +2,25 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/journal"
 )
 
 // Recover looks after the change sets that a sidecar was killed in: temporary files go,
 // what was displaced and not looked at comes back, and a set of which only a part was
 // made is taken back. It tells what became of each, once. Sets of sidecars that live,
-// and those of other workspaces, are left alone.
+// and those of other workspaces, are left alone. Temporary files that could not be removed
+// are tried again.
 func (c *Committer) Recover(ctx context.Context) (told []string) {
 	if c.Journal == nil {
 		return nil
@@ -34,7 +39,9 @@ func (c *Committer) Recover(ctx context.Context) (told []string) {
 		if !c.isHere(&e) {
 			continue
 		}
-		told = append(told, c.recover(ctx, e))
+		if what := c.recover(ctx, e); what != "" {
+			told = append(told, what)
+		}
 	}
 	store.Tidy() //nolint:errcheck // the next start tries again
 	return told
@@ -50,12 +57,16 @@ const (
 )
 
 func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
+	left := &remains{}
+	if e.State != journal.StatePending {
+		return c.sweepAgain(e, left)
+	}
 	open, foreign := 0, 0
 	var notes []string
 	part := e
 	part.Records = nil                          // those that were made
 	for i := range slices.Backward(e.Records) { // a later one may have to give way to an earlier one
-		m, note := c.recoverRecord(e, &e.Records[i])
+		m, note := c.recoverRecord(e, &e.Records[i], left)
 		if note != "" {
 			notes = append(notes, note)
 		}
@@ -82,14 +93,44 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 		}
 		state, what = journal.StateUndone, "it was undone"
 	}
-	what = strings.Join(append([]string{what}, notes...), "; ")
-	c.Journal.Store.Mark(e.ID, state, "Pillion was killed during the change: "+what, nil, nil) //nolint:errcheck // then it is told again at the next start
+	what = strings.Join(slices.Concat([]string{what}, notes, left.notes()), "; ")
+	c.Journal.Store.Swept(e.ID, state, "Pillion was killed during the change: "+what, len(left.temps) > 0) //nolint:errcheck // then it is told again at the next start
 	info := c.info(e)
 	quoted := make([]string, 0, len(info.Paths))
 	for _, p := range info.Paths {
 		quoted = append(quoted, fault.Quote(p))
 	}
 	return fmt.Sprintf("Pillion was killed while %s changed %s: %s", fault.Quote(e.Agent), strings.Join(quoted, ", "), what)
+}
+
+// sweepAgain removes what could not be removed when its set ended, and says what still
+// cannot.
+func (c *Committer) sweepAgain(e journal.Entry, left *remains) string {
+	var notes []string
+	for i := range e.Records {
+		r := &e.Records[i]
+		s, temp, ok := c.sceneOf(e, r, left)
+		if !ok {
+			continue
+		}
+		note := ""
+		switch Operation(r.Operation) {
+		case Delete:
+			note = s.sweepTree(temp, r.Before)
+		case Move:
+			note = s.sweepTree(temp, r.Over)
+		case CreateDirectory, Restored:
+			note = s.sweepTree(temp, r.After)
+		default:
+			note = s.sweepFiles(temp)
+		}
+		s.folder.close()
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	c.Journal.Store.Swept(e.ID, e.State, "", len(left.temps) > 0) //nolint:errcheck // then it is tried again at the next start
+	return strings.Join(append(notes, left.notes()...), "; ")
 }
 
 // takeBackPart puts back what of a set was made.
@@ -113,21 +154,15 @@ func (c *Committer) takeBackPart(ctx context.Context, e journal.Entry) error {
 }
 
 // recoverRecord sweeps what a record left, and says whether it was made.
-func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, note string) {
-	p, err := c.Documents.Workspace().Known(r.Path)
-	if err != nil {
+func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record, left *remains) (m made, note string) {
+	if _, err := c.Documents.Workspace().Known(r.Path); err != nil {
 		return unclear, ""
 	}
-	f, _, err := c.system().openFolder(p.Dir(), false)
-	if err != nil {
-		return reached(sighting{}, r), "" // its folder is not there
+	s, temp, ok := c.sceneOf(e, r, left)
+	if !ok {
+		return reached(sighting{}, r), ""
 	}
-	defer f.close()
-	s := scene{committer: c, entry: e, record: r, folder: f, name: p.Base()}
-	temp := ""
-	if r.Temp != "" && filepath.Dir(r.Temp) == p.Dir().Abs() {
-		temp = filepath.Base(r.Temp)
-	}
+	defer s.folder.close()
 	switch Operation(r.Operation) {
 	case Delete:
 		m, note = s.recoverDelete(temp)
@@ -141,24 +176,41 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, n
 			m = notMade
 		}
 	default:
-		if temp != "" {
-			note = s.sweep(temp)
-			s.sweep(temp + ".old") // where names cannot be exchanged
-		}
+		note = s.sweepFiles(temp)
 		m = reached(s.look(s.name), r)
 	}
 	if m == notMade {
 		for i := len(r.MadeFolders) - 1; i >= 0; i-- {
-			removeEmpty(c, r.MadeFolders[i])
+			removeEmpty(c, r.MadeFolders[i], left)
 		}
 	}
 	return m, note
 }
 
-func removeEmpty(c *Committer, abs string) {
+// sceneOf enters the folder of a record, and gives the name of its temporary file. It is
+// not ok where there is no folder, or none that can be entered.
+func (c *Committer) sceneOf(e journal.Entry, r *journal.Record, left *remains) (s scene, temp string, ok bool) {
+	p, err := c.Documents.Workspace().Known(r.Path)
+	if err != nil {
+		return s, "", false
+	}
+	if r.Temp != "" && filepath.Dir(r.Temp) == p.Dir().Abs() {
+		temp = filepath.Base(r.Temp)
+	}
+	f, _, err := c.system().openFolder(p.Dir(), false)
+	if err != nil {
+		if temp != "" && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			left.temp(p.Dir().Join(temp), err)
+		}
+		return s, temp, false
+	}
+	return scene{committer: c, entry: e, record: r, folder: f, at: p.Dir(), name: p.Base(), left: left}, temp, true
+}
+
+func removeEmpty(c *Committer, abs string, left *remains) {
 	if dir, err := c.Documents.Workspace().Resolve(abs); err == nil && !dir.IsRoot() {
 		if info, err := dir.Lstat(); err == nil && info.IsDir() {
-			dir.Root().Remove(dir.Rel()) //nolint:errcheck // not empty: somebody uses it
+			left.folder(dir, c.calls.removeAt(dir.Root(), filepath.FromSlash(dir.Rel())))
 		}
 	}
 }
@@ -193,7 +245,23 @@ type scene struct {
 	entry     journal.Entry
 	record    *journal.Record
 	folder    folder
+	at        workspace.Path // the same
 	name      string
+	left      *remains
+}
+
+// remove removes a temporary file.
+func (s scene) remove(temp string) { s.left.temp(s.at.Join(temp), s.folder.removeOne(temp)) }
+
+// sweepFiles removes the temporary file of a file that was being replaced, and the one
+// that is made where names cannot be exchanged.
+func (s scene) sweepFiles(temp string) string {
+	if temp == "" {
+		return ""
+	}
+	note := s.sweep(temp)
+	s.sweep(temp + ".old")
+	return note
 }
 
 func (s scene) look(name string) sighting {
@@ -215,9 +283,9 @@ func (s scene) sweep(temp string) string {
 	case lies.info == nil:
 		return ""
 	case !lies.info.Mode().IsRegular():
-		return fmt.Sprintf("%s was left, because it is not Pillion's", fault.Quote(s.place(temp)))
+		return fmt.Sprintf("%s was left, because it is not Pillion's", fault.Quote(s.place(s.folder.giveVisible(temp, s.name))))
 	case isState(lies, s.record.Before), isState(lies, s.record.After), s.isBegun(temp, s.record.After):
-		s.folder.root.Remove(temp) //nolint:errcheck // nothing is left to try
+		s.remove(temp)
 		return ""
 	}
 	now := s.look(s.name)
@@ -227,7 +295,7 @@ func (s scene) sweep(temp string) string {
 	if isState(now, s.record.Before) || isState(now, s.record.After) {
 		if err := s.folder.exchange(temp, s.name, anything); err == nil {
 			if came := s.look(temp); isState(came, s.record.Before) || isState(came, s.record.After) {
-				s.folder.root.Remove(temp) //nolint:errcheck // it is in the journal
+				s.remove(temp) // it is in the journal
 				return "the text that somebody else wrote at that moment is in the file"
 			} // somebody has written there this moment: that goes into the journal
 		}
@@ -236,10 +304,10 @@ func (s scene) sweep(temp string) string {
 		CallID: "kept-" + s.entry.ID, Agent: "Pillion", Tool: "recovery", Title: "Text that somebody else wrote while Pillion was killed",
 	}, []journal.Record{{Operation: "kept", Name: s.record.Name, Path: s.record.Path, Before: &journal.State{Type: journal.TypeFile, Path: filepath.Join(filepath.Dir(s.record.Path), temp)}}})
 	if err != nil {
-		return fmt.Sprintf("the text that somebody else wrote at that moment is in %s", fault.Quote(s.place(temp)))
+		return fmt.Sprintf("the text that somebody else wrote at that moment is in %s", fault.Quote(s.place(s.folder.giveVisible(temp, s.name))))
 	}
-	p.Done(nil)                //nolint:errcheck // what is kept is kept
-	s.folder.root.Remove(temp) //nolint:errcheck // see above
+	p.Done(nil) //nolint:errcheck // what is kept is kept
+	s.remove(temp)
 	return "the text that somebody else wrote at that moment is in the journal"
 }
 

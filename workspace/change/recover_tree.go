@@ -30,6 +30,17 @@ func (s scene) stillStands() bool {
 	return false
 }
 
+// isReplaced: what stands there came in the place of the record's own entry, which is gone.
+func (s scene) isReplaced() bool {
+	for i := range s.entry.Records {
+		r := &s.entry.Records[i]
+		if Operation(r.Operation) == Restored && r.Path == s.record.Path {
+			return s.isWhole(s.name, r.After) && !s.isWhole(s.name, s.record.Before)
+		}
+	}
+	return false
+}
+
 // recoverDelete: what was set aside whole goes back to its place. What was being removed
 // goes: then all of its set was made.
 func (s scene) recoverDelete(temp string) (made, string) {
@@ -37,7 +48,7 @@ func (s scene) recoverDelete(temp string) (made, string) {
 	_, there := s.folder.root.Lstat(s.name)
 	switch {
 	case temp == "" || aside != nil:
-		if there == nil {
+		if there == nil && !s.isReplaced() {
 			return notMade, ""
 		}
 		return wasMade, ""
@@ -85,9 +96,12 @@ func (s scene) sweepTree(temp string, st *journal.State) string {
 		return ""
 	}
 	if _, ours := s.compare(temp, st); !ours {
-		return fmt.Sprintf("%s contains something that is not in the journal, and stays", fault.Quote(s.place(temp)))
+		return fmt.Sprintf("%s contains something that is not in the journal, and stays", fault.Quote(s.place(s.folder.giveVisible(temp, s.name))))
 	}
-	s.folder.remove(temp)
+	if err := s.folder.remove(temp); err != nil {
+		name := s.folder.giveVisible(temp, s.name)
+		s.left.tree(s.folder, s.at.Join(name), name == temp, err)
+	}
 	return ""
 }
 

@@ -180,12 +180,12 @@ func (r *restoreStep) finish() Outcome {
 	return Outcome{Operation: Create, Saved: true}
 }
 
-func (r *restoreStep) discard() {
+func (r *restoreStep) discard(left *remains) {
 	if r.folder.root != nil {
-		r.folder.remove(r.temp)
+		left.temp(r.restore.Path.Dir().Join(r.temp), r.folder.remove(r.temp))
 		r.folder.close()
 	}
-	unmakeFolders(r.restore.Path, r.made)
+	r.committer.unmakeFolders(r.restore.Path, r.made, left)
 }
 
 func (r *restoreStep) fault(err error) error {
@@ -203,8 +203,9 @@ func (r *restoreStep) fault(err error) error {
 // emptyStep removes a folder in which nothing is left, after all else is made and
 // temporary files are gone. One that somebody has put something into stays.
 type emptyStep struct {
-	path workspace.Path
-	goes bool
+	path      workspace.Path
+	committer *Committer
+	goes      bool
 }
 
 func (e *emptyStep) record() (*journal.Record, error) {
@@ -232,9 +233,9 @@ func (e *emptyStep) undo(context.Context) error {
 
 func (e *emptyStep) finish() Outcome { return Outcome{Operation: Delete, Saved: true} }
 
-func (e *emptyStep) discard() {
+func (e *emptyStep) discard(left *remains) {
 	if info, err := e.path.Lstat(); e.goes && err == nil && info.IsDir() {
-		e.path.Root().Remove(filepath.FromSlash(e.path.Rel())) //nolint:errcheck // not empty: somebody uses it
+		left.folder(e.path, e.committer.calls.removeAt(e.path.Root(), filepath.FromSlash(e.path.Rel())))
 	}
 }
 

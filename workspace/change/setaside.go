@@ -1,7 +1,11 @@
 package change
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 
 	"pillion/internal/fault"
@@ -75,24 +79,58 @@ func (f folder) putBack(temp string, at workspace.Path) error {
 
 // remove removes what was set aside. A folder that may not be written is made so
 // first: it is nobody's any more.
-func (f folder) remove(temp string) {
-	if temp == "" || f.root.RemoveAll(temp) == nil {
-		return
+func (f folder) remove(temp string) error {
+	if temp == "" {
+		return nil
 	}
-	tree, err := workspace.TreeAt(f.root, temp)
-	if err != nil {
-		return
+	err := f.removeAll(temp)
+	if err == nil {
+		return nil
+	}
+	tree, failed := workspace.TreeAt(f.root, temp)
+	if failed != nil {
+		return err
 	}
 	for _, n := range tree.Nodes {
 		f.open(temp, n)
 	}
-	f.root.RemoveAll(temp) //nolint:errcheck // see above
+	return f.removeAll(temp)
+}
+
+func (f folder) removeAll(name string) error {
+	return f.try("remove", func() error { return f.root.RemoveAll(name) })
+}
+
+// removeOne removes one entry. None is as good.
+func (f folder) removeOne(name string) error { return f.removeAt(f.root, name) }
+
+func (c calls) removeAt(at *os.Root, name string) error {
+	err := c.try("remove", func() error { return at.Remove(name) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// checkRemovable refuses a folder of which something could not be removed, as far as the
+// system tells before it is tried: somebody else's folders, and what is made immutable.
+func (f folder) checkRemovable(p workspace.Path, tree workspace.Tree) error {
+	for i, n := range tree.Nodes {
+		if i == 0 && !n.Mode.IsDir() || n.Mode.IsDir() && !hasEntries(tree, i) {
+			continue // the name itself is given another one first
+		}
+		if err := checkMayGo(f.handle, path.Join(p.Base(), n.Rel), n.Mode); err != nil {
+			return fault.New(fault.PermissionDenied, "%s cannot be removed (%w); nothing was changed", fault.Quote(p.Join(n.Rel).String()), err).
+				WithHint("ask the user to remove it, or leave it out")
+		}
+	}
+	return nil
 }
 
 // removeTree removes what was set aside, and nothing else: a program that stands in
-// one of the folders may have put something there since. It reports false where
-// anything is left.
-func (f folder) removeTree(temp string, tree workspace.Tree) bool {
+// one of the folders may have put something there since. It fails where anything is
+// left, with the first reason.
+func (f folder) removeTree(temp string, tree workspace.Tree) (err error) {
 	inside := map[string][]workspace.Node{}
 	for _, n := range tree.Nodes[1:] {
 		inside[path.Dir(n.Rel)] = append(inside[path.Dir(n.Rel)], n)
@@ -101,12 +139,24 @@ func (f folder) removeTree(temp string, tree workspace.Tree) bool {
 	f.open(temp, tree.Top())
 	for i := len(tree.Nodes) - 1; i >= 0; i-- { // what is in a folder before the folder
 		if n := tree.Nodes[i]; n.Mode.IsDir() {
-			f.empty(path.Join(temp, n.Rel), inside[n.Rel])
+			err = cmp.Or(err, f.empty(path.Join(temp, n.Rel), inside[n.Rel]))
 		}
 	}
-	top := tree.Top()
-	return (top.Mode.IsDir() || top.StillIn(f.root, temp)) && f.root.Remove(temp) == nil
+	if top := tree.Top(); !top.Mode.IsDir() && !top.StillIn(f.root, temp) {
+		return errWritten
+	}
+	last := f.removeOne(temp)
+	switch err = cmp.Or(err, last); {
+	case last == nil:
+		return nil
+	case isNotEmpty(err):
+		return errWritten
+	}
+	return err
 }
+
+// errWritten: it is not what was to be removed.
+var errWritten = errors.New("somebody wrote into it while it was removed")
 
 // open makes a folder one that may be written: it is nobody's any more.
 func (f folder) open(temp string, n workspace.Node) {
@@ -116,29 +166,42 @@ func (f folder) open(temp string, n workspace.Node) {
 }
 
 // empty removes these entries of a folder, as far as they are what they were.
-func (f folder) empty(name string, nodes []workspace.Node) {
+func (f folder) empty(name string, nodes []workspace.Node) (err error) {
 	dir, err := f.root.OpenRoot(name)
 	if err != nil {
-		return
+		return err
 	}
 	defer dir.Close()
 	for _, n := range nodes {
-		if base := path.Base(n.Rel); n.Mode.IsDir() || n.StillIn(dir, base) {
-			dir.Remove(base) //nolint:errcheck // a folder that is not empty stays, with all above it
+		base, failed := path.Base(n.Rel), error(nil)
+		if n.Mode.IsDir() || n.StillIn(dir, base) {
+			failed = f.removeAt(dir, base) // a folder that is not empty stays, with all above it
+		} else if _, gone := dir.Lstat(base); gone == nil {
+			failed = errWritten
 		}
+		err = cmp.Or(err, failed)
 	}
+	return err
+}
+
+// giveVisible gives what is called temp its own name back, or one like it.
+func (f folder) giveVisible(temp, own string) string {
+	name := own
+	for i := 1; f.give(temp, name) != nil; i++ {
+		if i > 100 {
+			return temp
+		}
+		name = fmt.Sprintf("%s.kept%d", own, i)
+	}
+	return name
 }
 
 // keep gives what could not be removed a name that people see, in the folder dir, which
-// f is.
-func (c *Committer) keep(f folder, dir workspace.Path, temp string, was workspace.Path) {
-	name := was.Base()
-	for i := 1; f.give(temp, name) != nil; i++ {
-		if i > 100 {
-			name = temp
-			break
-		}
-		name = fmt.Sprintf("%s.kept%d", was.Base(), i)
+// f is, and notes what that is.
+func (c *Committer) keep(f folder, dir workspace.Path, temp string, was workspace.Path, why error, left *remains) {
+	name := f.giveVisible(temp, was.Base())
+	left.tree(f, dir.Join(name), name == temp, why)
+	if errors.Is(why, errWritten) {
+		c.Journal.report(fmt.Sprintf("somebody wrote into %s while it was removed; their text is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
 	}
-	c.Journal.report(fmt.Sprintf("somebody wrote into %s while it was removed; their text is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
 }

@@ -13,6 +13,9 @@ import (
 
 const nonBlocking = 0
 
+// checkMayGo: only to try tells it here.
+func checkMayGo(*os.File, string, fs.FileMode) error { return nil }
+
 func exchange(*os.File, string, *os.File, string) error { return errors.ErrUnsupported }
 
 func renameNoReplace(*os.File, string, *os.File, string) error { return errors.ErrUnsupported }

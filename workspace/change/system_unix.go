@@ -13,6 +13,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// checkMayGo fails where a name could not be removed from a folder, or a folder not be
+// emptied, as far as can be told. Who owns a folder may make it one that may be written.
+func checkMayGo(dir *os.File, name string, mode fs.FileMode) error {
+	if mode&fs.ModeSymlink != 0 {
+		return nil
+	}
+	access := uint32(unix.W_OK)
+	if mode.IsDir() {
+		access |= unix.X_OK
+	}
+	err := unix.Faccessat(int(dir.Fd()), name, access, 0)
+	var st unix.Stat_t
+	switch {
+	case errors.Is(err, unix.EACCES) && !mode.IsDir():
+		return nil // it need not be written to be removed
+	case errors.Is(err, unix.EACCES) && unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && int(st.Uid) == os.Geteuid():
+		return nil
+	case errors.Is(err, unix.ENOENT):
+		return nil // it is not what was planned any more, which is looked at next
+	}
+	return err
+}
+
 const nonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
 
 func exchange(from *os.File, a string, to *os.File, b string) error {

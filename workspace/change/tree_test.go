@@ -312,10 +312,14 @@ func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 	b.write("aside/sub/new", "typed")
 	b.write("aside/sub/b", "more_text:dir/sub/b")
 	b.write("dir", "another")
-	if f.removeTree("aside", plan.Was) {
-		t.Error("all of it was removed")
+	left, why := &remains{}, f.removeTree("aside", plan.Was)
+	if !errors.Is(why, errWritten) {
+		t.Errorf("removed with %v", why)
 	}
-	b.keep(f, plan.Source.Dir(), "aside", plan.Source)
+	b.keep(f, plan.Source.Dir(), "aside", plan.Source, why, left)
+	if want := []string{"dir.kept1/sub/b", "dir.kept1/sub/new"}; !slices.Equal(left.entries, want) {
+		t.Errorf("told that %q remain", left.entries)
+	}
 	if got, want := b.all(), "dir.kept1/ dir.kept1/sub/ dir.kept1/sub/b=more_text:dir/sub/b dir.kept1/sub/new=typed dir=another"; !sameNames(got, want) {
 		t.Errorf("left is %s", got)
 	}

@@ -105,13 +105,18 @@ func (s *treeStep) enter() (err error) {
 }
 
 // sweep removes what was set aside, which stood at a path, and leaves the folder.
-func (s *treeStep) sweep(was workspace.Tree, at workspace.Path) {
+func (s *treeStep) sweep(was workspace.Tree, at workspace.Path, left *remains) {
 	if s.from.root == nil {
 		return
 	}
-	s.committer.holdOn(s.from, s.temp, was.Top().Version, at)
-	if s.temp != "" && !s.from.removeTree(s.temp, was) {
-		s.committer.keep(s.from, s.change.Source.Dir(), s.temp, at)
+	if s.temp != "" {
+		s.committer.holdOn(s.from, s.temp, was.Top().Version, at)
+		if err := s.from.removeTree(s.temp, was); err != nil {
+			if s.change.Operation == Move && errors.Is(err, errWritten) {
+				left = &remains{} // the move is made all the same
+			}
+			s.committer.keep(s.from, s.change.Source.Dir(), s.temp, at, err, left)
+		}
 	}
 	s.from.close()
 }
@@ -203,12 +208,13 @@ func (m *makeStep) apply(context.Context) error {
 }
 
 func (m *makeStep) undo(context.Context) error {
-	unmakeFolders(m.change.Source, m.made)
+	var left remains
+	m.committer.unmakeFolders(m.change.Source, m.made, &left)
 	m.made = nil
-	return nil
+	return left.undeleted()
 }
 
-func (m *makeStep) discard() {}
+func (m *makeStep) discard(*remains) {}
 
 // deleteStep gives the entry a name that nobody knows, looks whether it is what was
 // to be deleted, and removes it once the whole set is made.
@@ -227,6 +233,9 @@ func (d *deleteStep) apply(context.Context) (err error) {
 	if err = d.enter(); err != nil {
 		return d.fault(err)
 	}
+	if err = d.from.checkRemovable(d.change.Source, d.change.Was); err != nil {
+		return err
+	}
 	if err = d.from.setAside(d.change.Source.Base(), d.named, d.change.Was); err == nil {
 		d.temp = d.named
 	}
@@ -242,7 +251,7 @@ func (d *deleteStep) undo(context.Context) error {
 	return d.from.putBack(temp, d.change.Source)
 }
 
-func (d *deleteStep) discard() { d.sweep(d.change.Was, d.change.Source) }
+func (d *deleteStep) discard(left *remains) { d.sweep(d.change.Was, d.change.Source, left) }
 
 // moveStep renames the entry. What it replaces is exchanged with it, so that the new
 // name always has something, and set aside.
@@ -353,11 +362,11 @@ func (m *moveStep) undo(context.Context) error {
 	return nil
 }
 
-func (m *moveStep) discard() {
+func (m *moveStep) discard(left *remains) {
 	if !m.done {
-		unmakeFolders(m.change.Target, m.made)
+		m.committer.unmakeFolders(m.change.Target, m.made, left)
 	}
-	m.sweep(m.change.Over, m.change.Target)
+	m.sweep(m.change.Over, m.change.Target, left)
 	if m.to.root != nil {
 		m.to.close()
 	}

@@ -18,6 +18,9 @@ type Pending struct {
 	ID   string
 	Time time.Time
 
+	// Unswept: a temporary file that a record names could not be removed.
+	Unswept bool
+
 	store   *Store
 	segment *segment
 }
@@ -88,14 +91,14 @@ func (p *Pending) Interrupted(why string) error {
 }
 
 func (p *Pending) end(e ending) error {
-	e.ID = p.ID
+	e.ID, e.Unswept = p.ID, p.Unswept
 	b := p.store.batch(p.segment)
 	err := b.keepAll(e.Records)
 	if err == nil {
 		// An end that is lost is found out again by looking at the files; contents are not.
 		err = b.write(kindEnd, e, b.wrote)
 	}
-	p.store.leave(p.segment, p.ID, err == nil)
+	p.store.leave(p.segment, p.ID, err == nil && !p.Unswept)
 	return journalFault(err)
 }
 

@@ -116,6 +116,8 @@ type Entry struct {
 	Why     string     `json:"-"` // of one that was undone or interrupted
 	// Reverted are the paths that a revert has put back.
 	Reverted map[string]bool `json:"-"`
+	// Unswept: a temporary file that a record names could not be removed.
+	Unswept bool `json:"-"`
 
 	segment string
 }

@@ -70,7 +70,7 @@ func (s *Store) list(names []string, q Query) ([]Entry, error) {
 }
 
 func (e *Entry) end(end ending) {
-	e.State, e.Why = end.State, end.Why
+	e.State, e.Why, e.Unswept = end.State, end.Why, end.Unswept
 	if len(end.Records) > 0 {
 		e.Records = end.Records
 	}
@@ -80,6 +80,9 @@ func (e *Entry) mark(m mark) {
 	e.State = m.State
 	if m.Why != "" {
 		e.Why = m.Why
+	}
+	if m.Swept {
+		e.Unswept = m.Unswept
 	}
 	if e.Reverted == nil {
 		e.Reverted = map[string]bool{}
@@ -206,16 +209,25 @@ func (s *Store) Stream(e Entry, st State) (io.ReadCloser, error) {
 // Mark notes what happened to entries after they ended: the paths that were put back,
 // or those that were put back and are no longer.
 func (s *Store) Mark(id string, state EntryState, why string, reverted, restored []string) error {
+	return s.mark(mark{ID: id, State: state, Why: why, Reverted: reverted, Restored: restored})
+}
+
+// Swept notes that an interrupted entry was looked after, and whether it still is unswept.
+func (s *Store) Swept(id string, state EntryState, why string, unswept bool) error {
+	return s.mark(mark{ID: id, State: state, Why: why, Swept: true, Unswept: unswept})
+}
+
+func (s *Store) mark(m mark) error {
 	g, err := s.use(0, "")
 	if err == nil {
 		defer s.leave(g, "", true)
-		err = s.batch(g).write(kindMark, mark{ID: id, State: state, Why: why, Reverted: reverted, Restored: restored}, true)
+		err = s.batch(g).write(kindMark, m, true)
 	}
 	return journalFault(err)
 }
 
 // Interrupted lists the entries that were begun by programs that are gone, and never
-// ended.
+// ended, or left something that could not be removed.
 func (s *Store) Interrupted() ([]Entry, error) {
 	gone, err := s.gone()
 	if err != nil {
@@ -234,7 +246,7 @@ func (s *Store) interrupted(gone map[string]bool) ([]Entry, error) {
 		return nil, nil
 	}
 	// Marks on them may stand in segments of those who live.
-	return s.list(names[first:], Query{Wants: func(e *Entry) bool { return e.State == StatePending && gone[e.writer()] }})
+	return s.list(names[first:], Query{Wants: func(e *Entry) bool { return (e.State == StatePending || e.Unswept) && gone[e.writer()] }})
 }
 
 // writer is the program that made it.

@@ -56,6 +56,7 @@ type ending struct {
 	Why   string     `json:"why,omitempty"`
 	// Records are what is there now, when it is not what was to be.
 	Records []Record `json:"records,omitempty"`
+	Unswept bool     `json:"unswept,omitempty"`
 }
 
 // mark says of an entry what happened to it later.
@@ -67,6 +68,9 @@ type mark struct {
 	// itself reverted.
 	Reverted []string `json:"reverted,omitempty"`
 	Restored []string `json:"restored,omitempty"`
+	// Swept: somebody looked after it, and Unswept is how it is now.
+	Swept   bool `json:"swept,omitempty"`
+	Unswept bool `json:"unswept,omitempty"`
 }
 
 // hash is the name of a chunk, and half of it is enough to tell it from others.
