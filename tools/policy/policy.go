@@ -194,8 +194,7 @@ func decide(r Request) Decision {
 		return Decision{Verdict: Run, By: ByMode} // its dialog is the question
 	}
 	firm, once := firmQuestions(r), onceQuestions(r)
-	open := slices.DeleteFunc(slices.Clone(once), func(q onceQuestion) bool { return q.named || r.Once[q.key] })
-	asks := verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
+	open, asks := r.unanswered(once), r.asks()
 	switch {
 	case len(firm) == 0 && len(open) == 0 && !asks:
 		return Decision{Verdict: Run, By: r.by(once)}
@@ -217,6 +216,16 @@ func decide(r Request) Decision {
 		d.Rememberable = len(d.Offers) > 0
 	}
 	return d
+}
+
+// unanswered are the questions that no rule and no earlier yes answers.
+func (r Request) unanswered(once []onceQuestion) []onceQuestion {
+	return slices.DeleteFunc(slices.Clone(once), func(q onceQuestion) bool { return q.named || r.Once[q.key] })
+}
+
+// asks says whether the table has the call ask, and nothing answers that.
+func (r Request) asks() bool {
+	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
 }
 
 // refuse finds what no user is asked about.
