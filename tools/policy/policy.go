@@ -33,6 +33,7 @@ type Request struct {
 	Access  Access
 	Mode    Mode
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
+	Keys    []KeyFact  // of the files whose text the call shows, those in which keys seem to be
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one
 	Subject string     // what a call uses by its name: the runner of a task, a skill
@@ -70,6 +71,13 @@ type PathFact struct {
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.
 	BareRepository bool
+}
+
+// KeyFact is a file with the kind of key that is in what the call shows of it, as KeyIn
+// names it.
+type KeyFact struct {
+	PathFact
+	Kind string
 }
 
 // names lists what the path is called, as tools print it: itself, and what it
