@@ -79,7 +79,7 @@ func TestAPatternForTheSession(t *testing.T) {
 	} else {
 		testrig.Wait(t, done, "the result")
 	}
-	for _, c := range []struct{ session, line string }{{"two", "git status"}, {"one", "git status; id"}, {"one", "git status > out"}, {"one", "git status $(id)"}, {"one", "git log"}} {
+	for _, c := range []struct{ session, line string }{{"two", "git status"}, {"one", "git status; id"}, {"one", "git status > out"}, {"one", "git status --unknown"}, {"one", "git status $(id)"}, {"one", "git log"}} {
 		asked, done := call(c.session, c.line)
 		if asked == nil {
 			t.Errorf("%s ran in session %s", c.line, c.session)

@@ -113,6 +113,8 @@ type Answer struct {
 	Display *Display
 	// Reads are the files whose content the answer shows.
 	Reads []workspace.Path
+	// shows is of each of Reads the text that the agent gets; nil: it is in Text.
+	shows map[workspace.Path]string
 	// Tracked says that Reads are what git has at these paths: files that are gone, links
 	// themselves. So no path has to lead anywhere.
 	Tracked bool

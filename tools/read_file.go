@@ -196,7 +196,7 @@ func lineRange(args readFileArgs, total int) (first, last int) {
 func readAnswer(p workspace.Path, r readFileResult) *Answer {
 	name := fault.Quote(p.String())
 	a := &Answer{
-		Result: r, Text: r.content, Reads: []workspace.Path{p},
+		Result: r, Text: r.content, Reads: []workspace.Path{p}, shows: map[workspace.Path]string{p: r.content},
 		Saw:     map[workspace.Path]string{p: r.version},
 		Summary: fmt.Sprintf("%s, %s", name, count(r.linesRead, "line")),
 	}

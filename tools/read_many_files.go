@@ -230,6 +230,7 @@ type manyReading struct {
 	media []Part
 	reads []workspace.Path
 	saw   map[workspace.Path]string
+	shows map[workspace.Path]string
 	count int
 	full  bool
 }
@@ -252,9 +253,12 @@ func (m *manyReading) read(w wanted) {
 	m.count++
 	m.reads = append(m.reads, w.path)
 	if m.saw == nil {
-		m.saw = map[workspace.Path]string{}
+		m.saw, m.shows = map[workspace.Path]string{}, map[workspace.Path]string{}
 	}
 	m.saw[w.path] = f.Version
+	if f.manyText != nil {
+		m.shows[w.path] = f.Content
+	}
 }
 
 // show puts a file into the text.
@@ -356,7 +360,7 @@ func (m *manyReading) answer(c collection) *Answer {
 	}
 	a := &Answer{
 		Result: readManyResult{m.files, m.count, m.full || c.overflow},
-		Text:   m.text.String(), Media: m.media, Reads: m.reads, Saw: m.saw,
+		Text:   m.text.String(), Media: m.media, Reads: m.reads, shows: m.shows, Saw: m.saw,
 		rest:    "name fewer files, or read one with read_file",
 		Summary: fmt.Sprintf("%s of %d", count(m.count, "file"), len(m.files)),
 	}

@@ -73,6 +73,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		paged:   true,
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(fault.Clip(args.Query, 60))),
 	}
+	a.showKeys(in.Snapshot.Workspace(), found.Matches)
 	if found.Late {
 		a.Notes = append(a.Notes, fmt.Sprintf("(stopped when the time was up, after %s; narrow the search with path or glob)", count(found.FilesSearched, "file")))
 	} else if found.Truncated {

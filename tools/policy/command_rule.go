@@ -31,6 +31,9 @@ func (r Rule) NeverAllows() string {
 		return "a * can only stand at its end, after plain words and a blank, such as " + r.Tool +
 			"(go test *); in double quotes it means itself"
 	}
+	if _, known := listing(words); r.Listed && !known {
+		return "of " + strings.Join(words, " ") + " no options are listed: leave 'with listed options' out"
+	}
 	return tooWide(words)
 }
 
@@ -40,9 +43,8 @@ func tooWide(words []string) string {
 		return why
 	}
 	name := programName(words[0])
-	_, hasSubcommands := subcommands[name]
 	switch {
-	case hasSubcommands && len(words) == 1:
+	case subcommands[name] && len(words) == 1:
 		return "what " + name + " does depends on the word after it: name that as well"
 	case len(words) == 2 && slices.Contains(scripted[name], words[1]):
 		return "what it runs depends on the word after it: name that as well"
@@ -103,7 +105,7 @@ func (r Rule) allowsPart(c Command, p part) bool {
 			return false
 		}
 	}
-	return true
+	return !r.Listed || onlyListed(words, p.words[len(words):])
 }
 
 // explain is what the dialog shows of a command.

@@ -281,11 +281,13 @@ func TestFactsOfTheWorkspace(t *testing.T) {
 
 func TestOffersOfCommands(t *testing.T) {
 	for line, pattern := range map[string]string{
-		"go test ./...":                 "run_command(go test *)",
-		"git diff --stat":               "run_command(git diff *)",
-		"npm run lint -- --fix":         "run_command(npm run lint *)",
-		"npm test":                      "run_command(npm test *)",
-		"go test ./... 2>&1":            "run_command(go test *)",
+		"go test ./...":                 "run_command(go test *) with listed options",
+		"git diff --stat":               "run_command(git diff *) with listed options",
+		"npm run lint":                  "run_command(npm run lint *) with listed options",
+		"npm run lint -- --fix":         "",
+		"go test -coverprofile x":       "",
+		"npm test":                      "run_command(npm test *) with listed options",
+		"go test ./... 2>&1":            "run_command(go test *) with listed options",
 		"ls":                            "",
 		"ls -l":                         "",
 		"git":                           "",
@@ -303,7 +305,7 @@ func TestOffersOfCommands(t *testing.T) {
 		"go test /etc":                  "",
 		"npm run":                       "",
 		"npm run 'a b'":                 "",
-		"true && go test ./... && true": "run_command(go test *)",
+		"true && go test ./... && true": "run_command(go test *) with listed options",
 	} {
 		r := allowing(line, "run_command(true *)")
 		offered(t, r)
@@ -321,7 +323,7 @@ func TestOffersOfCommands(t *testing.T) {
 		}
 	}
 	r := command("go test ./...", "sub")
-	if d := Decide(r); len(d.Offers) != 3 || d.Offers[1].Rule.String() != "run_command(go test *) in sub" || d.Offers[2].Scope != "workspace" {
+	if d := Decide(r); len(d.Offers) != 3 || d.Offers[1].Rule.String() != "run_command(go test *) with listed options in sub" || d.Offers[2].Scope != "workspace" {
 		t.Errorf("offers %v", d.Offers)
 	}
 	r.Tool = "run_persistent"

@@ -69,7 +69,7 @@ func commandOffers(r Request) []Offer {
 	exact := Rule{Tool: r.Tool, Specifier: r.Command.Line, Folder: folder(r.Command.Cwd)}
 	out := []Offer{forSession(exact)}
 	if rule, ok := r.narrowPattern(); ok && r.runsWith(rule) {
-		out = append(out, Offer{ID: "pattern", Title: "Approve " + rule.Specifier + " for this session", Scope: "session", Rule: rule})
+		out = append(out, Offer{ID: "pattern", Title: "Approve " + rule.Specifier + listedOptions + " for this session", Scope: "session", Rule: rule})
 	}
 	return append(out, forWorkspace(exact))
 }
@@ -85,11 +85,11 @@ func forWorkspace(rule Rule) Offer {
 // runsWith says whether the call would run if the rule had been granted.
 func (r Request) runsWith(rule Rule) bool {
 	r.Grants = append(slices.Clone(r.Grants), rule)
-	return decide(r).Verdict == Run
+	return len(firmQuestions(r)) == 0 && len(r.unanswered(onceQuestions(r))) == 0 && !r.asks()
 }
 
 // narrowPattern is the rule for commands like the first part that no rule allows:
-// the program, the word that says what it does, and whatever follows.
+// the program, the word that says what it does, and what is known to be harmless after it.
 func (r Request) narrowPattern() (Rule, bool) {
 	given := r.given()
 	for _, p := range r.reading.parts {
@@ -104,7 +104,7 @@ func (r Request) narrowPattern() (Rule, bool) {
 		for _, w := range p.words[:n] {
 			text += w.text + " "
 		}
-		return Rule{Tool: r.Tool, Specifier: text + "*", Folder: folder(r.Command.Cwd), pattern: true}, true
+		return Rule{Tool: r.Tool, Specifier: text + "*", Folder: folder(r.Command.Cwd), Listed: true, pattern: true}, true
 	}
 	return Rule{}, false
 }
@@ -122,9 +122,11 @@ func patternWords(p part) int {
 	}
 	program, sub := p.words[0].text, p.words[1].text
 	switch {
-	case slices.Contains(subcommands[program], sub):
+	case !offersFor(program, sub):
+		return 0
+	case !slices.Contains(scripted[program], sub):
 		return 2
-	case slices.Contains(scripted[program], sub) && len(p.words) > 2 && scriptName.MatchString(p.words[2].text):
+	case len(p.words) > 2 && scriptName.MatchString(p.words[2].text):
 		return 3
 	}
 	return 0

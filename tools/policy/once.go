@@ -21,13 +21,35 @@ func onceQuestions(r Request) []onceQuestion {
 	for _, name := range secretReads(r) {
 		out = append(out, onceQuestion{key: "secret:" + name, reason: Reason{ReasonSecret, secretReason(name)}})
 	}
-	return slices.Concat(out, nextWrites(r), reach(r))
+	return slices.Concat(out, keyReads(r), nextWrites(r), reach(r))
+}
+
+// keyReads are of files that nobody would take for secrets by their names. In mode plan they
+// ask as well: whoever only reads may read the rest of the project.
+func keyReads(r Request) []onceQuestion {
+	var out []onceQuestion
+	for _, fact := range r.Keys {
+		if file := fact.real(); !slices.ContainsFunc(fact.names(), Secret) {
+			name := fault.Quote(file)
+			out = append(out, onceQuestion{key: "secret:" + name, reason: Reason{ReasonSecret, name + " seems to hold " + fact.Kind}, named: r.namesFile(file)})
+		}
+	}
+	return inOrder(out)
+}
+
+// namesFile says whether a rule that allows calls of the tool is about this very file.
+func (r Request) namesFile(file string) bool {
+	return slices.ContainsFunc(r.given(), func(rule Rule) bool { return !rule.pattern && rule.Folder == "" && rule.Specifier == file })
+}
+
+func inOrder(questions []onceQuestion) []onceQuestion {
+	slices.SortStableFunc(questions, func(a, b onceQuestion) int { return strings.Compare(a.key, b.key) })
+	return slices.CompactFunc(questions, func(a, b onceQuestion) bool { return a.key == b.key })
 }
 
 // nextWrites judges each file by the names that it has, and keeps the yes for the one that
 // is reached.
 func nextWrites(r Request) []onceQuestion {
-	given := r.given()
 	var out []onceQuestion
 	for _, fact := range r.Paths {
 		clause := ""
@@ -42,11 +64,10 @@ func nextWrites(r Request) []onceQuestion {
 		file := fact.real()
 		out = append(out, onceQuestion{
 			key: "runs:" + fault.Quote(file), reason: Reason{ReasonNext, fault.Quote(file) + " " + clause},
-			named: slices.ContainsFunc(given, func(rule Rule) bool { return !rule.pattern && rule.Folder == "" && rule.Specifier == file }),
+			named: r.namesFile(file),
 		})
 	}
-	slices.SortStableFunc(out, func(a, b onceQuestion) int { return strings.Compare(a.key, b.key) })
-	return slices.CompactFunc(out, func(a, b onceQuestion) bool { return a.key == b.key })
+	return inOrder(out)
 }
 
 // onceReasons are why it asks. A folder that is moved may hold very many files of one kind.

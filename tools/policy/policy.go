@@ -33,6 +33,7 @@ type Request struct {
 	Access  Access
 	Mode    Mode
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
+	Keys    []KeyFact  // of the files whose text the call shows, those in which keys seem to be
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one
 	Subject string     // what a call uses by its name: the runner of a task, a skill
@@ -70,6 +71,13 @@ type PathFact struct {
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.
 	BareRepository bool
+}
+
+// KeyFact is a file with the kind of key that is in what the call shows of it, as KeyIn
+// names it.
+type KeyFact struct {
+	PathFact
+	Kind string
 }
 
 // names lists what the path is called, as tools print it: itself, and what it
@@ -195,8 +203,7 @@ func decide(r Request) Decision {
 		return Decision{Verdict: Run, By: ByMode} // its dialog is the question
 	}
 	firm, once := firmQuestions(r), onceQuestions(r)
-	open := slices.DeleteFunc(slices.Clone(once), func(q onceQuestion) bool { return q.named || r.Once[q.key] })
-	asks := verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
+	open, asks := r.unanswered(once), r.asks()
 	switch {
 	case len(firm) == 0 && len(open) == 0 && !asks:
 		return Decision{Verdict: Run, By: r.by(once)}
@@ -218,6 +225,16 @@ func decide(r Request) Decision {
 		d.Rememberable = len(d.Offers) > 0
 	}
 	return d
+}
+
+// unanswered are the questions that no rule and no earlier yes answers.
+func (r Request) unanswered(once []onceQuestion) []onceQuestion {
+	return slices.DeleteFunc(slices.Clone(once), func(q onceQuestion) bool { return q.named || r.Once[q.key] })
+}
+
+// asks says whether the table has the call ask, and nothing answers that.
+func (r Request) asks() bool {
+	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
 }
 
 // refuse finds what no user is asked about.

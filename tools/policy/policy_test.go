@@ -212,6 +212,27 @@ func TestSecretBesideAnotherQuestion(t *testing.T) {
 	}
 }
 
+// TestKeysAskOncePerSession: what is noticed by content asks in every mode, unless a rule
+// names the very file, and never says the value.
+func TestKeysAskOncePerSession(t *testing.T) {
+	for _, mode := range modes {
+		r := Request{Tool: "read_file", Access: Read, Mode: mode, Paths: []PathFact{{Path: "a.py"}}, Keys: []KeyFact{{PathFact{Path: "a.py"}, "a Stripe key"}}}
+		r.Rules.Allow = []Rule{{Tool: "read_file"}}
+		d := check(t, r, Ask)
+		if !slices.Equal(d.OncePerSession, []string{"secret:a.py"}) || !slices.Equal(d.Reasons, []Reason{{ReasonSecret, "a.py seems to hold a Stripe key"}}) {
+			t.Errorf("%s: %+v", r, d)
+		}
+		r.Once = map[string]bool{"secret:a.py": true}
+		check(t, r, Run)
+		r.Once, r.Rules.Allow = nil, []Rule{{Tool: "read_file", Specifier: "a.py"}}
+		check(t, r, Run)
+	}
+	named := Request{Tool: "read_file", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env"}}, Keys: []KeyFact{{PathFact{Path: ".env"}, "a Stripe key"}}}
+	if d := check(t, named, Ask); len(d.OncePerSession) != 1 || len(d.Reasons) != 1 {
+		t.Errorf("asked twice about one file: %+v", d)
+	}
+}
+
 // TestWhatRunsNextAsksOncePerSession: in every mode that would let it be written unasked.
 func TestWhatRunsNextAsksOncePerSession(t *testing.T) {
 	patch := func(mode Mode, paths ...string) Request {

@@ -7,7 +7,7 @@ import (
 
 // What this file knows of programs errs towards asking: a program that is missing
 // here is the user's own judgement when they write a rule for it, and no pattern
-// is offered but for the few in subcommands.
+// is offered but for the few in listed.go.
 
 // changesShell are the words that make the shell itself do something, so that what
 // follows is not what it seems: reserved words of any shell, and builtins that
@@ -39,17 +39,8 @@ var runsOthers = set(`
 	git-shell gitk git-gui tig gh hub glab ssh-agent dbus-run-session dbus-launch xvfb-run xterm gnome-terminal
 	wget aria2c gcc g++ cc c++ clang clang++ ld ansible ansible-playbook terraform tofu rake ant just task ninja cmake meson bazel`)
 
-// subcommands are the programs whose first word says what they do. A rule must
-// name one, and the pattern that a dialog offers is for one of these.
-var subcommands = map[string][]string{
-	"git":   words("status diff log show blame shortlog describe rev-parse rev-list ls-files ls-tree cat-file merge-base name-rev add"),
-	"go":    words("build test vet fmt list doc version"),
-	"cargo": words("build check test clippy fmt doc tree metadata"),
-	"npm":   words("test ls"), "pnpm": words("test ls"), "yarn": words("test"),
-
-	"bun": nil, "bundle": nil, "composer": nil, "conda": nil, "dotnet": nil, "gradle": nil, "mix": nil, "mvn": nil, "pip": nil, "poetry": nil,
-	"rustup": nil, "uv": nil,
-}
+// subcommands are the programs whose first word says what they do. A rule must name it.
+var subcommands = set("git go cargo npm pnpm yarn bun bundle composer conda dotnet gradle mix mvn pip poetry rustup uv")
 
 // scripted are the programs whose subcommand needs a name of what it runs:
 // npm run lint.
@@ -90,7 +81,7 @@ var hazards = map[string][]string{
 		--ext-diff --textconv --filters --output --output-directory --open-files-in-pager --extcmd --tool --gui --template --separate-git-dir
 		--strategy --gpg-sign --paginate --show-signature`),
 	"go": words(`-exec -toolexec -vettool -overlay -modfile -mod -ldflags -gccgoflags -gcflags -asmflags -compiler -C -pkgdir -o -outputdir
-		-trace -cpuprofile -memprofile -blockprofile -mutexprofile -coverprofile -testlogfile -gocoverdir -fuzzcachedir -http -args`),
+		-debug-trace -debug-actiongraph -debug-runtime-trace -trace -cpuprofile -memprofile -blockprofile -mutexprofile -coverprofile -testlogfile -gocoverdir -fuzzcachedir -http -args`),
 	"find": words("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"),
 	"fd":   words("-x -X --exec --exec-batch"), "fdfind": words("-x -X --exec --exec-batch"),
 	"rg":     words("--pre --hostname-bin"),
@@ -106,11 +97,12 @@ var hazards = map[string][]string{
 	"yq":     words("-i --inplace --in-place"),
 	"make":   words("-f -C -I -E --file --makefile --directory --eval --include-dir --environment-overrides -e"),
 	"gmake":  words("-f -C -I -E --file --makefile --directory --eval --include-dir --environment-overrides -e"),
-	"cargo":  words("-C -Z --config --manifest-path --target-dir --artifact-dir --out-dir --open --fix"),
+	"cargo":  words("-C -Z --config --manifest-path --target-dir --artifact-dir --out-dir --open --fix --logfile"),
 	"npm":    words("-C -c --prefix --script-shell --shell --call --globalconfig --userconfig --node-options --git --editor --viewer --browser"),
 	"pnpm":   words("-C -c --dir --prefix --script-shell --shell-mode --config --node-options"),
 	"yarn":   words("--cwd --script-shell --use-yarnrc --node-options"),
-	"pytest": words("-c -p -o --rootdir --confcutdir --pdbcls --basetemp --override-ini --config-file --junitxml --junit-xml --log-file"),
+	"pytest": words("-c -p -o --rootdir --confcutdir --pdbcls --basetemp --override-ini --config-file --junitxml --junit-xml --log-file --debug"),
+	"split":  words("--filter"),
 	"mvn":    words("-f -s -gs --file --settings --global-settings"),
 	"gradle": words("-I -b -c -p -g --init-script --build-file --settings-file --project-dir --gradle-user-home --include-build"),
 	"curl":   words("-o -O -K -T -c -D --output --output-dir --remote-name --remote-name-all --config --upload-file --cookie-jar --dump-header --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc"),
@@ -186,6 +178,10 @@ func hazard(words []string) string {
 		return "a variable can change what make runs"
 	case len(words) > 2 && words[1] == "audit" && slices.ContainsFunc(words[2:], func(w string) bool { return strings.HasSuffix(w, "fix") }):
 		return name + " audit fix installs packages, which run programs"
+	case name == "git" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "%G") }):
+		return "git has another program check signatures"
+	case name == "mvn" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "exec:") || strings.Contains(w, ":exec-maven-plugin") }):
+		return "mvn would run another program"
 	case name == "cargo" && len(words) > 1 && strings.HasPrefix(words[1], "+"):
 		return "cargo would run another toolchain"
 	}

@@ -14,6 +14,8 @@ import (
 //	tool                      every call of the tool
 //	tool(specifier)           calls on this path, or of this command line
 //	tool(specifier) in folder calls of this command line in this folder
+//	tool(specifier *) with listed options
+//	                          likewise, but for the further words: see Listed
 //
 // A specifier stands bare when it is one visible line with balanced parentheses
 // that does not begin with a quotation mark; otherwise it is a Go string literal:
@@ -31,6 +33,9 @@ type Rule struct {
 	Tool      string
 	Specifier string // empty: every call
 	Folder    string // of a command, as tools print paths; empty: see above
+	// Listed says of a pattern for commands that of the options after its words only those
+	// are allowed that are known to be harmless, as in every pattern that a dialog offers.
+	Listed bool
 
 	pattern bool // written bare, with a wildcard; only ParseRule makes these
 }
@@ -60,12 +65,15 @@ func ParseRule(s string) (Rule, error) {
 	if err != "" {
 		return Rule{}, malformed(s, err)
 	}
+	if after, ok := strings.CutPrefix(rest, listedOptions); ok && r.pattern && RunsCommands(r.Tool) {
+		r.Listed, rest = true, after
+	}
 	if rest == "" {
 		return r, nil
 	}
 	named, ok := strings.CutPrefix(rest, " in ")
 	if !ok {
-		return Rule{}, malformed(s, "after the closing parenthesis only ' in folder' may follow")
+		return Rule{}, malformed(s, "after the closing parenthesis only ' in folder' may follow, or after a * first ' with listed options'")
 	}
 	if strings.HasPrefix(named, `"`) {
 		text, bad := strconv.Unquote(named)
@@ -108,6 +116,16 @@ func malformed(s, problem string) error {
 	return fault.New(fault.InvalidArguments, "cannot read the rule %s: %s", fault.Quote(s), problem)
 }
 
+// listedOptions is Listed as it is written.
+const listedOptions = " with listed options"
+
+// AsOffered is the rule as a dialog would offer it today. Patterns that were remembered for a
+// session before had no list.
+func (r Rule) AsOffered() Rule {
+	r.Listed = r.Listed || r.pattern && RunsCommands(r.Tool)
+	return r
+}
+
 // String writes the rule so that ParseRule gives it back.
 func (r Rule) String() string {
 	var out strings.Builder
@@ -122,6 +140,9 @@ func (r Rule) String() string {
 		out.WriteString(quote(r.Specifier))
 	}
 	out.WriteByte(')')
+	if r.Listed {
+		out.WriteString(listedOptions)
+	}
 	if r.Folder != "" {
 		out.WriteString(" in ")
 		if bare(r.Folder) {

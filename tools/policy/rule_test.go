@@ -20,18 +20,20 @@ func mustParse(t *testing.T, s string) Rule {
 
 func TestParseRule(t *testing.T) {
 	for text, want := range map[string]Rule{
-		"read_file":                            {Tool: "read_file"},
-		"git.push":                             {Tool: "git.push"},
-		"run_command(make test)":               {Tool: "run_command", Specifier: "make test"},
-		"run_command(make test) in tools/gen":  {Tool: "run_command", Specifier: "make test", Folder: "tools/gen"},
-		"run_command(echo (a) in b)":           {Tool: "run_command", Specifier: "echo (a) in b"},
-		`run_command("echo ')' in b") in "c "`: {Tool: "run_command", Specifier: "echo ')' in b", Folder: "c "},
-		`run_command("ls *")`:                  {Tool: "run_command", Specifier: "ls *"},
-		"run_command(git status *)":            {Tool: "run_command", Specifier: "git status *", pattern: true},
-		"edit_file(src/**)":                    {Tool: "edit_file", Specifier: "src/**", pattern: true},
-		"edit_file(app/[id]/page.tsx)":         {Tool: "edit_file", Specifier: "app/[id]/page.tsx"},
-		`run_command("a\nb")`:                  {Tool: "run_command", Specifier: "a\nb"},
-		`run_command(git commit -m "it's ok")`: {Tool: "run_command", Specifier: `git commit -m "it's ok"`},
+		"read_file":                                         {Tool: "read_file"},
+		"git.push":                                          {Tool: "git.push"},
+		"run_command(make test)":                            {Tool: "run_command", Specifier: "make test"},
+		"run_command(make test) in tools/gen":               {Tool: "run_command", Specifier: "make test", Folder: "tools/gen"},
+		"run_command(echo (a) in b)":                        {Tool: "run_command", Specifier: "echo (a) in b"},
+		`run_command("echo ')' in b") in "c "`:              {Tool: "run_command", Specifier: "echo ')' in b", Folder: "c "},
+		`run_command("ls *")`:                               {Tool: "run_command", Specifier: "ls *"},
+		"run_command(git status *)":                         {Tool: "run_command", Specifier: "git status *", pattern: true},
+		"run_command(go test *) with listed options":        {Tool: "run_command", Specifier: "go test *", pattern: true, Listed: true},
+		"run_command(go test *) with listed options in sub": {Tool: "run_command", Specifier: "go test *", Folder: "sub", pattern: true, Listed: true},
+		"edit_file(src/**)":                                 {Tool: "edit_file", Specifier: "src/**", pattern: true},
+		"edit_file(app/[id]/page.tsx)":                      {Tool: "edit_file", Specifier: "app/[id]/page.tsx"},
+		`run_command("a\nb")`:                               {Tool: "run_command", Specifier: "a\nb"},
+		`run_command(git commit -m "it's ok")`:              {Tool: "run_command", Specifier: `git commit -m "it's ok"`},
 	} {
 		if got := mustParse(t, text); got != want {
 			t.Errorf("%s: %#v", text, got)
@@ -43,27 +45,30 @@ func TestParseRule(t *testing.T) {
 
 func TestParseRuleErrors(t *testing.T) {
 	for text, says := range map[string]string{
-		"":                       "tool's name",
-		"(x)":                    "tool's name",
-		" read_file":             "tool's name",
-		"read file":              "only (specifier)",
-		"read_file ":             "only (specifier)",
-		"read_file(":             "do not match",
-		"read_file()":            "empty",
-		"read_file( a)":          "blanks",
-		"read_file(a\nb)":        "one visible line",
-		"read_file(a\u200bb)":    "one visible line",
-		"run_command(a) on b":    "only ' in folder'",
-		"run_command(a) in .":    "workspace root",
-		`run_command(a) in "b`:   "quotes do not end",
-		`run_command("a)`:        "double quotes",
-		`run_command("a" b)`:     "closing parenthesis",
-		`run_command("")`:        "closing parenthesis",
-		"run_command(echo (a)":   "do not match",
-		"run_command(a)) in b":   "only ' in folder'",
-		"run_command(a)(b)":      "only ' in folder'",
-		"read_file(a) in ":       "workspace root",
-		"run_command(a) in b/..": "workspace root",
+		"":                                      "tool's name",
+		"(x)":                                   "tool's name",
+		" read_file":                            "tool's name",
+		"read file":                             "only (specifier)",
+		"read_file ":                            "only (specifier)",
+		"read_file(":                            "do not match",
+		"read_file()":                           "empty",
+		"read_file( a)":                         "blanks",
+		"read_file(a\nb)":                       "one visible line",
+		"read_file(a\u200bb)":                   "one visible line",
+		"run_command(a) on b":                   "only ' in folder'",
+		"run_command(a) in .":                   "workspace root",
+		"run_command(a) with listed options":    "after a *",
+		"edit_file(a/*) with listed options":    "after a *",
+		"run_command(a *) with listed optionsx": "after a *",
+		`run_command(a) in "b`:                  "quotes do not end",
+		`run_command("a)`:                       "double quotes",
+		`run_command("a" b)`:                    "closing parenthesis",
+		`run_command("")`:                       "closing parenthesis",
+		"run_command(echo (a)":                  "do not match",
+		"run_command(a)) in b":                  "only ' in folder'",
+		"run_command(a)(b)":                     "only ' in folder'",
+		"read_file(a) in ":                      "workspace root",
+		"run_command(a) in b/..":                "workspace root",
 	} {
 		_, err := ParseRule(text)
 		if fault.CodeOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), says) {
@@ -417,4 +422,19 @@ func TestWhoMayNotReadAFileMayNotMoveIt(t *testing.T) {
 	check(t, r, Refuse)
 	r.Tool = "delete_file"
 	check(t, r, Run)
+}
+
+// TestListedOptionsAreOfKnownPrograms: a rule that can allow nothing is reported.
+func TestListedOptionsAreOfKnownPrograms(t *testing.T) {
+	for text, allows := range map[string]bool{
+		"run_command(go test *) with listed options": true, "run_command(npm run lint *) with listed options": true, "run_command(go list ./... *) with listed options": true,
+		"run_command(pytest *) with listed options": false, "run_command(go run *) with listed options": false, "run_command(go *) with listed options": false,
+	} {
+		if why := mustParse(t, text).NeverAllows(); (why == "") != allows {
+			t.Errorf("%s: %q", text, why)
+		}
+	}
+	r := command("go list -export .", "")
+	r.Rules.Deny = []Rule{mustParse(t, "run_command(go list *) with listed options")} // what restricts is read widely
+	check(t, r, Refuse)
 }

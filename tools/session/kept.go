@@ -146,7 +146,7 @@ func (s *Session) restore(k Kept, mode policy.Mode) {
 	s.counts = Counts{Calls: max(k.Calls, 0), Changes: max(k.Changes, 0), Rejected: max(k.Rejected, 0), Refused: max(k.Refused, 0)}
 	for _, text := range k.Grants[:min(len(k.Grants), maxGrants)] {
 		if r, err := policy.ParseRule(text); err == nil {
-			s.grants = append(s.grants, r)
+			s.grants = append(s.grants, r.AsOffered())
 		}
 	}
 	if CheckTodos(k.Todos) == nil {

@@ -339,3 +339,15 @@ func TestOneLimitForAllCalls(t *testing.T) {
 		}
 	})
 }
+
+// TestPatternsOfBeforeAreReadNarrowly: what an older Pillion kept of a session's patterns
+// allows no more than what a dialog offers now, and comes back as it is written.
+func TestPatternsOfBeforeAreReadNarrowly(t *testing.T) {
+	s := New("s", claude, policy.Default)
+	s.restore(Kept{Grants: []string{"run_command(go list *)", "run_command(go test *) with listed options in sub", "run_command(make)", "edit_file(a/*)"}}, policy.Default)
+	got := s.Info().Grants
+	want := []string{"run_command(go list *) with listed options", "run_command(go test *) with listed options in sub", "run_command(make)", "edit_file(a/*)"}
+	if k, _ := s.kept(); !slices.Equal(k.Grants, want) {
+		t.Errorf("restored %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,175 @@
+package policy
+
+import "strings"
+
+// keyShape is how the values of one kind of key begin, and how they go on.
+type keyShape struct {
+	kind   string
+	prefix string
+	least  int // characters after the prefix
+	also   string
+}
+
+// keyShapes are those that can be told from other text by their beginning alone. also are
+// characters that they have beside letters and digits.
+var keyShapes = []keyShape{
+	{"an AWS access key", "AKIA", 16, ""},
+	{"an AWS access key", "ASIA", 16, ""},
+	{"a GitHub token", "ghp_", 36, ""},
+	{"a GitHub token", "gho_", 36, ""},
+	{"a GitHub token", "ghu_", 36, ""},
+	{"a GitHub token", "ghs_", 36, ""},
+	{"a GitHub token", "ghr_", 36, ""},
+	{"a GitHub token", "github_pat_", 60, "_"},
+	{"a GitLab token", "glpat-", 20, "_-."},
+	{"a Slack token", "xoxb-", 24, "-"},
+	{"a Slack token", "xoxp-", 24, "-"},
+	{"a Slack token", "xoxa-", 24, "-"},
+	{"a Slack token", "xoxr-", 24, "-"},
+	{"a Slack token", "xoxs-", 24, "-"},
+	{"a Slack token", "xapp-", 24, "-"},
+	{"an Anthropic key", "sk-ant-", 40, "_-"},
+	{"an OpenAI key", "sk-proj-", 40, "_-"},
+	{"an OpenAI key", "sk-svcacct-", 40, "_-"},
+	{"an OpenAI key", "sk-", 40, ""},
+	{"a Google key", "AIza", 35, "_-"},
+	{"a Google token", "ya29.", 40, "_-"},
+	{"a Google key", "GOCSPX-", 28, "_-"},
+	{"a Stripe key", "sk_live_", 24, ""},
+	{"a Stripe key", "rk_live_", 24, ""},
+	{"an npm token", "npm_", 36, ""},
+	{"a PyPI token", "pypi-AgEI", 50, "_-"},
+	{"a Hugging Face token", "hf_", 34, ""},
+	{"a SendGrid key", "SG.", 60, "_-."},
+}
+
+const (
+	shortestKey = 20  // of all shapes, with its prefix
+	longestKey  = 128 // so much of one is looked at
+	leastVaried = 10  // different characters: xxxxxxxx stands for a key and is none
+)
+
+// KeyIn names the kind of key that a text seems to hold, "" if none. It looks at text of any
+// size in a time that nobody notices: a key is a run of at least shortestKey characters, so
+// one character in so many is looked at.
+func KeyIn(text string) string {
+	if holdsPrivateKey(text) {
+		return "a private key"
+	}
+	for i := shortestKey - 1; i < len(text); i += shortestKey {
+		if !inKey[text[i]] {
+			continue
+		}
+		from, to := i, i+1
+		for from > 0 && inKey[text[from-1]] {
+			from--
+		}
+		for to < len(text) && inKey[text[to]] {
+			to++
+		}
+		if to-from >= shortestKey {
+			if kind := keyKind(text[from:to]); kind != "" {
+				return kind
+			}
+		}
+		i = max(i, to-1)
+	}
+	return ""
+}
+
+var inKey = func() (is [256]bool) {
+	for c := range is {
+		is[c] = isWordByte(byte(c)) || c == '_' || c == '-' || c == '.'
+	}
+	return is
+}()
+
+// keyKind looks where a word begins in the run.
+func keyKind(run string) string {
+	for at := 0; at < len(run); at++ {
+		if at > 0 && isWordByte(run[at-1]) {
+			continue
+		}
+		for _, shape := range keyShapes {
+			if rest, ok := strings.CutPrefix(run[at:], shape.prefix); ok && shape.fits(rest) {
+				return shape.kind
+			}
+		}
+	}
+	if isToken(run) {
+		return "a signed token (JWT)"
+	}
+	return ""
+}
+
+func (k keyShape) fits(rest string) bool {
+	rest = rest[:min(len(rest), longestKey)]
+	n := 0
+	for n < len(rest) && (isWordByte(rest[n]) || strings.IndexByte(k.also, rest[n]) >= 0) {
+		n++
+	}
+	if n < k.least || k.also == "" && k.kind == "an AWS access key" && n != k.least {
+		return false
+	}
+	return isVaried(rest[:n]) && !strings.Contains(rest[:n], "EXAMPLE")
+}
+
+// isVaried tells what was drawn by chance from words and placeholders.
+func isVaried(value string) bool {
+	var seen [256]bool
+	different := 0
+	for i := range len(value) {
+		if !seen[value[i]] {
+			seen[value[i]] = true
+			different++
+		}
+	}
+	return different >= leastVaried && strings.ContainsAny(value, "0123456789")
+}
+
+// isToken knows a JWT by its three parts, of which the first two are JSON objects.
+func isToken(run string) bool {
+	parts := strings.Split(run, ".")
+	for i := 0; i+2 < len(parts); i++ {
+		if strings.HasPrefix(parts[i], "eyJ") && strings.HasPrefix(parts[i+1], "eyJ") && len(parts[i]) >= 16 && len(parts[i+1]) >= 16 && len(parts[i+2]) >= 20 && isVaried(parts[i+2]) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsPrivateKey finds the head of a key with a key below it; code that only knows such
+// heads has none.
+func holdsPrivateKey(text string) bool {
+	const head = "PRIVATE KEY"
+	for {
+		at := strings.Index(text, head)
+		if at < 0 {
+			return false
+		}
+		before := text[max(0, at-30):at]
+		text = text[at+len(head):]
+		rest, closed := strings.CutPrefix(strings.TrimPrefix(text, " BLOCK"), "-----")
+		if closed && strings.Contains(before, "-----BEGIN ") && beginsWithKey(rest) {
+			return true
+		}
+	}
+}
+
+// beginsWithKey skips line ends, also written as \n, quotes, and the headers of old formats.
+func beginsWithKey(rest string) bool {
+	rest = rest[:min(len(rest), 1000)]
+	for _, line := range strings.FieldsFunc(strings.NewReplacer(`\n`, "\n", `\r`, "\n").Replace(rest), func(c rune) bool { return strings.ContainsRune("\n\r\t \"'`,", c) }) {
+		if strings.HasPrefix(line, "-----") {
+			return false
+		}
+		n := 0
+		for n < len(line) && (isWordByte(line[n]) || line[n] == '/' || line[n] == '+') {
+			n++
+		}
+		if n >= 40 && isVaried(line[:n]) {
+			return true
+		}
+	}
+	return false
+}

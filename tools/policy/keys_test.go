@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// random is a value as keys have it, made here: none stands in this file.
+func random(n int, from string) string {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	out := []byte{}
+	for range n {
+		out = append(out, from[r.IntN(len(from))])
+	}
+	return string(out)
+}
+
+const (
+	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	mixed   = letters + "abcdefghijklmnopqrstuvwxyz"
+)
+
+func keysOfEachKind() map[string]string {
+	begin, end := "-----BEGIN ", "-----\n"
+	body := random(64, mixed+"/")
+	return map[string]string{
+		begin + "RSA PRIVATE KEY" + end + body + "\n" + body:                                       "a private key",
+		begin + "OPENSSH PRIVATE KEY" + end + body:                                                 "a private key",
+		begin + "PGP PRIVATE KEY BLOCK" + end + "\nVersion: x\n\n" + body:                          "a private key",
+		begin + "RSA PRIVATE KEY" + end + "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES,0\n\n" + body:     "a private key",
+		`"key": "` + begin + `PRIVATE KEY-----\n` + body + `\n"`:                                   "a private key",
+		"AK" + "IA" + random(16, letters):                                                          "an AWS access key",
+		"ghp" + "_" + random(36, mixed):                                                            "a GitHub token",
+		"github" + "_pat_" + random(22, mixed) + "_" + random(59, mixed):                           "a GitHub token",
+		"glpat" + "-" + random(20, mixed):                                                          "a GitLab token",
+		"xoxb" + "-123456789012-" + random(24, mixed):                                              "a Slack token",
+		"sk-" + "ant-api03-" + random(90, mixed+"_-"):                                              "an Anthropic key",
+		"sk-" + "proj-" + random(80, mixed+"_-"):                                                   "an OpenAI key",
+		"sk-" + random(48, mixed):                                                                  "an OpenAI key",
+		"AI" + "za" + random(35, mixed+"_-"):                                                       "a Google key",
+		"sk_" + "live_" + random(24, mixed):                                                        "a Stripe key",
+		"npm" + "_" + random(36, mixed):                                                            "an npm token",
+		"ey" + "J" + random(33, mixed) + ".ey" + "J" + random(60, mixed) + "." + random(43, mixed): "a signed token (JWT)",
+	}
+}
+
+func TestKeysAreFound(t *testing.T) {
+	for key, want := range keysOfEachKind() {
+		for _, around := range []string{"%", "token = \"%\"\n", strings.Repeat("word ", 5000) + "X=%;" + strings.Repeat("\nline", 5000), "https://u:%@example.com/x", "a.b-c.%\n", "x/%/y", strings.Repeat("\x00", 7) + "%"} {
+			if got := KeyIn(strings.ReplaceAll(around, "%", key)); got != want {
+				t.Errorf("%.30q in %.20q: %q, want %q", key, around, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoKey(t *testing.T) {
+	for _, text := range []string{
+		"", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\n" + random(64, mixed), "strings.Contains(s, \"-----BEGIN RSA PRIVATE KEY-----\")\nreturn somethingElse",
+		"-----BEGIN RSA PRIVATE KEY-----\n-----END RSA PRIVATE KEY-----\n" + random(64, mixed), "AKIA" + "IOSFODNN7EXAMPLE", "AKIA" + random(40, letters), "ghp_" + strings.Repeat("x", 36), "ghp_" + "YOUR_TOKEN_HERE",
+		"sk-" + strings.Repeat("abc", 20), "task-" + random(48, mixed), "disk-proj-" + random(48, mixed), "eyJ.eyJ.x", "npm_config_registry_something_very_long_here", "hf_hub_download_from_the_hub_to_a_folder_1",
+		random(1<<20, mixed), strings.Repeat("ghp_", 1<<18),
+	} {
+		if got := KeyIn(text); got != "" {
+			t.Errorf("%.60q: %q", text, got)
+		}
+	}
+}
+
+func BenchmarkKeyIn(b *testing.B) {
+	for name, text := range map[string]string{"code": strings.Repeat("func (r Request) by(once []onceQuestion) By {\n\treturn something.Else(r, 12)\n}\n", 1<<20/75), "one run": random(1<<20, mixed), "prefixes": strings.Repeat("sk-ant-", 1<<20/7)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				KeyIn(text)
+			}
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPatternsOnOfferAllowNoMore: of the options of a program, a pattern that a dialog offers
+// lets through those alone that are known to be harmless.
+func TestPatternsOnOfferAllowNoMore(t *testing.T) {
+	for offer, lines := range map[string][]string{
+		"go list .": {
+			"go list -debug-trace=a.txt .", "go list -debug-trace a.txt .", "go list --debug-trace=a.txt .", "go list -debug-actiongraph=a.txt .", "go list -export .",
+			"go list -toolexec ./x .", "go list -overlay=x .", "go list -modfile=x .", "go list -C x .", "go list -x=y .", "go list - .", "go list -jsonx .", "go list -pgo=x .",
+		},
+		"go build ./...":    {"go build -debug-actiongraph=a.txt", "go build -o x", "go build -debug-trace=x", "go build -work", "go build -cover", "go build -pkgdir=x", "go build -pgo=a.txt"},
+		"go test ./...":     {"go test -c", "go test -o x", "go test -exec ./x", "go test -coverprofile=x", "go test -test.v", "go test -fuzz=F", "go test -args -x", "go test -artifacts", "go test ./... -custom"},
+		"cargo test":        {"cargo test -- --logfile=F", "cargo test -- --logfile F", "cargo test --target=x.json", "cargo test --config x", "cargo test --manifest-path x", "cargo test -Zx", "cargo test --"},
+		"git diff":          {"git diff --output=x", "git diff --outp=x", "git diff --ext-diff", "git diff -O x", "git diff --textconv", "git diff --no-index a b"},
+		"git log":           {"git log --output=x", "git log --show-signature", "git log --ext-diff", "git log --format=%G?", "git log '--pretty=format:%h %GK'"},
+		"git add a":         {"git add -p", "git add -e", "git add -f x", "git add --pathspec-from-file=x", "git add --chmod=+x a"},
+		"npm run lint":      {"npm run lint -- --fix", "npm run lint -- -o x", "npm run lint --", "npm run lint --output=x", "npm run lint --script-shell=x", "npm run lint --loglevel=x"},
+		"npm test":          {"npm test -- --logfile=F", "npm test --node-options=x"},
+		"yarn test":         {"yarn test --silent", "yarn test -u"},
+		"pnpm test":         {"pnpm test -r", "pnpm test --dir x"},
+		"git cat-file -p x": {"git cat-file --batch", "git cat-file --textconv x", "git cat-file --filters x"},
+		"go vet ./...":      {"go vet -vettool=x", "go vet -fix", "go vet -cfgfile=x"},
+	} {
+		r := command(offer, "")
+		offers := Decide(r).Offers
+		at := slices.IndexFunc(offers, func(o Offer) bool { return o.ID == "pattern" })
+		if at < 0 {
+			t.Errorf("%s: no pattern is on offer", offer)
+			continue
+		}
+		rule := mustParse(t, offers[at].Rule.String()) // as it comes back after a restart
+		for _, line := range append(lines, offer+" -9z", offer+" --nobody-knows-this", offer+" --nobody-knows-this=x", offer+" ../x", offer+" .env") {
+			r := command(line, "")
+			r.Grants = []Rule{rule}
+			if d := Decide(r); d.Verdict != Ask {
+				t.Errorf("with %s, %s: %s", rule, line, d.Verdict)
+			}
+		}
+	}
+}
+
+// TestTheListIsInOrder: each entry of the table can hold, stands once, and belongs to a
+// pattern that can be on offer.
+func TestTheListIsInOrder(t *testing.T) {
+	for name, options := range listed {
+		prefix := words(name)
+		if why := tooWide(append(slices.Clone(prefix), "x")); why != "" || len(prefix) != 2 || !subcommands[prefix[0]] {
+			t.Errorf("%s: no pattern is on offer for it: %s", name, why)
+		}
+		if slices.Sort(options); len(slices.Compact(slices.Clone(options))) != len(options) {
+			t.Errorf("%s: an option stands twice in %q", name, options)
+		}
+		for _, option := range options {
+			if why := hazard(append(slices.Clone(prefix), strings.TrimRight(option, "=#"))); why != "" {
+				t.Errorf("%s %s: %s", name, option, why)
+			}
+		}
+	}
+}
+
+// TestOptionsThatAreKnownToBeBad: even a rule of the user's own with * does not let them through.
+func TestOptionsThatAreKnownToBeBad(t *testing.T) {
+	for line, rule := range map[string]string{
+		"go list -debug-trace=a.txt .": "go list *", "go build -debug-actiongraph=a.txt": "go build *", "cargo test -- --logfile=F": "cargo test *", "pytest --debug=F": "pytest *",
+		"split --filter=./x a": "split *", "mvn test exec:exec": "mvn test *", "mvn test org.codehaus.mojo:exec-maven-plugin:java": "mvn test *", "git log --format=%GK": "git log *",
+	} {
+		check(t, allowing(line, "run_command("+rule+")"), Ask)
+		check(t, allowing(strings.TrimSuffix(rule, " *"), "run_command("+rule+")"), Run)
+	}
+}
+
+// TestListedOptionsWriteNothing: the real git and go are the oracle of the table. Each
+// option is given the name of the user's file as its value, glued to it and as a word of
+// its own; no file is another one afterwards, and none came.
+func TestListedOptionsWriteNothing(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"go.mod": "module m\n\ngo 1.26\n", "a.go": "// Package m is empty.\npackage m\n", "victim": "the user's\n"}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(argv ...string) {
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GOPROXY=off", "GOFLAGS=", "GOTOOLCHAIN=local")
+		_ = cmd.Run() //nolint:errcheck // many values mean nothing to their option
+	}
+	run("git", "init", "-q")
+	run("git", "add", ".")
+	run("git", "-c", "user.name=u", "-c", "user.email=u@example.com", "commit", "-qm", "x")
+	before := treeOf(t, dir)
+	if len(before) != len(files) {
+		t.Fatalf("the folder has %v", before)
+	}
+	tried := 0
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		prefix := words(name)
+		if prefix[0] != "git" && prefix[0] != "go" || name == "go test" { // which runs what is in the tests
+			continue
+		}
+		for _, option := range listed[name] {
+			if option == "-a" && prefix[0] == "go" || option == "-race" { // they build everything again
+				continue
+			}
+			plain := strings.TrimRight(option, "=#")
+			run(append(slices.Clone(prefix), plain, "victim")...)
+			if plain != option {
+				run(append(slices.Clone(prefix), plain+strings.TrimPrefix(option[len(plain):], "#")+"victim")...)
+			}
+			tried++
+			if after := treeOf(t, dir); !maps.Equal(before, after) {
+				t.Fatalf("%s %s: the folder has %v, and had %v", name, option, after, before)
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("only %d options were tried", tried)
+	}
+}
+
+// treeOf are the files in a folder, without a repository's own, by what they hold.
+func treeOf(t *testing.T, dir string) map[string]string {
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		out[path] = fmt.Sprintf("%x", sha256.Sum256(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
