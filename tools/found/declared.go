@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -74,26 +73,41 @@ func (s *Source) tool(d declared) (Tool, error) {
 	if t.Title == "" {
 		t.Title = d.Name
 	}
-	if t.Schema, err = Clean(d.Schema); err != nil {
+	if err := t.declare(d.Schema); err != nil {
 		return Tool{}, fmt.Errorf("the tool %s is refused: %w", fault.Quote(d.Name), err)
 	}
-	t.Closed = isClosed(d.Schema, t.Schema)
-	t.declared, err = resolve(d.Schema)
-	if err != nil { // it refers to what is not there, or is a schema of another kind
+	return t, nil
+}
+
+// declare gives the tool the schema of its arguments: in the words that models take, and to
+// check arguments by.
+func (t *Tool) declare(schema any) error {
+	if object(schema) == nil {
+		return errors.New("the schema of its arguments is not an object")
+	}
+	written, err := expand(object(schema))
+	if err != nil {
+		return err
+	}
+	if t.Schema, err = clean(written); err != nil {
+		return err
+	}
+	text, err := json.Marshal(written)
+	if err != nil {
+		return err
+	}
+	if t.declared, err = resolve(text); err != nil { // of another kind: as models see it, then
 		t.declared, err = resolve(t.Schema)
 	}
-	if err != nil {
-		return Tool{}, fmt.Errorf("the tool %s is refused: the schema of its arguments cannot be read", fault.Quote(d.Name))
-	}
-	return t, nil
+	t.Closed = isClosed(written, t.Schema)
+	return err
 }
 
 // isClosed says whether a schema names all arguments that there are. One that says nothing of
 // others is taken to: programs pass over what they do not know, and a model that errs is to hear
 // of it.
-func isClosed(declared any, cleaned json.RawMessage) bool {
-	s := object(declared)
-	for _, word := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "dependentSchemas", "if", "unevaluatedProperties"} {
+func isClosed(s map[string]any, cleaned json.RawMessage) bool {
+	for _, word := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "dependentSchemas", "if", "unevaluatedProperties"} {
 		if s[word] != nil {
 			return false
 		}
@@ -108,45 +122,12 @@ func isClosed(declared any, cleaned json.RawMessage) bool {
 	return named && json.Unmarshal(cleaned, &shown) == nil && len(shown.Properties) == len(object(s["properties"]))
 }
 
-// resolve reads a schema, and nothing that it refers to elsewhere.
-func resolve(schema any) (*jsonschema.Resolved, error) {
-	if isForeign(schema) {
-		return nil, errors.New("its types are no types of JSON")
-	}
-	text, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
-	}
+func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, err
 	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
-	if version := r.Schema().Schema; version != "" { // of one that it does not know it would refuse every value
-		if err := r.Validate(map[string]any{}); err != nil && strings.HasPrefix(err.Error(), "cannot validate version") {
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
-// isForeign says whether a schema has types that JSON has not, as Google's have in capitals.
-func isForeign(schema any) bool {
-	switch s := schema.(type) {
-	case []any:
-		return slices.ContainsFunc(s, isForeign)
-	case map[string]any:
-		for key, value := range s {
-			name, is := value.(string)
-			if key == "type" && is && name != "null" && !slices.Contains(known, name) || isForeign(value) {
-				return true
-			}
-		}
-	}
-	return false
+	return s.Resolve(nil)
 }
 
 // visible is a text without characters that nobody sees, and without any beyond most.
