@@ -10,8 +10,6 @@ import (
 	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"pillion/internal/fault"
 )
 
 // Bounds of what one program may declare.
@@ -20,6 +18,7 @@ const (
 	longDescription = 2000 // characters
 	longTitle       = 80
 	longDeclaration = 128 << 10 // bytes
+	longList        = 16 << 20  // bytes of all declarations
 )
 
 // declared is a tool as its program declares it.
@@ -32,37 +31,52 @@ type declared struct {
 	Rest        any // what else makes it the tool that it is
 }
 
-// accept makes tools of what a program declares, and notes of what it cannot take.
-func (s *Source) accept(all []declared) offer {
-	var out offer
-	for i, d := range all {
-		if i == mostTools {
-			out.notes = append(out.notes, Note{s.name(), fmt.Sprintf("only the first %d of its tools are listed", mostTools)})
-			break
-		}
-		t, err := s.tool(d)
-		if err != nil {
-			out.notes = append(out.notes, Note{s.name(), err.Error()})
-			continue
-		}
-		out.tools = append(out.tools, t)
-	}
-	return out
+// collection is what one program declares, as far as it may go.
+type collection struct {
+	source        *Source
+	out           offer
+	number, bytes int
 }
 
-func (s *Source) tool(d declared) (Tool, error) {
-	name, err := nameOf(s.Alias, d.Name)
-	if err != nil {
-		return Tool{}, err
-	}
+// add takes one more, or notes why not. It says whether more may come.
+func (c *collection) add(d declared) bool {
 	if d.Schema == nil { // it takes no arguments
 		d.Schema = map[string]any{"type": "object", "properties": map[string]any{}}
 	}
 	text, err := json.Marshal(d)
-	if err != nil || len(text) > longDeclaration {
-		return Tool{}, fmt.Errorf("the tool %s is refused: its definition is longer than %d bytes", fault.Quote(d.Name), longDeclaration)
+	c.number++
+	c.bytes += len(text)
+	switch {
+	case c.number > mostTools:
+		return c.end("only the first %d of its tools are listed", mostTools)
+	case c.bytes > longList:
+		return c.end("no more of its tools are listed: their definitions are longer than 16 MiB together")
+	case err != nil || len(text) > longDeclaration:
+		err = fmt.Errorf("its definition is longer than %d bytes", longDeclaration)
+	default:
+		var t Tool
+		if t, err = c.source.tool(d, text); err == nil {
+			c.out.tools = append(c.out.tools, t)
+			return true
+		}
 	}
-	sum := sha256.Sum256(text)
+	c.out.notes = append(c.out.notes, Note{c.source.name(), fmt.Sprintf("the tool %s is refused: %v", shownName(d.Name), err)})
+	return true
+}
+
+func (c *collection) end(format string, values ...any) bool {
+	c.out.notes = append(c.out.notes, Note{c.source.name(), fmt.Sprintf(format, values...)})
+	return false
+}
+
+// tool makes a tool of a declaration, whose text names it: another text is another tool, and so
+// is one that another program declares.
+func (s *Source) tool(d declared, text []byte) (Tool, error) {
+	name, err := s.nameOf(d.Name)
+	if err != nil {
+		return Tool{}, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(text, "%q%q", s.Origin, s.Place()))
 	t := Tool{
 		Name: name, Own: d.Name, Title: strings.Join(strings.Fields(visible(d.Title, longTitle)), " "), Description: visible(d.Description, longDescription),
 		Claims: d.Claims, Definition: hex.EncodeToString(sum[:8]), Source: s, Access: s.Access["*"],
@@ -73,10 +87,7 @@ func (s *Source) tool(d declared) (Tool, error) {
 	if t.Title == "" {
 		t.Title = d.Name
 	}
-	if err := t.declare(d.Schema); err != nil {
-		return Tool{}, fmt.Errorf("the tool %s is refused: %w", fault.Quote(d.Name), err)
-	}
-	return t, nil
+	return t, t.declare(d.Schema)
 }
 
 // declare gives the tool the schema of its arguments: in the words that models take, and to

@@ -80,7 +80,8 @@ func TestSchemasThatNeverEnd(t *testing.T) {
 		"long and longer": {"allOf": slices.Repeat([]any{map[string]any{"$ref": "#/$defs/long"}}, 1000), "$defs": map[string]any{"long": long}},
 		"oddly joined":    {"properties": map[string]any{"a": map[string]any{}}, "allOf": []any{map[string]any{"properties": []any{}}, nil, 7.0}},
 	} {
-		tool, err := (&Source{Alias: "s"}).tool(declared{Name: "x", Schema: any(schema)})
+		var tool Tool
+		err := tool.declare(any(schema))
 		if err == nil {
 			_ = tool.Check(map[string]any{"a": 1.0})
 		}
@@ -98,8 +99,8 @@ func TestWhatRefers(t *testing.T) {
 		"definitions":{"Node<int>":{"type":["object","null"],"properties":{"value":{"type":"integer"},"next":{"$ref":"#/definitions/Node%3Cint%3E"}},"required":["value"]}}}`), &schema); err != nil {
 		t.Fatal(err)
 	}
-	tool, err := (&Source{Alias: "s"}).tool(declared{Name: "x", Schema: schema})
-	if err != nil || !tool.Closed || !strings.Contains(string(tool.Schema), `"description":"the root"`) {
+	var tool Tool
+	if err := tool.declare(schema); err != nil || !tool.Closed || !strings.Contains(string(tool.Schema), `"description":"the root"`) {
 		t.Fatalf("%s, %v", tool.Schema, err)
 	}
 	for text, fits := range map[string]bool{
