@@ -255,15 +255,15 @@ func (s *Set) nameOf(p provider) string {
 func (s *Set) merge(offers []offer) (tools []Tool, notes []Note) {
 	taken := map[string]string{}
 	for _, name := range s.o.Taken {
-		taken[skeleton(name)] = "Pillion's own tool " + name
+		taken[Skeleton(name)] = "Pillion's own tool " + name
 	}
 	for _, o := range offers {
 		for _, t := range o.tools {
-			if other, is := taken[skeleton(t.Name)]; is {
+			if other, is := taken[Skeleton(t.Name)]; is {
 				notes = append(notes, Note{t.From(), "the tool " + fault.Quote(t.Own) + " is refused: its name can be taken for that of " + other})
 				continue
 			}
-			taken[skeleton(t.Name)] = "the tool " + t.Name + " of " + t.From()
+			taken[Skeleton(t.Name)] = "the tool " + t.Name + " of " + t.From()
 			tools = append(tools, t)
 		}
 		notes = append(notes, o.notes...)

@@ -63,7 +63,7 @@ func shownName(own string) string { return strconv.QuoteToASCII(fault.Clip(own, 
 // plain is a name as most models know it, without dots.
 func plain(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-var alike = strings.NewReplacer("I", "l", "1", "l", "|", "l", "0", "o", "O", "o", ".", "_", "-", "_")
+var alike = strings.NewReplacer("i", "l", "1", "l", "0", "o", ".", "_", "-", "_", "rn", "m", "vv", "w")
 
-// skeleton is the same for names that can be taken for each other.
-func skeleton(name string) string { return strings.ToLower(alike.Replace(name)) }
+// Skeleton is the same for names that can be taken for each other, or differ in case alone.
+func Skeleton(name string) string { return alike.Replace(strings.ToLower(name)) }
