@@ -141,7 +141,7 @@ func (s Named[E]) both(other Named[E]) Named[E] {
 // How many entries are read, and how much of one.
 const (
 	maxEntries = 100
-	maxEntry  = 64 << 10
+	maxEntry   = 64 << 10
 )
 
 // decode reads such an object; one that is none does not spoil the others.

@@ -19,6 +19,7 @@ const (
 	longTitle       = 80
 	longDeclaration = 128 << 10 // bytes
 	longList        = 16 << 20  // bytes of all declarations
+	longShown       = 1 << 20   // bytes of what agents see of them
 )
 
 // declared is a tool as its program declares it.
@@ -36,6 +37,7 @@ type collection struct {
 	source        *Source
 	out           offer
 	number, bytes int
+	shown         int // bytes
 }
 
 // add takes one more, or notes why not. It says whether more may come.
@@ -56,6 +58,9 @@ func (c *collection) add(d declared) bool {
 	default:
 		var t Tool
 		if t, err = c.source.tool(d, text); err == nil {
+			if c.shown += t.size(); c.shown > longShown {
+				return c.end("no more of its tools are listed: their definitions are longer than 1 MiB together")
+			}
 			c.out.tools = append(c.out.tools, t)
 			return true
 		}
@@ -63,6 +68,9 @@ func (c *collection) add(d declared) bool {
 	c.out.notes = append(c.out.notes, Note{c.source.name(), fmt.Sprintf("the tool %s is refused: %v", shownName(d.Name), err)})
 	return true
 }
+
+// size is about how many bytes agents see of it.
+func (t Tool) size() int { return len(t.Schema) + len(t.Description) }
 
 func (c *collection) end(format string, values ...any) bool {
 	c.out.notes = append(c.out.notes, Note{c.source.name(), fmt.Sprintf(format, values...)})

@@ -69,6 +69,33 @@ func TestAListWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestListsStayShort: whatever programs declare, a list of all tools fits into a message.
+func TestListsStayShort(t *testing.T) {
+	properties := map[string]any{}
+	for i := range 100 {
+		properties[fmt.Sprint("p", i)] = map[string]any{"type": "string", "description": strings.Repeat("x", 900)}
+	}
+	schema := map[string]any{"type": "object", "properties": properties}
+	s, size := New(Options{}), 0
+	offers := make([]offer, 100)
+	for i := range offers {
+		c := collection{source: &Source{Kind: MCP, Alias: fmt.Sprint("s", i)}}
+		for n := range mostTools {
+			if !c.add(declared{Name: fmt.Sprint("t", n), Schema: schema}) {
+				break
+			}
+		}
+		offers[i] = c.out
+	}
+	tools, notes := s.merge(offers)
+	for _, t := range tools {
+		size += len(t.Schema)
+	}
+	if size > 20<<20 || len(tools) < 100 || len(offers[0].tools) > 20 || !slices.ContainsFunc(notes, func(n Note) bool { return strings.Contains(n.Text, "16 MiB") }) {
+		t.Errorf("%d tools with %d bytes, %d of them of the first, %d notes", len(tools), size, len(offers[0].tools), len(notes))
+	}
+}
+
 // TestNamesForTheShell: the name of a tool is a word on a command line.
 func TestNamesForTheShell(t *testing.T) {
 	r := newRig(t, Source{Kind: Command, Call: "echo", Line: `cat list.json`})
