@@ -31,7 +31,8 @@ itself, and asks you through the agent, if the agent can ask.
   --structured    add structuredContent to the text of results. Most agents then show
                   that to their model instead of the text
   --tools LIST    offer only these tools: core (the ten most useful), or a list with
-                  commas. ` + "`pillion tools --cost`" + ` counts their tokens
+                  commas, such as core,tracker__create_issue.
+                  ` + "`pillion tools --cost`" + ` counts their tokens
   --dialect NAME  call the tools as another agent does: coder or qwen
   --answer-within SECONDS
                   how long the agent waits for a call, 0 for forever; the default
@@ -70,7 +71,7 @@ func mcpCommand(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	chosen, err := mcp.Choose(*offered)
+	chosen, err := mcp.Choose(*offered, sidecar.MayFind(cwd))
 	if err != nil {
 		return fail(err)
 	}

@@ -87,17 +87,21 @@ func listTools(args []string) int {
 		return describeTool(definitions[0])
 	}
 	style := terminal.StyleOf(os.Stdout)
+	width := 18
 	for _, d := range definitions {
-		const columns = 18 + 1 + 8 + 1
+		width = max(width, len(d.Name))
+	}
+	for _, d := range definitions {
+		columns := width + 1 + 8 + 1
 		text := firstSentence(d.Description)
 		if d.Source != nil {
 			text = "[" + fault.Line(d.Source.Server) + "] " + fault.Line(text)
 		}
 		text = style.Wrap("", strings.Repeat(" ", columns), text)
-		fmt.Printf("%s %-8s %s\n", style.Bold(fmt.Sprintf("%-18s", d.Name)), d.Access, text)
+		fmt.Printf("%s %-8s %s\n", style.Bold(fmt.Sprintf("%-*s", width, d.Name)), d.Access, text)
 	}
 	for _, n := range notes {
-		fmt.Println(style.Wrap("", "  ", "\n"+fault.Line(n.Source)+": "+fault.Escape(n.Text)))
+		fmt.Println("\n" + style.Wrap("", "  ", fault.Line(n.Source)+": "+fault.Line(n.Text)))
 	}
 	return 0
 }
@@ -140,10 +144,14 @@ func refreshTools(folder string) error {
 // printCosts counts bytes, which is exact, and tokens, which is not: models differ, and
 // take about four bytes of such text for one.
 func printCosts(definitions []tools.Definition) {
-	row := func(name string, bytes int) { fmt.Printf("%-20s %7d %7d\n", name, bytes, (bytes+3)/4) }
-	fmt.Printf("%-20s %7s %7s\n", "tool", "bytes", "tokens")
+	costs, width := mcp.Costs(definitions), 20
+	for _, c := range costs {
+		width = max(width, len(c.Name))
+	}
+	row := func(name string, bytes int) { fmt.Printf("%-*s %7d %7d\n", width, name, bytes, (bytes+3)/4) }
+	fmt.Printf("%-*s %7s %7s\n", width, "tool", "bytes", "tokens")
 	all, core := 0, 0
-	for _, c := range mcp.Costs(definitions) {
+	for _, c := range costs {
 		name := c.Name
 		if c.Core {
 			name += " *"
@@ -198,7 +206,7 @@ func describeTool(d tools.Definition) int {
 	style := terminal.StyleOf(os.Stdout)
 	fmt.Printf("%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", fault.Escape(d.Description)))
 	if d.Source != nil {
-		fmt.Printf("\nFrom %s\n", fault.Line(d.Source.Server))
+		fmt.Printf("\n%s\n", style.Wrap("", "  ", tools.Whose(d)))
 	}
 	var schema inputSchema
 	if err := json.Unmarshal(d.InputSchema, &schema); err != nil {
@@ -210,7 +218,9 @@ func describeTool(d tools.Definition) int {
 			kind += ", needed"
 		}
 		fmt.Printf("\n  %s (%s)\n", style.Bold(name), kind)
-		fmt.Println(style.Wrap("      ", "      ", p.Description))
+		if p.Description != "" {
+			fmt.Println(style.Wrap("      ", "      ", p.Description))
+		}
 	}); err != nil {
 		return fail(err)
 	}

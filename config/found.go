@@ -50,13 +50,16 @@ func (s MCPServer) Address() string {
 	return s.URL
 }
 
+// Named says that it is said where the server is.
+func (s MCPServer) Named() bool { return s.Command+s.Address() != "" }
+
 // inProject: what its tools may do the user alone says, and a server of the user's cannot be
 // made another.
 func (s MCPServer) inProject(own MCPServer) (counts MCPServer, field, because string) {
 	switch {
-	case own.Command+own.Address() != "" && jsonOf(s) != jsonOf(own) && jsonOf(s) != jsonOf(s.off()):
+	case own.Named() && jsonOf(s) != jsonOf(own) && jsonOf(s) != jsonOf(s.off()):
 		return s.off(), "", "you have a server of this name"
-	case s.Access != nil && own.Command+own.Address() == "":
+	case s.Access != nil && !own.Named():
 		s.Access = nil
 		return s, "access", "it is yours to give"
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 
+	"pillion/agents/mcp"
 	"pillion/config"
 	"pillion/internal/fault"
 	"pillion/tools"
@@ -19,7 +20,7 @@ import (
 // newFound is the tools of other programs, none of which runs yet.
 func (c *Sidecar) newFound() *found.Set {
 	return found.New(found.Options{
-		Runner: c.runner, LookPath: c.lookPath, Taken: tools.Reserved(),
+		Runner: c.runner, LookPath: c.lookPath, Taken: append(tools.Reserved(), mcp.Shown()...),
 		Changed: func() {
 			if tell := c.toolsChanged.Load(); tell != nil {
 				(*tell)()
@@ -37,7 +38,7 @@ func foundSources(view *config.View, roots []workspace.Path) (sources []found.So
 	off := func(name string) bool {
 		return view.Own.MCPServers[name].Off() || slices.ContainsFunc(view.Folders, func(f config.Folder) bool { return f.Counts.MCPServers[name].Off() })
 	}
-	taken := map[string]bool{}
+	taken := map[string]string{}
 	add := func(s config.Settings, dir, origin string, own bool) {
 		base := found.Source{Origin: origin, Dir: dir}
 		if line := s.Tools.DiscoveryCommand; line != "" && (own || line != view.Own.Tools.DiscoveryCommand) {
@@ -52,20 +53,24 @@ func foundSources(view *config.View, roots []workspace.Path) (sources []found.So
 		}
 		for _, alias := range slices.Sorted(maps.Keys(s.MCPServers)) {
 			server := s.MCPServers[alias]
-			problem := found.CheckAlias(alias)
-			switch {
-			case server.Command+server.Address() == "" || off(alias):
+			if off(alias) || !own && view.Own.MCPServers[alias].Named() { // which is yours
 				continue
-			case !own && view.Own.MCPServers[alias].Command+view.Own.MCPServers[alias].Address() != "":
-				continue // it is yours
-			case problem == "" && taken[alias]:
+			}
+			problem := found.CheckAlias(alias)
+			switch other, is := taken[found.Skeleton(alias)]; {
+			case problem != "":
+			case !server.Named():
+				problem = "it has neither a command nor an address"
+			case other == alias:
 				problem = "another folder has a server of this name"
+			case is:
+				problem = "its name can be taken for that of " + other
 			}
 			if problem != "" {
 				problems = append(problems, "the MCP server "+fault.Quote(alias)+" of "+origin+" is ignored: "+problem)
 				continue
 			}
-			taken[alias] = true
+			taken[found.Skeleton(alias)] = alias
 			sources = append(sources, serverSource(base, alias, server, own))
 		}
 	}

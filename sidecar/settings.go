@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"pillion/config"
@@ -11,6 +12,7 @@ import (
 	"pillion/lspbridge"
 	"pillion/rpc"
 	"pillion/tools"
+	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace"
@@ -64,14 +66,14 @@ func (c *Sidecar) now() tools.Settings {
 	s.settings.Search = webSearch(view.Settings.Web.Search)
 	s.settings.Skills = ownSkills(view.Settings)
 	s.settings.Runners = runners(view.Settings.Task.Runners)
-	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
+	sources, problems := foundSources(view, c.workspace.Roots())
+	c.Registry.Found.Configure(sources)
+	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents, slices.ContainsFunc(sources, func(one found.Source) bool { return one.Alias == "" }))
+	s.unknown = append(s.unknown, problems...)
 	var err error
 	if s.settings.Memory, err = OpenMemory(c.workspace, view.Settings); err != nil {
 		s.unknown = append(s.unknown, fmt.Sprintf("the file of memory.file cannot be used, so memories go into the project: %v", err))
 	}
-	sources, problems := foundSources(view, c.workspace.Roots())
-	s.unknown = append(s.unknown, problems...)
-	c.Registry.Found.Configure(sources)
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {
@@ -95,12 +97,16 @@ func OpenMemory(w *workspace.Workspace, set config.Settings) (workspace.Path, er
 	return w.Apart(file)
 }
 
-// allowed are the lists of tools that are on, and what is wrong with them.
-func allowed(agents config.Agents) (out []tools.Allowed, problems []string) {
+// allowed are the lists of tools that are on, and what is wrong with them: nothing with a name
+// that is unknown where tools with any name may be found.
+func allowed(agents config.Agents, anyName bool) (out []tools.Allowed, problems []string) {
 	for _, a := range agents {
 		chosen, unknown := tools.Choose(a.Tools)
 		out = append(out, tools.Allowed{Agent: a.Name, Tools: chosen, Where: a.Key()})
 		for _, name := range unknown {
+			if anyName {
+				break
+			}
 			problems = append(problems, fmt.Sprintf("unknown tool %q in %s is ignored; `pillion tools` lists them", name, fault.Quote(a.Key())))
 		}
 	}

@@ -93,7 +93,7 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 	var page struct{ Text string }
 	e.Must("tools/list", object{"format": "page", "refresh": true}, &page)
-	if !strings.HasPrefix(page.Text, "MCP server test\n  test__grow ") || !strings.Contains(page.Text, "\n\nPillion's own\n") {
+	if !strings.HasPrefix(page.Text, "MCP server test, from your settings: /") || !strings.Contains(page.Text, " mcp-server\n  test__grow ") || !strings.Contains(page.Text, "\n\nPillion's own\n") {
 		t.Errorf("the page: %s", page.Text)
 	}
 }

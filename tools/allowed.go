@@ -22,6 +22,7 @@ var core = []string{
 }
 
 // Choose reads a list of tools as people write it: names in any spelling, "core" and "all".
+// Those that are unknown here are chosen too: a program without an alias may have them.
 func Choose(list []string) (chosen, unknown []string) {
 	for _, given := range list {
 		switch name := canonical(strings.TrimSpace(given)); {
@@ -36,6 +37,7 @@ func Choose(list []string) (chosen, unknown []string) {
 			}
 		case catalogue[name].Name == "":
 			unknown = append(unknown, given)
+			chosen = append(chosen, name)
 		default:
 			chosen = append(chosen, name)
 		}
@@ -71,8 +73,11 @@ func (s Settings) off(owner *session.Session, tool string) error {
 		WithHint("do it with the tools that tools/list lists, or ask the user to turn this one on")
 }
 
+// isIn finds a tool by the name that it has, or that agents know it by.
 func isIn(list []string, tool string) bool {
-	return slices.Contains(list, tool) || slices.Contains(list, everything)
+	return slices.ContainsFunc(list, func(name string) bool {
+		return name == everything || strings.ReplaceAll(name, ".", "_") == strings.ReplaceAll(tool, ".", "_")
+	})
 }
 
 func (a Allowed) fits(agent string) bool {

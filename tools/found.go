@@ -25,6 +25,8 @@ type Origin struct {
 	Claims []string   `json:"claims,omitempty"` // what it says of itself, which nobody has proved
 	// Definition is another one whenever what the program declares is.
 	Definition string `json:"definition"`
+
+	from, place string // whose settings name it, and the program or address behind it, for people
 }
 
 // Reserved are the names that no tool can have which is found.
@@ -112,7 +114,7 @@ func foundTool(f found.Tool) Tool {
 		OpenWorld: true, Destructive: access != policy.Read, Idempotent: access == policy.Read,
 	}
 	return Tool{
-		Spec: spec, Access: access, origin: &Origin{f.Source.Kind, f.From(), f.Claims, f.Definition},
+		Spec: spec, Access: access, origin: &Origin{f.Source.Kind, f.From(), f.Claims, f.Definition, f.Source.Origin, f.Source.Place()},
 		schema: func() *jsonschema.Schema {
 			var s jsonschema.Schema
 			_ = json.Unmarshal(f.Schema, &s) //nolint:errcheck // it was made here
@@ -234,7 +236,7 @@ func foundPreview(f found.Tool, arguments map[string]any) approval.Preview {
 		p.Facts = append(p.Facts, approval.NewFact("described", "Description", fault.Clip(f.Description, 300)))
 	}
 	if len(f.Claims) > 0 {
-		p.Facts = append(p.Facts, approval.NewFact("claims", "Its claim", "the server says that it "+strings.Join(f.Claims, ", and that it ")))
+		p.Facts = append(p.Facts, approval.NewFact("claims", "Its claim", "the server says that it "+claimed(f.Claims)))
 	}
 	definition := approval.NewFact("definition", "Definition", f.Definition)
 	definition.Tone = approval.Muted
@@ -242,12 +244,20 @@ func foundPreview(f found.Tool, arguments map[string]any) approval.Preview {
 	return p
 }
 
+// spreadAt is how long a value may be that stands in one line.
+const spreadAt = 80
+
 // foundLines is an argument for people. The lines of a text are indented, so that none can
 // pass for something that is said here.
 func foundLines(name string, v any) []string {
 	text, is := v.(string)
 	if !is {
 		text = string(mustMarshal(v))
+	}
+	if !is && len(text) > spreadAt {
+		var spread bytes.Buffer
+		_ = json.Indent(&spread, []byte(text), "", "  ") //nolint:errcheck // it was made here
+		text = spread.String()
 	}
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {

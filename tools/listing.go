@@ -29,7 +29,7 @@ func Listing(definitions []Definition, notes []found.Note) string {
 	})
 	for i, n := range notes {
 		if i == 0 {
-			out.WriteString("Not listed, or not as they should be\n")
+			out.WriteString("Problems\n")
 		}
 		fmt.Fprintf(&out, "  %s: %s\n", fault.Line(n.Source), fault.Line(n.Text))
 	}
@@ -38,22 +38,26 @@ func Listing(definitions []Definition, notes []found.Note) string {
 			if out.Len() > 0 {
 				out.WriteByte('\n')
 			}
-			out.WriteString(headOf(d) + "\n")
+			out.WriteString(Whose(d) + "\n")
 		}
-		fmt.Fprintf(&out, "  %-28s %-8s %s\n", fault.Line(d.Name), d.Access, fault.Line(d.Title))
+		fmt.Fprintf(&out, "  %-28s %-8s %s\n", fault.Line(d.Name), d.Access, fault.Line(strings.TrimSuffix(d.Title, " ("+server(d)+")")))
 		if d.Source != nil && len(d.Source.Claims) > 0 {
-			fmt.Fprintf(&out, "      it says that it %s\n", fault.Line(strings.Join(d.Source.Claims, ", and that it ")))
+			fmt.Fprintf(&out, "      it says that it %s\n", claimed(d.Source.Claims))
 		}
 	}
 	return out.String()
 }
 
-func headOf(d Definition) string {
-	switch {
-	case d.Source == nil:
+func claimed(claims []string) string { return fault.Line(strings.Join(claims, ", and that it ")) }
+
+// Whose is where a tool comes from, for people, in a line.
+func Whose(d Definition) string {
+	if d.Source == nil {
 		return "Pillion's own"
-	case d.Source.Kind == found.Command:
-		return "Printed by a command (" + fault.Line(d.Source.Server) + ")"
 	}
-	return "MCP server " + fault.Line(d.Source.Server)
+	head := "MCP server " + d.Source.Server
+	if d.Source.Kind == found.Command {
+		head = "Printed by a command, " + d.Source.Server
+	}
+	return fault.Line(head) + ", from " + fault.Line(d.Source.from) + ": " + fault.Line(fault.Clip(d.Source.place, 200))
 }

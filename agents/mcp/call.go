@@ -108,6 +108,14 @@ type names struct {
 
 func plainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
+// Shown are the names that only some agents know tools of ours by.
+func Shown() (names []string) {
+	for _, r := range renamed {
+		names = append(names, r.shown)
+	}
+	return names
+}
+
 // renamed are tools that some agents would not offer to their model: Gemini CLI 0.61.0
 // denies tools of its own by their bare names, and with them those of ours that are called
 // the same.

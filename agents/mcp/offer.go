@@ -10,13 +10,14 @@ import (
 	"pillion/tools"
 )
 
-// Choose reads which tools to offer: "core", "all", or names with commas between them.
-func Choose(what string) ([]string, error) {
+// Choose reads which tools to offer: "core", "all", or names with commas between them. With
+// anyName tools of any name may be found.
+func Choose(what string, anyName bool) ([]string, error) {
 	if what == "" || what == "all" {
 		return nil, nil
 	}
 	chosen, unknown := tools.Choose(strings.Split(what, ","))
-	if len(unknown) > 0 {
+	if len(unknown) > 0 && !anyName {
 		return nil, fmt.Errorf("unknown tool %q; use core, all, or names from `pillion tools` separated by commas", unknown[0])
 	}
 	return chosen, nil

@@ -21,7 +21,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	for what, most := range map[string]int{"all": mostDefined, "core": mostDefined * 2 / 5, "read_file,git_diff": 1500, "all, structured": mostDefined * 5 / 2} {
 		what, structured := strings.CutSuffix(what, ", structured")
-		chosen, err := Choose(what)
+		chosen, err := Choose(what, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestHintsMeanWhatTheToolsSay(t *testing.T) {
 func TestToolsThatAreNotOffered(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	core, err := Choose("core")
+	core, err := Choose("core", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core, Alone: (&alone{dir: p.Dir, t: t}).open}, nil))
 	editor(t, p)
 	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core}, nil))
-	if _, err := Choose("read_file,no_such"); err == nil || !strings.Contains(err.Error(), `"no_such"`) {
+	if _, err := Choose("read_file,no_such", false); err == nil || !strings.Contains(err.Error(), `"no_such"`) {
 		t.Errorf("an unknown tool: %v", err)
 	}
 }

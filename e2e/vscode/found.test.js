@@ -15,7 +15,7 @@ ride('the tools of a server are listed with what was refused, and a call says wh
     const shown = await window.text(page);
     return shown.includes('MCP server mail') && shown;
   });
-  assert.match(text, /mail__send +exec +send \(mail\)\n +it says that it only reads/);
+  assert.match(text, /MCP server mail, from your settings: .*node.* mail\.mjs\n +mail__send +exec +send\n +it says that it only reads/);
   assert.match(text, /mail: the tool "s\\u0435nd" is refused/);
   await window.screenshot('tools');
   const agent = await it.agent();

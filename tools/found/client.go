@@ -12,11 +12,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/fault"
@@ -25,6 +29,7 @@ import (
 
 // client is the connection to a server that runs.
 type client struct {
+	source  *Source
 	session *sdk.ClientSession
 	child   *process.Service // nil: it is reached over HTTP
 	changed chan struct{}    // signalled when its list has changed
@@ -32,14 +37,33 @@ type client struct {
 	once    sync.Once
 	why     error         // from ended on
 	settled chan struct{} // closed when the session's end has been noticed
+	left    chan struct{} // closed when nothing of it is left, after an end that nobody wanted
 }
 
-// leaveTime is how long a server has to end by itself, once its input has ended.
-const leaveTime = time.Second
+// How long a server has to end by itself once its input has ended, and to read what it is sent.
+const (
+	leaveTime = time.Second
+	readTime  = 30 * time.Second
+)
 
-// connect starts the server, or reaches it, and says hello.
-func (s *server) connect(ctx context.Context) (*client, error) {
-	c := &client{changed: make(chan struct{}, 1), ended: make(chan struct{}), settled: make(chan struct{})}
+// legacy is the revision of MCP that servers are greeted in. Most do not know the newer way,
+// and some neither answer nor survive it.
+const legacy = "2025-11-25"
+
+// connect starts the server, or reaches it, and says hello: in the newer way to one that
+// refuses the older.
+func (s *server) connect(ctx context.Context) (c *client, err error) {
+	var refused *jsonrpc.Error
+	for _, revision := range []string{legacy, ""} {
+		if c, err = s.connectIn(ctx, revision); !errors.As(err, &refused) {
+			break
+		}
+	}
+	return c, err
+}
+
+func (s *server) connectIn(ctx context.Context, revision string) (*client, error) {
+	c := &client{source: s.source, changed: make(chan struct{}, 1), ended: make(chan struct{}), settled: make(chan struct{}), left: make(chan struct{})}
 	transport, err := s.transport(c)
 	if err != nil {
 		return nil, err
@@ -54,7 +78,7 @@ func (s *server) connect(ctx context.Context) (*client, error) {
 			}
 		},
 	})
-	c.session, err = protocol.Connect(ctx, transport, nil)
+	c.session, err = protocol.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		err = c.lastWords(err)
 		c.close()
@@ -94,7 +118,9 @@ func (s *server) transport(c *client) (sdk.Transport, error) {
 		return nil, err
 	}
 	c.child = child
-	return &sdk.IOTransport{Reader: &lines{Closer: child.Stdout, in: bufio.NewReaderSize(child.Stdout, 64<<10), fail: c.fail}, Writer: child.Stdin}, nil
+	in := &lines{Closer: child.Stdout, in: bufio.NewScanner(child.Stdout), fail: c.fail}
+	in.in.Buffer(make([]byte, 64<<10), longestMessage)
+	return &sdk.IOTransport{Reader: in, Writer: &patient{child.Stdin, c.fail}}, nil
 }
 
 // fail notes that the connection is of no use any more.
@@ -105,17 +131,24 @@ func (c *client) fail(err error) {
 	})
 }
 
-// lastWords is why it ended, with the end of what it printed: it is asked for when it has.
-func (c *client) lastWords(err error) error {
+// runs says that it has not ended, as far as is known.
+func (c *client) runs() bool {
 	select {
 	case <-c.ended:
-		if err == nil || errors.Is(c.why, errTooLong) {
-			err = c.why
-		}
+		return false
 	default:
+		return true
 	}
-	if c.child == nil || errors.Is(err, errTooLong) {
-		return plainError(err)
+}
+
+// lastWords is why it ended, with the end of what it printed: it is asked for when it has.
+func (c *client) lastWords(err error) error {
+	if !c.runs() && c.why != nil {
+		err = c.why
+	}
+	var refused *jsonrpc.Error
+	if c.child == nil || errors.Is(err, errTooLong) || errors.Is(err, errDeaf) || errors.As(err, &refused) {
+		return c.source.plainError(err)
 	}
 	select {
 	case <-c.child.Done():
@@ -123,13 +156,13 @@ func (c *client) lastWords(err error) error {
 	case <-time.After(leaveTime / 4): // it still runs
 	}
 	if said := lastLine(c.child.Said()); said != "nothing" {
-		return fmt.Errorf("%w; it printed: %s", plainError(err), said)
+		return fmt.Errorf("%w; it printed: %s", c.source.plainError(err), c.source.hide(said))
 	}
-	return plainError(err)
+	return c.source.plainError(err)
 }
 
-// plainError is an error without the address, in which there may be a secret.
-func plainError(err error) error {
+// plainError is an error in a line, without what may be secret.
+func (s *Source) plainError(err error) error {
 	if err == nil {
 		return errors.New("it ended the connection")
 	}
@@ -137,7 +170,43 @@ func plainError(err error) error {
 	if errors.As(err, &address) {
 		err = address.Err
 	}
-	return errors.New(fault.Line(fault.Clip(err.Error(), 300)))
+	var refused *jsonrpc.Error
+	text := s.hide(fault.Line(fault.Clip(err.Error(), 300)))
+	if errors.As(err, &refused) {
+		return &jsonrpc.Error{Code: refused.Code, Message: text}
+	}
+	return errors.New(text)
+}
+
+// secretName is a variable's name which says that its value is to be kept.
+var secretName = regexp.MustCompile(`(?i)token|key|secret|pass|auth|cred|cookie|session|private`)
+
+// hide takes out of a text what the settings have for the program alone: the values of headers
+// and of variables that have the name of a secret, and what stands behind an address.
+func (s *Source) hide(text string) string {
+	var secrets []string
+	for _, value := range s.Headers {
+		secrets = append(append(secrets, value), strings.Fields(value)...)
+	}
+	for name, value := range s.Env {
+		if secretName.MatchString(name) {
+			secrets = append(secrets, value)
+		}
+	}
+	if u, err := url.Parse(s.URL); err == nil {
+		password, _ := u.User.Password()
+		secrets = append(secrets, s.URL, u.RequestURI(), u.RawQuery, password)
+		for _, values := range u.Query() {
+			secrets = append(secrets, values...)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range secrets {
+		if len(secret) >= 6 { // a shorter one is no secret, and stands in other words
+			text = strings.ReplaceAll(text, secret, "(hidden)")
+		}
+	}
+	return text
 }
 
 // close ends the server, and all that it started.
@@ -164,21 +233,20 @@ func (c *client) close() {
 }
 
 // list gives what the server declares.
-func (c *client) list(ctx context.Context) ([]declared, error) {
-	var out []declared
+func (c *client) list(ctx context.Context, source *Source) (offer, error) {
+	all := collection{source: source}
 	for t, err := range c.session.Tools(ctx, nil) {
 		if err != nil {
-			return nil, err
+			return offer{}, err
 		}
-		out = append(out, declared{
+		if !all.add(declared{
 			Name: t.Name, Title: cmp.Or(t.Title, title(t.Annotations)), Description: t.Description, Schema: t.InputSchema,
 			Claims: claims(t.Annotations), Rest: []any{t.OutputSchema, t.Annotations},
-		})
-		if len(out) > mostTools {
+		}) {
 			break
 		}
 	}
-	return out, nil
+	return all.out, nil
 }
 
 func title(a *sdk.ToolAnnotations) string {
@@ -208,32 +276,34 @@ func claims(a *sdk.ToolAnnotations) (out []string) {
 	return out
 }
 
-func (c *client) call(ctx context.Context, name string, arguments json.RawMessage) (*sdk.CallToolResult, error) {
-	return c.session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments})
-}
-
 // longestMessage bounds what a server may send at once.
 const longestMessage = 16 << 20
 
-var errTooLong = fmt.Errorf("it sent a message of more than %d bytes", longestMessage)
+var (
+	errTooLong = fmt.Errorf("it sent a message of more than %d bytes", longestMessage)
+	errDeaf    = fmt.Errorf("it did not read for %s what it was sent", readTime)
+)
 
 // lines passes on the lines of a program that are messages: many print others, too.
 type lines struct {
 	io.Closer
-	in   *bufio.Reader
+	in   *bufio.Scanner
 	rest []byte // of the line that is being read
 	fail func(error)
 }
 
 func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		line, err := l.line()
-		if text := bytes.TrimSpace(line); len(text) > 0 && text[0] == '{' && json.Valid(text) {
-			l.rest = append(text, '\n')
-			break
-		}
-		if err != nil {
+		if !l.in.Scan() {
+			err := cmp.Or(l.in.Err(), io.EOF)
+			if errors.Is(err, bufio.ErrTooLong) {
+				err = errTooLong
+				l.fail(err)
+			}
 			return 0, err
+		}
+		if text := bytes.TrimSpace(l.in.Bytes()); len(text) > 0 && text[0] == '{' && json.Valid(text) {
+			l.rest = append(slices.Clone(text), '\n')
 		}
 	}
 	n := copy(p, l.rest)
@@ -241,31 +311,34 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (l *lines) line() ([]byte, error) {
-	var line []byte
-	for {
-		part, err := l.in.ReadSlice('\n')
-		if len(line)+len(part) > longestMessage {
-			l.fail(errTooLong)
-			return nil, errTooLong
-		}
-		line = append(line, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-	}
+// patient gives up on a program that does not read.
+type patient struct {
+	*os.File
+	fail func(error)
 }
 
-// httpClient sends the headers of the settings to their host alone, and reads no more of an
-// answer than a message may have.
+func (w *patient) Write(p []byte) (int, error) {
+	_ = w.SetWriteDeadline(time.Now().Add(readTime)) // where a pipe cannot have one it waits on
+	n, err := w.File.Write(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		w.fail(errDeaf)
+	}
+	return n, err
+}
+
+// httpClient sends the headers of the settings to their host alone, and as they were to be
+// sent, and reads no more of an answer than a message may have.
 func (s *server) httpClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // nothing here puts another in its place
 	transport.ResponseHeaderTimeout = startTime
 	return &http.Client{
 		Transport: &headed{transport, s.source},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if r.URL.Host != via[0].URL.Host || len(via) > 5 {
+			switch first := via[0].URL; {
+			case r.URL.Host != first.Host || r.URL.Scheme != first.Scheme:
 				return errors.New("it redirects to another host")
+			case len(via) > 5:
+				return errors.New("it redirects again and again")
 			}
 			return nil
 		},
@@ -284,7 +357,7 @@ func (h *headed) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, value)
 	}
 	answer, err := h.under.RoundTrip(r)
-	if err == nil && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") { // of which the SDK bounds each event
+	if err == nil { // of a stream, too, which is opened again then
 		answer.Body = &bounded{answer.Body, longestMessage}
 	}
 	return answer, err

@@ -6,13 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"pillion/internal/fault"
 )
 
 // Bounds of what one program may declare.
@@ -21,6 +18,8 @@ const (
 	longDescription = 2000 // characters
 	longTitle       = 80
 	longDeclaration = 128 << 10 // bytes
+	longList        = 16 << 20  // bytes of all declarations
+	longShown       = 1 << 20   // bytes of what agents see of them
 )
 
 // declared is a tool as its program declares it.
@@ -33,37 +32,59 @@ type declared struct {
 	Rest        any // what else makes it the tool that it is
 }
 
-// accept makes tools of what a program declares, and notes of what it cannot take.
-func (s *Source) accept(all []declared) offer {
-	var out offer
-	for i, d := range all {
-		if i == mostTools {
-			out.notes = append(out.notes, Note{s.name(), fmt.Sprintf("only the first %d of its tools are listed", mostTools)})
-			break
-		}
-		t, err := s.tool(d)
-		if err != nil {
-			out.notes = append(out.notes, Note{s.name(), err.Error()})
-			continue
-		}
-		out.tools = append(out.tools, t)
-	}
-	return out
+// collection is what one program declares, as far as it may go.
+type collection struct {
+	source        *Source
+	out           offer
+	number, bytes int
+	shown         int // bytes
 }
 
-func (s *Source) tool(d declared) (Tool, error) {
-	name, err := nameOf(s.Alias, d.Name)
-	if err != nil {
-		return Tool{}, err
-	}
+// add takes one more, or notes why not. It says whether more may come.
+func (c *collection) add(d declared) bool {
 	if d.Schema == nil { // it takes no arguments
 		d.Schema = map[string]any{"type": "object", "properties": map[string]any{}}
 	}
 	text, err := json.Marshal(d)
-	if err != nil || len(text) > longDeclaration {
-		return Tool{}, fmt.Errorf("the tool %s is refused: its definition is longer than %d bytes", fault.Quote(d.Name), longDeclaration)
+	c.number++
+	c.bytes += len(text)
+	switch {
+	case c.number > mostTools:
+		return c.end("only the first %d of its tools are listed", mostTools)
+	case c.bytes > longList:
+		return c.end("no more of its tools are listed: their definitions are longer than 16 MiB together")
+	case err != nil || len(text) > longDeclaration:
+		err = fmt.Errorf("its definition is longer than %d bytes", longDeclaration)
+	default:
+		var t Tool
+		if t, err = c.source.tool(d, text); err == nil {
+			if c.shown += t.size(); c.shown > longShown {
+				return c.end("no more of its tools are listed: their definitions are longer than 1 MiB together")
+			}
+			c.out.tools = append(c.out.tools, t)
+			return true
+		}
 	}
-	sum := sha256.Sum256(text)
+	c.out.notes = append(c.out.notes, Note{c.source.name(), fmt.Sprintf("the tool %s is refused: %v", shownName(d.Name), err)})
+	return true
+}
+
+// size is about how many bytes agents see of it.
+func (t Tool) size() int { return len(t.Schema) + len(t.Description) }
+
+func (c *collection) end(format string, values ...any) bool {
+	c.out.notes = append(c.out.notes, Note{c.source.name(), fmt.Sprintf(format, values...)})
+	return false
+}
+
+// tool makes a tool of a declaration, whose text names it: another text is another tool, and so
+// is one that another program declares.
+func (s *Source) tool(d declared, text []byte) (Tool, error) {
+	name, err := s.nameOf(d.Name)
+	if err != nil {
+		return Tool{}, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(text, "%q%q", s.Origin, s.Place()))
 	t := Tool{
 		Name: name, Own: d.Name, Title: strings.Join(strings.Fields(visible(d.Title, longTitle)), " "), Description: visible(d.Description, longDescription),
 		Claims: d.Claims, Definition: hex.EncodeToString(sum[:8]), Source: s, Access: s.Access["*"],
@@ -74,26 +95,38 @@ func (s *Source) tool(d declared) (Tool, error) {
 	if t.Title == "" {
 		t.Title = d.Name
 	}
-	if t.Schema, err = Clean(d.Schema); err != nil {
-		return Tool{}, fmt.Errorf("the tool %s is refused: %w", fault.Quote(d.Name), err)
+	return t, t.declare(d.Schema)
+}
+
+// declare gives the tool the schema of its arguments: in the words that models take, and to
+// check arguments by.
+func (t *Tool) declare(schema any) error {
+	if object(schema) == nil {
+		return errors.New("the schema of its arguments is not an object")
 	}
-	t.Closed = isClosed(d.Schema, t.Schema)
-	t.declared, err = resolve(d.Schema)
-	if err != nil { // it refers to what is not there, or is a schema of another kind
+	written, err := expand(object(schema))
+	if err != nil {
+		return err
+	}
+	if t.Schema, err = clean(written); err != nil {
+		return err
+	}
+	text, err := json.Marshal(written)
+	if err != nil {
+		return err
+	}
+	if t.declared, err = resolve(text); err != nil { // of another kind: as models see it, then
 		t.declared, err = resolve(t.Schema)
 	}
-	if err != nil {
-		return Tool{}, fmt.Errorf("the tool %s is refused: the schema of its arguments cannot be read", fault.Quote(d.Name))
-	}
-	return t, nil
+	t.Closed = isClosed(written, t.Schema)
+	return err
 }
 
 // isClosed says whether a schema names all arguments that there are. One that says nothing of
 // others is taken to: programs pass over what they do not know, and a model that errs is to hear
 // of it.
-func isClosed(declared any, cleaned json.RawMessage) bool {
-	s := object(declared)
-	for _, word := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "dependentSchemas", "if", "unevaluatedProperties"} {
+func isClosed(s map[string]any, cleaned json.RawMessage) bool {
+	for _, word := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "dependentSchemas", "if", "unevaluatedProperties"} {
 		if s[word] != nil {
 			return false
 		}
@@ -108,45 +141,12 @@ func isClosed(declared any, cleaned json.RawMessage) bool {
 	return named && json.Unmarshal(cleaned, &shown) == nil && len(shown.Properties) == len(object(s["properties"]))
 }
 
-// resolve reads a schema, and nothing that it refers to elsewhere.
-func resolve(schema any) (*jsonschema.Resolved, error) {
-	if isForeign(schema) {
-		return nil, errors.New("its types are no types of JSON")
-	}
-	text, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
-	}
+func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, err
 	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
-	if version := r.Schema().Schema; version != "" { // of one that it does not know it would refuse every value
-		if err := r.Validate(map[string]any{}); err != nil && strings.HasPrefix(err.Error(), "cannot validate version") {
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
-// isForeign says whether a schema has types that JSON has not, as Google's have in capitals.
-func isForeign(schema any) bool {
-	switch s := schema.(type) {
-	case []any:
-		return slices.ContainsFunc(s, isForeign)
-	case map[string]any:
-		for key, value := range s {
-			name, is := value.(string)
-			if key == "type" && is && name != "null" && !slices.Contains(known, name) || isForeign(value) {
-				return true
-			}
-		}
-	}
-	return false
+	return s.Resolve(nil)
 }
 
 // visible is a text without characters that nobody sees, and without any beyond most.

@@ -250,20 +250,27 @@ func (s *Set) nameOf(p provider) string {
 	return ""
 }
 
+// longMerged bounds what agents see of all tools, in bytes: a list has to fit into a message.
+const longMerged = 16 << 20
+
 // merge puts the sources' tools together. Of two that could be taken for each other the
 // later is refused, and so is one that could be taken for a tool of Pillion's.
 func (s *Set) merge(offers []offer) (tools []Tool, notes []Note) {
-	taken := map[string]string{}
+	taken, size := map[string]string{}, 0
 	for _, name := range s.o.Taken {
-		taken[skeleton(name)] = "Pillion's own tool " + name
+		taken[Skeleton(name)] = "Pillion's own tool " + name
 	}
 	for _, o := range offers {
 		for _, t := range o.tools {
-			if other, is := taken[skeleton(t.Name)]; is {
+			if other, is := taken[Skeleton(t.Name)]; is {
 				notes = append(notes, Note{t.From(), "the tool " + fault.Quote(t.Own) + " is refused: its name can be taken for that of " + other})
 				continue
 			}
-			taken[skeleton(t.Name)] = "the tool " + t.Name + " of " + t.From()
+			if size += t.size(); size > longMerged {
+				notes = append(notes, Note{t.From(), "the tool " + fault.Quote(t.Own) + " is not listed: all definitions are longer than 16 MiB together"})
+				break
+			}
+			taken[Skeleton(t.Name)] = "the tool " + t.Name + " of " + t.From()
 			tools = append(tools, t)
 		}
 		notes = append(notes, o.notes...)

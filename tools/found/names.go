@@ -1,6 +1,7 @@
 package found
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -36,29 +37,33 @@ func CheckAlias(alias string) string {
 
 // nameOf makes the name by which agents call a tool. Blanks, slashes and the like become _;
 // a letter that is none of A to Z may be there to look like one.
-func nameOf(alias, own string) (string, error) {
-	if !printable.MatchString(own) {
-		return "", fmt.Errorf("the tool %s is refused: its name is empty, or has characters that can be taken for others or cannot be seen", strconv.QuoteToASCII(fault.Clip(own, 100)))
-	}
+func (s *Source) nameOf(own string) (string, error) {
 	name := unfit.ReplaceAllString(own, "_")
-	if alias != "" {
-		name = alias + separator + name
+	if s.Alias != "" {
+		name = s.Alias + separator + name
 	}
 	switch {
+	case !printable.MatchString(own):
+		return "", errors.New("its name is empty, or has characters that can be taken for others or cannot be seen")
 	case !fitName.MatchString(name):
-		return "", fmt.Errorf("the tool %s is refused: its name does not begin with a letter", fault.Quote(fault.Clip(own, 100)))
-	case alias == "" && strings.Contains(name, separator):
-		return "", fmt.Errorf("the tool %s is refused: its name looks like that of a server's tool, with __ in it", fault.Quote(fault.Clip(own, 100)))
+		return "", errors.New("its name does not begin with a letter")
+	case s.Kind == Command && name != own:
+		return "", errors.New("its name has other characters than letters, digits, _, - and ., and would be part of a command line")
+	case s.Alias == "" && strings.Contains(name, separator):
+		return "", errors.New("its name looks like that of a server's tool, with __ in it")
 	case len(name) > longestName:
-		return "", fmt.Errorf("the tool %s is refused: its name has more than %d characters", fault.Quote(fault.Clip(own, 100)), longestName)
+		return "", fmt.Errorf("its name has more than %d characters", longestName)
 	}
 	return name, nil
 }
 
+// shownName is a tool's own name for people, in which nothing can be taken for something else.
+func shownName(own string) string { return strconv.QuoteToASCII(fault.Clip(own, 100)) }
+
 // plain is a name as most models know it, without dots.
 func plain(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-var alike = strings.NewReplacer("I", "l", "1", "l", "|", "l", "0", "o", "O", "o", ".", "_", "-", "_")
+var alike = strings.NewReplacer("i", "l", "1", "l", "0", "o", ".", "_", "-", "_", "rn", "m", "vv", "w")
 
-// skeleton is the same for names that can be taken for each other.
-func skeleton(name string) string { return strings.ToLower(alike.Replace(name)) }
+// Skeleton is the same for names that can be taken for each other, or differ in case alone.
+func Skeleton(name string) string { return alike.Replace(strings.ToLower(name)) }

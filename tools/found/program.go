@@ -1,7 +1,6 @@
 package found
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,38 +108,47 @@ func (p *program) ask() (offer, error) {
 	if err != nil {
 		return offer{}, fault.New(fault.ExecutionFailed, "%s printed no list of tools: %w", p.source.name(), err)
 	}
-	return p.source.accept(all), nil
+	c := collection{source: p.source}
+	for _, d := range all {
+		if !c.add(d) {
+			break
+		}
+	}
+	return c.out, nil
 }
 
-// declaration is a function as Google's and others' models take it, or a list of such.
+// declaration is a function as Google's and others' models take it.
 type declaration struct {
-	Name                 string          `json:"name"`
-	Description          string          `json:"description"`
-	Parameters           any             `json:"parameters"`
-	ParametersJSONSchema any             `json:"parametersJsonSchema"`
-	Functions            json.RawMessage `json:"function_declarations"`
-	FunctionsToo         json.RawMessage `json:"functionDeclarations"`
+	Name                 string `json:"name"`
+	Description          string `json:"description"`
+	Parameters           any    `json:"parameters"`
+	ParametersJSONSchema any    `json:"parametersJsonSchema"`
+}
+
+// entry is a declaration, or a list of such.
+type entry struct {
+	declaration
+	Functions    []declaration `json:"function_declarations"`
+	FunctionsToo []declaration `json:"functionDeclarations"`
 }
 
 func readDeclarations(text []byte) (out []declared, err error) {
-	var all []declaration
-	if err := json.Unmarshal(bytes.TrimSpace(text), &all); err != nil {
+	var all []entry
+	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, errors.New("it must be a JSON array of function declarations")
 	}
-	for _, d := range all {
-		if inner := append(d.Functions, d.FunctionsToo...); len(inner) > 0 {
-			more, err := readDeclarations(inner)
-			if err != nil {
-				return nil, err
+	for _, e := range all {
+		functions := append(e.Functions, e.FunctionsToo...)
+		if functions == nil {
+			functions = []declaration{e.declaration}
+		}
+		for _, d := range functions {
+			one := declared{Name: d.Name, Description: d.Description, Schema: d.ParametersJSONSchema}
+			if one.Schema == nil {
+				one.Schema = d.Parameters
 			}
-			out = append(out, more...)
-			continue
+			out = append(out, one)
 		}
-		one := declared{Name: d.Name, Description: d.Description, Schema: d.ParametersJSONSchema}
-		if one.Schema == nil {
-			one.Schema = d.Parameters
-		}
-		out = append(out, one)
 	}
 	return out, nil
 }

@@ -14,57 +14,33 @@ import (
 // Bounds of a schema.
 const (
 	deepest         = 8
-	mostNodes       = 1000
 	longText        = 1000 // characters of a property's description
 	mostEnum        = 200
 	longPattern     = 500
 	longestProperty = 64
 )
 
-// Clean makes a schema of arguments that models take which are strict about schemas, of
-// OpenAI's and Google's among others: an object at the top, a type everywhere, no references,
-// and none of the words that these do not know. What it leaves out the program still
-// checks; arguments are checked against what it declared.
-func Clean(schema any) (json.RawMessage, error) {
+// clean makes a schema of arguments that models take which are strict about schemas, of
+// OpenAI's and Google's among others, of one that is written out: an object at the top, a type
+// everywhere, and none of the words that these do not know. What it leaves out the program
+// still checks; arguments are checked against what it declared.
+func clean(schema map[string]any) (json.RawMessage, error) {
 	c := &cleaner{}
-	switch s := schema.(type) {
-	case nil:
-		schema = map[string]any{}
-	case json.RawMessage:
-		if err := json.Unmarshal(s, &schema); err != nil {
-			return nil, fmt.Errorf("the schema of its arguments is not valid JSON")
-		}
-	}
-	c.root, _ = schema.(map[string]any)
-	if c.root == nil {
-		return nil, fmt.Errorf("the schema of its arguments is not an object")
-	}
-	out := c.clean(c.root, 0, nil)
-	if c.nodes > mostNodes {
-		return nil, fmt.Errorf("the schema of its arguments has more than %d parts", mostNodes)
-	}
+	out := c.clean(schema, 0)
 	if c.unfit != "" {
 		return nil, fmt.Errorf("it needs an argument with the name %s, which models cannot write", fault.Quote(fault.Clip(c.unfit, 100)))
 	}
 	if out["type"] != "object" { // only what an object can be is left of it
 		properties := map[string]any{}
 		for _, one := range list(out["anyOf"]) {
-			if o, is := one.(map[string]any); is {
-				maps.Copy(properties, object(o["properties"]))
-			}
+			maps.Copy(properties, object(object(one)["properties"]))
 		}
-		out = map[string]any{"properties": properties}
-	}
-	out["type"] = "object"
-	if out["properties"] == nil {
-		out["properties"] = map[string]any{}
+		out = map[string]any{"type": "object", "properties": properties}
 	}
 	return json.Marshal(out)
 }
 
 type cleaner struct {
-	root  map[string]any
-	nodes int
 	unfit string // a name that an argument must have and cannot
 }
 
@@ -81,18 +57,17 @@ func anything() map[string]any {
 	}}
 }
 
-// clean cleans one schema. above are the references that led to it.
-func (c *cleaner) clean(in map[string]any, depth int, above []string) map[string]any {
-	if c.nodes++; c.nodes > mostNodes || depth > deepest {
+// clean cleans one schema.
+func (c *cleaner) clean(in map[string]any, depth int) map[string]any {
+	if depth > deepest {
 		return map[string]any{"type": "object", "properties": map[string]any{}}
 	}
-	in, above = c.follow(in, above)
-	in = c.joined(in, above)
+	in = joined(in)
 	out := map[string]any{}
 	if text, is := in["description"].(string); is && visible(text, longText) != "" {
 		out["description"] = visible(text, longText)
 	}
-	if choices := c.choices(in, depth, above); len(choices) > 1 {
+	if choices := c.choices(in, depth); len(choices) > 1 {
 		out["anyOf"] = choices
 		return out
 	} else if len(choices) == 1 {
@@ -111,13 +86,13 @@ func (c *cleaner) clean(in map[string]any, depth int, above []string) map[string
 	}
 	switch kind {
 	case "object":
-		c.properties(in, out, depth, above)
+		c.properties(in, out, depth)
 	case "array":
 		items := object(in["items"])
 		if items == nil { // a tuple, or nothing is said
-			items = map[string]any{"anyOf": slices.Concat(list(in["prefixItems"]), list(in["items"]))}
+			items = map[string]any{"anyOf": list(in["prefixItems"])}
 		}
-		out["items"] = c.clean(items, depth+1, above)
+		out["items"] = c.clean(items, depth+1)
 		copyNumbers(out, in, "minItems", "maxItems")
 	case "string":
 		cleanString(in, out)
@@ -128,66 +103,19 @@ func (c *cleaner) clean(in map[string]any, depth int, above []string) map[string
 	return out
 }
 
-// follow goes where a reference within the schema leads. One that leads nowhere, outside or
-// back to where it came from is left out.
-func (c *cleaner) follow(in map[string]any, above []string) (map[string]any, []string) {
-	for range deepest {
-		ref, is := in["$ref"].(string)
-		if !is {
-			return in, above
-		}
-		target := c.at(ref)
-		if target == nil || slices.Contains(above, ref) {
-			rest := maps.Clone(in)
-			delete(rest, "$ref")
-			if typeOf(rest) == "" && target != nil {
-				rest["type"] = typeOf(target)
-			}
-			return rest, above
-		}
-		merged := maps.Clone(target)
-		for key, value := range in {
-			if key != "$ref" {
-				merged[key] = value
-			}
-		}
-		in, above = merged, append(slices.Clone(above), ref)
-	}
-	return map[string]any{}, above
-}
-
-// at is the part of the schema that a pointer such as #/$defs/name names, nil if there is none.
-func (c *cleaner) at(ref string) map[string]any {
-	path, local := strings.CutPrefix(ref, "#")
-	if !local {
-		return nil
-	}
-	var here any = c.root
-	for _, step := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
-		if step == "" {
-			continue
-		}
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		here = object(here)[step]
-	}
-	return object(here)
-}
-
 // joined puts all of allOf into one.
-func (c *cleaner) joined(in map[string]any, above []string) map[string]any {
-	parts := list(in["allOf"])
-	if len(parts) == 0 {
+func joined(in map[string]any) map[string]any {
+	if in["allOf"] == nil {
 		return in
 	}
 	out := maps.Clone(in)
 	delete(out, "allOf")
-	for _, part := range parts[:min(len(parts), mostEnum)] {
-		c.nodes++
-		p, _ := c.follow(object(part), above)
-		for key, value := range p {
+	for _, part := range list(in["allOf"]) {
+		for key, value := range joined(object(part)) {
 			switch key {
 			case "properties":
-				both := maps.Clone(object(value))
+				both := map[string]any{}
+				maps.Copy(both, object(value))
 				maps.Copy(both, object(out[key]))
 				out[key] = both
 			case "required":
@@ -203,14 +131,14 @@ func (c *cleaner) joined(in map[string]any, above []string) map[string]any {
 }
 
 // choices are the schemas of which one has to fit, without null.
-func (c *cleaner) choices(in map[string]any, depth int, above []string) []any {
+func (c *cleaner) choices(in map[string]any, depth int) []any {
 	var out []any
 	for _, one := range slices.Concat(list(in["anyOf"]), list(in["oneOf"])) {
 		o := object(one)
 		if o == nil || o["type"] == "null" || len(out) == mostEnum {
 			continue
 		}
-		cleaned := c.clean(o, depth+1, above)
+		cleaned := c.clean(o, depth+1)
 		if nested := list(cleaned["anyOf"]); nested != nil {
 			out = append(out, nested...)
 			continue
@@ -225,12 +153,10 @@ func (c *cleaner) choices(in map[string]any, depth int, above []string) []any {
 		one := maps.Clone(in)
 		one["type"] = types[i]
 		delete(one, "description")
-		out = append(out, c.clean(one, depth+1, above))
+		out = append(out, c.clean(one, depth+1))
 	}
 	return out
 }
-
-var known = []string{"object", "array", "string", "number", "integer", "boolean"}
 
 // typeOf is the type that a schema has, or that what it says makes sense for; else "".
 func typeOf(in map[string]any) string {
@@ -240,7 +166,7 @@ func typeOf(in map[string]any) string {
 			name = text
 		}
 	}
-	if name = strings.ToLower(name); slices.Contains(known, name) { // Google writes them in capitals
+	if name != "" && name != "null" {
 		return name
 	}
 	for _, mark := range []struct{ word, kind string }{
@@ -273,18 +199,23 @@ func typeOf(in map[string]any) string {
 	return ""
 }
 
-func (c *cleaner) properties(in, out map[string]any, depth int, above []string) {
+func (c *cleaner) properties(in, out map[string]any, depth int) {
 	properties, required := map[string]any{}, []any{}
-	needed := func(name string) bool { return slices.Contains(list(in["required"]), any(name)) }
+	needed := map[string]bool{}
+	for _, name := range list(in["required"]) {
+		if name, is := name.(string); is {
+			needed[name] = true
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(object(in["properties"]))) {
 		if len(name) > longestProperty || unfit.MatchString(name) || name == "" {
-			if needed(name) && c.unfit == "" {
+			if needed[name] && c.unfit == "" {
 				c.unfit = name
 			}
 			continue
 		}
-		properties[name] = c.clean(object(object(in["properties"])[name]), depth+1, above)
-		if needed(name) {
+		properties[name] = c.clean(object(object(in["properties"])[name]), depth+1)
+		if needed[name] {
 			required = append(required, name)
 		}
 	}
@@ -299,7 +230,7 @@ func (c *cleaner) properties(in, out map[string]any, depth int, above []string) 
 		}
 	case map[string]any:
 		if len(properties) == 0 { // a map
-			out["additionalProperties"] = c.clean(more, depth+1, above)
+			out["additionalProperties"] = c.clean(more, depth+1)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/fault"
 )
@@ -123,8 +124,10 @@ func (s *server) want() (*client, *attempt, error) {
 	switch {
 	case s.ctx.Err() != nil:
 		return nil, nil, s.off()
-	case s.client != nil:
+	case s.client != nil && s.client.runs():
 		return s.client, nil, nil
+	case s.client != nil: // its end is being seen to
+		return nil, &attempt{done: s.client.left}, nil
 	case s.starting != nil:
 		return nil, s.starting, nil
 	}
@@ -209,11 +212,13 @@ func (s *server) attend(c *client) {
 			case <-s.ctx.Done():
 			}
 		case <-c.ended:
+			why := c.lastWords(nil)
+			c.close()
 			s.mu.Lock()
 			s.client = nil
-			s.crashed(c.lastWords(nil))
+			s.crashed(why)
 			s.mu.Unlock()
-			c.close()
+			close(c.left)
 			return
 		case <-s.ctx.Done():
 			c.close()
@@ -226,11 +231,10 @@ func (s *server) attend(c *client) {
 const changePause = 500 * time.Millisecond
 
 func (s *server) list(ctx context.Context, c *client) error {
-	all, err := c.list(ctx)
+	kept, err := within(ctx, func() (offer, error) { return c.list(ctx, s.source) })
 	if err != nil {
 		return err
 	}
-	kept := s.source.accept(all)
 	s.mu.Lock()
 	changed := s.missed || s.known && !kept.equal(s.kept)
 	s.kept, s.known, s.missed = kept, true, false
@@ -246,7 +250,9 @@ func (s *server) call(ctx context.Context, t Tool, arguments json.RawMessage, mo
 	if err != nil {
 		return Result{}, err
 	}
-	given, err := c.call(ctx, t.Own, arguments)
+	given, err := within(ctx, func() (*sdk.CallToolResult, error) {
+		return c.session.CallTool(ctx, &sdk.CallToolParams{Name: t.Own, Arguments: arguments})
+	})
 	var refused *jsonrpc.Error
 	switch {
 	case err == nil:
@@ -254,9 +260,34 @@ func (s *server) call(ctx context.Context, t Tool, arguments json.RawMessage, mo
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
 	case errors.As(err, &refused):
-		return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s refused the call: %s", s.source.name(), fault.Line(fault.Clip(refused.Message, 1000)))
+		return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s refused the call: %s", s.source.name(), s.source.hide(fault.Line(fault.Clip(refused.Message, 1000))))
 	}
-	c.fail(err)
-	return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s ended during the call, so its outcome is unknown: %w", s.source.name(), c.lastWords(err)).
-		WithHint("the next call starts it again")
+	select {
+	case <-c.ended:
+		return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s ended during the call, so its outcome is unknown: %w", s.source.name(), c.lastWords(err)).
+			WithHint("the next call starts it again")
+	case <-time.After(leaveTime / 4):
+		return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s gave no proper answer, so the outcome of the call is unknown: %w", s.source.name(), s.source.plainError(err))
+	}
+}
+
+// within does what may take longer than its context allows: a server that does not read holds
+// up whoever writes to it.
+func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }

@@ -33,6 +33,18 @@ func serveAs(kind string, args []string) {
 	case "good":
 		s := goodServer(context.Background())
 		_ = s.Run(context.Background(), &sdk.StdioTransport{})
+	case "knows the newest alone":
+		s := sdk.NewServer(&sdk.Implementation{Name: "new", Version: "1"}, nil)
+		s.AddTool(&sdk.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return text("done"), nil })
+		s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+			return func(ctx context.Context, method string, q sdk.Request) (sdk.Result, error) {
+				if method == "initialize" {
+					return nil, errors.New("no such method")
+				}
+				return next(ctx, method, q)
+			}
+		})
+		_ = s.Run(context.Background(), &sdk.StdioTransport{})
 	case "crashes on start":
 		note(args[0])
 		fmt.Fprintln(os.Stderr, "no module named so")
@@ -145,7 +157,19 @@ func raw(kind string, args []string) {
 			fmt.Println("Server is running! (a line that is no message)")
 			answer("result", `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`)
 		case "tools/list":
+			switch kind {
+			case "lists without end":
+				note(args[0])
+				answer("result", `{"tools":[`+rawTools(kind)+`],"nextCursor":"more"}`)
+				continue
+			case "tells its secret":
+				fmt.Fprintln(os.Stderr, "bad token "+os.Getenv("TOKEN"))
+				os.Exit(3)
+			}
 			answer("result", `{"tools":[`+rawTools(kind)+`]}`)
+			if kind == "stops reading" {
+				select {}
+			}
 			if kind == "changes all the time" {
 				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			}
@@ -165,6 +189,9 @@ func raw(kind string, args []string) {
 				answer("result", `{"content":[{"type":"text","text":"done"}]}`)
 			}
 		default:
+			if kind == "knows little" {
+				continue
+			}
 			answer("error", `{"code":-32601,"message":"no such method"}`)
 		}
 	}
@@ -189,6 +216,8 @@ func rawTools(kind string) string {
 			all = append(all, tool(fmt.Sprintf("tool%dx", i), ""))
 		}
 		return strings.Join(all, ",")
+	case "lists without end":
+		return tool("long", fmt.Sprintf(`,"description":%q`, strings.Repeat("x", 4<<20)))
 	case "changes all the time":
 		return tool("now", fmt.Sprintf(`,"description":"%d"`, time.Now().UnixNano()))
 	}

@@ -117,7 +117,7 @@ function M.page(approval, index, hunk)
   if approval:is_own() then -- the page itself says the rest
     return (" %s %s"):format(painted("PillionTitle", "Preview"), M.proposed(approval))
   end
-  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title, 60)
+  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title, 26)
   local file = approval:files()[index]
   local choice = file and M.hunk(approval, file.path, hunk) or ""
   if choice ~= "" then -- who and what, the page itself says; the keys need the room

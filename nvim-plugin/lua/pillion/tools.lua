@@ -16,6 +16,7 @@ local function show(texts)
   api.nvim_buf_set_lines(buffer, 0, -1, false, vim.tbl_map(escape.visible, lines))
   vim.bo[buffer].modifiable, vim.bo[buffer].modified = false, false
   vim.cmd(("botright sbuffer %d"):format(buffer))
+  vim.wo.linebreak, vim.wo.breakindent, vim.wo.breakindentopt = true, true, "shift:4"
 end
 
 function M.open()
