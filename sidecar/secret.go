@@ -5,12 +5,12 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
 	"pillion/config"
 	"pillion/internal/fault"
+	"pillion/tools/process"
 	"pillion/tools/web"
 )
 
@@ -22,10 +22,7 @@ func secret(ctx context.Context, setting, command, variable string) (string, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, secretTime)
 	defer cancel()
-	shell := []string{"/bin/sh", "-c", command}
-	if runtime.GOOS == "windows" {
-		shell = []string{"cmd", "/C", command}
-	}
+	shell := process.Shell(command)
 	out, err := exec.CommandContext(ctx, shell[0], shell[1:]...).Output()
 	if err != nil {
 		return "", fault.New(fault.ExecutionFailed, "the command of %s gave nothing: %w", setting, err)

@@ -24,7 +24,7 @@ const settings = `{
 ride('each request says in plain words what it is about', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
-  /** @param {string} tool @param {object} args @param {string} about @param {RegExp} says */
+  /** @param {string} tool @param {Record<string, unknown>} args @param {string} about @param {RegExp} says */
   const ask = async (tool, args, about, says) => {
     const call = agent.call(tool, args);
     const dialog = await nvim.dialog(about);

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -96,22 +95,13 @@ func (s *server) transport(c *client) (sdk.Transport, error) {
 	if s.source.URL != "" {
 		return &sdk.StreamableClientTransport{Endpoint: s.source.URL, HTTPClient: s.httpClient(), MaxRetries: 2}, nil
 	}
-	args := s.source.Args
-	switch {
-	case s.source.Line == "":
-		file, err := s.o.LookPath(args[0])
+	args := process.Shell(s.source.Line)
+	if s.source.Line == "" {
+		file, err := s.o.LookPath(s.source.Args[0])
 		if err != nil {
-			return nil, fmt.Errorf("the program %s was not found", fault.Quote(args[0]))
+			return nil, fmt.Errorf("the program %s was not found", fault.Quote(s.source.Args[0]))
 		}
-		args = append([]string{file}, args[1:]...)
-	case runtime.GOOS == "windows":
-		file, err := s.o.LookPath("cmd")
-		if err != nil {
-			return nil, errors.New("cmd was not found")
-		}
-		args = []string{file, "/C", s.source.Line}
-	default:
-		args = []string{"/bin/sh", "-c", s.source.Line}
+		args = append([]string{file}, s.source.Args[1:]...)
 	}
 	child, err := s.o.Runner.Serve(process.Program{Args: args, Dir: s.source.Dir, Env: s.source.Env})
 	if err != nil {

@@ -135,6 +135,7 @@ const listTime = 5 * time.Second
 
 // provider is what a source's tools are made of.
 type provider interface {
+	of() *Source
 	// offer is what is on offer, which is found out if need be.
 	offer(ctx context.Context) (offer, error)
 	// last is what is known to be on offer.
@@ -156,12 +157,42 @@ func (o offer) equal(other offer) bool {
 	return slices.EqualFunc(o.tools, other.tools, func(a, b Tool) bool { return a.Name == b.Name && a.Definition == b.Definition })
 }
 
+// shelf keeps what was on offer last.
+type shelf struct {
+	mu     sync.Mutex // guards all below
+	kept   offer
+	known  bool // something was
+	missed bool // somebody did without it
+}
+
+func (s *shelf) last() offer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept
+}
+
+// miss notes that somebody did not wait for it, and says so to them.
+func (s *shelf) miss(who string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missed = true
+	return fault.New(fault.Timeout, "%s is not ready yet", who).WithHint("list the tools again in a moment")
+}
+
+// put says whether somebody has to know.
+func (s *shelf) put(o offer) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed = s.missed || s.known && !o.equal(s.kept)
+	s.kept, s.known, s.missed = o, true, false
+	return changed
+}
+
 // Set is the tools of all sources.
 type Set struct {
 	o Options
 
 	mu        sync.Mutex // guards all below
-	sources   []Source
 	providers []provider // one a source
 	closed    bool
 	refreshed time.Time
@@ -182,31 +213,30 @@ func New(o Options) *Set {
 func (s *Set) Configure(sources []Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || reflect.DeepEqual(sources, s.sources) {
+	if s.closed || slices.EqualFunc(s.providers, sources, isOf) {
 		return
 	}
-	old, were := s.providers, s.sources
-	kept := make([]bool, len(old))
-	s.sources, s.providers = slices.Clone(sources), make([]provider, len(sources))
-	for i := range s.sources {
-		source := &s.sources[i]
-		at := slices.IndexFunc(were, func(o Source) bool { return reflect.DeepEqual(o, *source) })
+	old := s.providers
+	s.providers = nil
+	for _, source := range sources {
+		at := slices.IndexFunc(old, func(p provider) bool { return isOf(p, source) })
 		switch {
-		case at >= 0 && !kept[at]:
-			s.providers[i], kept[at] = old[at], true
+		case at >= 0:
+			s.providers = append(s.providers, old[at])
+			old = slices.Delete(slices.Clone(old), at, at+1)
 		case source.Kind == Command:
-			s.providers[i] = &program{o: s.o, source: source}
+			s.providers = append(s.providers, &program{o: s.o, source: &source})
 		default:
-			s.providers[i] = newServer(s.o, source)
+			s.providers = append(s.providers, newServer(s.o, &source))
 		}
 	}
-	for i, p := range old {
-		if !kept[i] {
-			s.ending.Go(p.close)
-		}
+	for _, p := range old {
+		s.ending.Go(p.close)
 	}
 	s.o.Changed()
 }
+
+func isOf(p provider, source Source) bool { return reflect.DeepEqual(*p.of(), source) }
 
 // Empty says that there is nothing to find anything in.
 func (s *Set) Empty() bool { return s == nil || len(s.all()) == 0 }
@@ -233,21 +263,12 @@ func (s *Set) List(ctx context.Context) ([]Tool, []Note) {
 			var err error
 			if offers[i], err = p.offer(ctx); err != nil {
 				offers[i] = p.last()
-				offers[i].notes = append(slices.Clone(offers[i].notes), Note{s.nameOf(p), fault.From(err).Message})
+				offers[i].notes = append(slices.Clone(offers[i].notes), Note{p.of().name(), fault.From(err).Message})
 			}
 		})
 	}
 	asked.Wait()
 	return s.merge(offers)
-}
-
-func (s *Set) nameOf(p provider) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at := slices.Index(s.providers, p); at >= 0 {
-		return s.sources[at].name()
-	}
-	return ""
 }
 
 // longMerged bounds what agents see of all tools, in bytes: a list has to fit into a message.
@@ -287,7 +308,7 @@ func (s *Set) Find(ctx context.Context, name string) (Tool, bool, error) {
 	}
 	providers, offers, failed := s.all(), []offer{}, error(nil)
 	for _, p := range providers {
-		if !s.mayHave(p, name) {
+		if !p.of().mayHave(name) {
 			offers = append(offers, p.last())
 			continue
 		}
@@ -306,16 +327,9 @@ func (s *Set) Find(ctx context.Context, name string) (Tool, bool, error) {
 	return Tool{}, false, failed
 }
 
-// mayHave says whether the name is one that tools of the provider have.
-func (s *Set) mayHave(p provider, name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := slices.Index(s.providers, p)
-	if at < 0 {
-		return false
-	}
-	alias := s.sources[at].Alias
-	return alias == "" && !strings.Contains(name, separator) || alias != "" && strings.HasPrefix(plain(name), plain(alias)+separator)
+// mayHave says whether the name is one that its tools have.
+func (s *Source) mayHave(name string) bool {
+	return s.Alias == "" && !strings.Contains(name, separator) || s.Alias != "" && strings.HasPrefix(plain(name), plain(s.Alias)+separator)
 }
 
 // Call calls the tool as it was found: one that is another by now is not called. most
@@ -331,18 +345,12 @@ func (s *Set) Call(ctx context.Context, t Tool, arguments json.RawMessage, most 
 		return Result{}, fault.New(fault.ConcurrentModification, "the definition of %s changed while it was called; nothing was called", fault.Quote(t.Name)).
 			WithHint("list the tools again, and call it as it is now")
 	}
-	for i, p := range s.all() {
-		if s.is(i, now.Source) {
+	for _, p := range s.all() {
+		if p.of() == now.Source {
 			return p.call(ctx, now, arguments, most)
 		}
 	}
 	return Result{}, fault.New(fault.ToolNotFound, "unknown tool: %s", fault.Quote(t.Name))
-}
-
-func (s *Set) is(i int, source *Source) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return i < len(s.sources) && reflect.DeepEqual(s.sources[i], *source)
 }
 
 // refreshPause is the least time between two refreshes: agents can ask for them, too.
@@ -378,7 +386,7 @@ func (s *Set) Close() {
 	for _, p := range s.providers {
 		s.ending.Go(p.close)
 	}
-	s.providers, s.sources = nil, nil
+	s.providers = nil
 	s.mu.Unlock()
 	s.ending.Wait()
 }

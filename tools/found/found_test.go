@@ -268,7 +268,6 @@ func TestAServerThatCrashes(t *testing.T) {
 func TestAServerThatSaysNothing(t *testing.T) {
 	r := newRig(t, over("s", "silent"), over("well", "good"))
 	r.o.listing = 300 * time.Millisecond
-	r.Configure(slices.Clone(r.sources))
 	started := time.Now()
 	r.until("the other's tools are listed", func() bool { names, _ := r.names(); return len(names) > 0 })
 	if _, notes := r.names(); len(notes) != 1 || !strings.Contains(notes[0], "not ready yet") || time.Since(started) > patience/2 {
@@ -361,7 +360,7 @@ func TestCommandsThatPrintNoList(t *testing.T) {
 		"echo '[]'; exit 1":                   "exit code 1",
 		"yes 'a long line' | head -c 3000000": "more than 1 MiB",
 	} {
-		r := newRig(t, Source{Kind: Command, Line: line})
+		r := newRig(t, Source{Kind: Command, Line: line, Call: "true"})
 		if names, notes := r.names(); len(names) > 0 || len(notes) != 1 || !strings.Contains(notes[0], want) {
 			t.Errorf("%s: %v, %q", line, names, notes)
 		}

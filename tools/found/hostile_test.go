@@ -63,6 +63,7 @@ func TestAServerThatDoesNotRead(t *testing.T) {
 func TestAListWithoutEnd(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	r := newRig(t, over("s", "lists without end", count))
+	r.o.listing = patience
 	names, notes := r.names()
 	if len(names) > 0 || len(notes) == 0 || !strings.Contains(notes[len(notes)-1], "16 MiB") || lives(t, count) > 7 {
 		t.Errorf("after %d pages: %v, %.300q", lives(t, count), names, notes)
@@ -75,24 +76,26 @@ func TestListsStayShort(t *testing.T) {
 	for i := range 100 {
 		properties[fmt.Sprint("p", i)] = map[string]any{"type": "string", "description": strings.Repeat("x", 900)}
 	}
-	schema := map[string]any{"type": "object", "properties": properties}
-	s, size := New(Options{}), 0
-	offers := make([]offer, 100)
-	for i := range offers {
-		c := collection{source: &Source{Kind: MCP, Alias: fmt.Sprint("s", i)}}
-		for n := range mostTools {
-			if !c.add(declared{Name: fmt.Sprint("t", n), Schema: schema}) {
-				break
-			}
-		}
-		offers[i] = c.out
+	one := collection{source: &Source{Kind: MCP, Alias: "s"}}
+	for n := 0; one.add(declared{Name: fmt.Sprint("t", n), Schema: map[string]any{"type": "object", "properties": properties}}); n++ {
 	}
-	tools, notes := s.merge(offers)
+	if n := len(one.out.tools); n < 5 || n > 12 || !strings.Contains(one.out.notes[0].Text, "1 MiB") {
+		t.Errorf("of one program %d are listed, %v", n, one.out.notes)
+	}
+	var offers []offer
+	for i := range 100 {
+		offers = append(offers, offer{tools: slices.Clone(one.out.tools)})
+		for n := range offers[i].tools {
+			offers[i].tools[n].Name = fmt.Sprint("s", i, "__t", n)
+		}
+	}
+	size := 0
+	tools, notes := New(Options{}).merge(offers)
 	for _, t := range tools {
 		size += len(t.Schema)
 	}
-	if size > 20<<20 || len(tools) < 100 || len(offers[0].tools) > 20 || !slices.ContainsFunc(notes, func(n Note) bool { return strings.Contains(n.Text, "16 MiB") }) {
-		t.Errorf("%d tools with %d bytes, %d of them of the first, %d notes", len(tools), size, len(offers[0].tools), len(notes))
+	if size > 16<<20 || len(tools) < 100 || len(notes) == 0 || !strings.Contains(notes[0].Text, "16 MiB") {
+		t.Errorf("%d tools with %d bytes, %v", len(tools), size, notes)
 	}
 }
 
@@ -220,9 +223,9 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		},
 		"told back": tellBack,
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.1:1/?"+r.URL.RawQuery, 307)
+			http.Redirect(w, r, "http://127.0.0.1:1/?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
 		},
-		"round":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), 307) },
+		"round":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect) },
 		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		web := httptest.NewServer(handler)
@@ -236,6 +239,16 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		if len(notes) != 1 || strings.Contains(notes[0], "swordfish") {
 			t.Errorf("%s: %q", name, notes)
 		}
+	}
+}
+
+// TestFailuresDoNotTellSecrets: what a tool says as it fails is read by more than its agent.
+func TestFailuresDoNotTellSecrets(t *testing.T) {
+	source := over("s", "fails with its secret")
+	source.Env = map[string]string{"TOKEN": "swordfish"}
+	r := newRig(t, source)
+	if got, err := r.call("s__do", `{}`); err != nil || !got.Failed || got.Parts[0].Text != "bad token (hidden)" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

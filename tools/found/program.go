@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/internal/fault"
@@ -21,76 +22,44 @@ type program struct {
 	o      Options
 	source *Source
 
-	turn sync.Mutex // held while the command runs
+	shelf
 
-	mu     sync.Mutex // guards all below
-	known  bool
-	missed bool // somebody did without the list
-	kept   offer
-	err    error
+	asked atomic.Bool // since the list was to be taken anew
+	turn  sync.Mutex  // held while the command runs; guards all below
+	err   error
 }
 
-func (p *program) last() offer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.kept
-}
+func (p *program) of() *Source { return p.source }
 
-func (p *program) renew() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.known = false
-}
+func (p *program) renew() { p.asked.Store(false) }
 
 func (p *program) close() {} // the runner ends what it runs
 
 // offer runs the command once. Whoever does not want to wait any longer leaves it running.
 func (p *program) offer(ctx context.Context) (offer, error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		p.turn.Lock()
-		defer p.turn.Unlock()
-		p.discover()
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		if ctx.Err() == context.Canceled { //nolint:errorlint // a context's error is one of two
-			return p.last(), ctx.Err()
-		}
-		p.mu.Lock()
-		p.missed = true
-		p.mu.Unlock()
-		return p.last(), fault.New(fault.Timeout, "%s has not printed its tools yet", p.source.name()).WithHint("list the tools again in a moment")
+	kept, err := within(ctx, p.discover)
+	if ctx.Err() == context.DeadlineExceeded && errors.Is(err, ctx.Err()) { //nolint:errorlint // a context's error is one of two
+		err = p.miss(p.source.name())
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.kept, p.err
+	return kept, err
 }
 
-func (p *program) discover() {
-	p.mu.Lock()
-	known := p.known
-	p.mu.Unlock()
-	if known {
-		return
+func (p *program) discover() (offer, error) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if !p.asked.Swap(true) {
+		var now offer
+		if now, p.err = p.ask(); p.err == nil && p.put(now) {
+			p.o.Changed()
+		}
 	}
-	kept, err := p.ask()
-	p.mu.Lock()
-	changed := p.missed
-	p.known, p.missed, p.err = true, false, err
-	if err == nil {
-		changed = changed || !kept.equal(p.kept)
-		p.kept = kept
-	}
-	p.mu.Unlock()
-	if changed {
-		p.o.Changed()
-	}
+	return p.last(), p.err
 }
 
 func (p *program) ask() (offer, error) {
+	if p.source.Call == "" {
+		return offer{}, fault.New(fault.ExecutionFailed, "the setting tools.toolCallCommand is not set, which calls the tools that %s prints", p.source.name())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), discoveryTime)
 	defer cancel()
 	got, err := p.o.Runner.Run(ctx, process.Spec{Command: p.source.Line, Dir: p.source.Dir, Timeout: discoveryTime, OutputLimit: 1 << 20}, func(process.Stream, []byte) {})
@@ -156,9 +125,6 @@ func readDeclarations(text []byte) (out []declared, err error) {
 // call runs the command with the tool's name, which needs no quotes, and the arguments on
 // its input. Its exit code decides.
 func (p *program) call(ctx context.Context, t Tool, arguments json.RawMessage, most int) (Result, error) {
-	if p.source.Call == "" {
-		return Result{}, fault.New(fault.ExecutionFailed, "the setting tools.toolCallCommand is not set, which calls %s", fault.Quote(t.Name)).WithHint("ask the user to set it")
-	}
 	spec := process.Spec{Command: p.source.Call + " " + t.Own, Dir: p.source.Dir, Stdin: string(arguments), OutputLimit: int64(most)}
 	got, err := p.o.Runner.Run(ctx, spec, func(process.Stream, []byte) {})
 	if err != nil {

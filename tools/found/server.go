@@ -26,16 +26,14 @@ const (
 type server struct {
 	o      Options
 	source *Source
-	ctx    context.Context // ends when it is not wanted any more
-	end    context.CancelFunc
-	lives  sync.WaitGroup
+	shelf
+	ctx   context.Context // ends when it is not wanted any more
+	end   context.CancelFunc
+	lives sync.WaitGroup
 
 	mu       sync.Mutex // guards all below
 	client   *client    // nil: it does not run
 	starting *attempt   // nil: none
-	kept     offer      // of the last list
-	known    bool       // there was one
-	missed   bool       // somebody did without it
 	stale    bool       // the list is to be taken anew
 	crashes  []time.Time
 	why      error // it ended
@@ -53,11 +51,7 @@ func newServer(o Options, source *Source) *server {
 	return s
 }
 
-func (s *server) last() offer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.kept
-}
+func (s *server) of() *Source { return s.source }
 
 func (s *server) renew() {
 	s.mu.Lock()
@@ -105,10 +99,7 @@ func (s *server) use(ctx context.Context) (*client, error) {
 			if ctx.Err() == context.Canceled { //nolint:errorlint // a context's error is one of two
 				return nil, ctx.Err()
 			}
-			s.mu.Lock()
-			s.missed = true
-			s.mu.Unlock()
-			return nil, fault.New(fault.Timeout, "the MCP server %s is not ready yet", s.source.name()).WithHint("list the tools again in a moment")
+			return nil, s.miss("the MCP server " + s.source.name())
 		}
 	}
 }
@@ -235,11 +226,7 @@ func (s *server) list(ctx context.Context, c *client) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	changed := s.missed || s.known && !kept.equal(s.kept)
-	s.kept, s.known, s.missed = kept, true, false
-	s.mu.Unlock()
-	if changed {
+	if s.put(kept) {
 		s.o.Changed()
 	}
 	return nil
@@ -256,7 +243,13 @@ func (s *server) call(ctx context.Context, t Tool, arguments json.RawMessage, mo
 	var refused *jsonrpc.Error
 	switch {
 	case err == nil:
-		return resultOf(given, most), nil
+		got := resultOf(given, most)
+		for i := range got.Parts {
+			if got.Failed {
+				got.Parts[i].Text = s.source.hide(got.Parts[i].Text)
+			}
+		}
+		return got, nil
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
 	case errors.As(err, &refused):

@@ -178,6 +178,8 @@ func raw(kind string, args []string) {
 			case "crashes at a call":
 				fmt.Fprintln(os.Stderr, "boom\x1b[31m")
 				os.Exit(7)
+			case "fails with its secret":
+				answer("result", fmt.Sprintf(`{"isError":true,"content":[{"type":"text","text":"bad token %s"}]}`, os.Getenv("TOKEN")))
 			case "answers nonsense":
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":[1]}`+"\n", m.ID)
 			case "never ends its answer":

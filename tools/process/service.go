@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +20,14 @@ type Program struct {
 	Args []string          // argv: the first is the file, absolute
 	Dir  string            // absolute folder
 	Env  map[string]string // added to the clean environment
+}
+
+// Shell is the program and its arguments that run a command line of the user's.
+func Shell(line string) []string {
+	if runtime.GOOS == "windows" {
+		return []string{filepath.Join(os.Getenv("SYSTEMROOT"), "System32", "cmd.exe"), "/C", line}
+	}
+	return []string{"/bin/sh", "-c", line}
 }
 
 // Service is a program that speaks by its standard input and output, such as a
