@@ -179,6 +179,11 @@ func allowRate(c Call, kind session.Kind) error {
 
 // approve asks the user about the plan. It is the program's one approval site.
 func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) error {
+	leave, err := r.waiting.take(p.weight())
+	if err != nil {
+		return err
+	}
+	defer leave()
 	r.report(p.call, Activity{State: Waiting, Summary: p.title()}, started)
 	stop := p.watch()
 	defer stop()
