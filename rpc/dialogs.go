@@ -117,9 +117,9 @@ type approvalResolved struct {
 }
 
 // Prompt asks the user a question with buttons.
-func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) (string, error) {
+func (d *dialogs) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
 	if !d.client.Capabilities.Prompt {
-		return d.promptInBox(ctx, message, actions)
+		return d.promptInBox(ctx, by, message, actions)
 	}
 	var answer struct {
 		Action string `json:"action"`
