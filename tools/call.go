@@ -204,6 +204,9 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 // again, and made if they still are the edits that were approved.
 func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answer, error) {
 	for attempt := 0; ; attempt++ {
+		if err := p.checkFolders(); err != nil {
+			return nil, err
+		}
 		var edits *Edits
 		switch plan := p.plan.(type) {
 		case *Answer:

@@ -153,6 +153,9 @@ func (p *pending) planOnce(ctx context.Context) error {
 		p.registry.large.Lock()
 		defer p.registry.large.Unlock()
 	}
+	if err := p.checkFolders(); err != nil {
+		return err
+	}
 	own := p.registry.processesOf(p.call.Session)
 	p.snapshot = p.takeSnapshot()
 	if err := p.settings.Limits.checkArguments(p.call.Arguments); err != nil {
@@ -180,6 +183,15 @@ func (p *pending) planOnce(ctx context.Context) error {
 		a.Err = p.settings.Limits.advise(a.Err)
 	}
 	return nil
+}
+
+// checkFolders refuses what would be done in folders of which the editor has to say which
+// it means.
+func (p *pending) checkFolders() error {
+	if p.tool.Access == policy.Session || p.tool.Access == policy.Human {
+		return nil
+	}
+	return p.registry.Documents.Workspace().CheckFolders()
 }
 
 // takeSnapshot is a snapshot of this moment.
