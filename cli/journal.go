@@ -16,6 +16,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/sidecar"
 	"pillion/terminal"
+	"pillion/tools/approval"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -328,7 +329,7 @@ func (at *journalOf) clear() error {
 	defer stop()
 	const yes = "Yes, empty it"
 	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: terminal.StyleOf(out), Own: true}).
-		Prompt(ctx, "Empty the journal of all folders? What agents changed until now can then no longer be reverted.", []string{"No", yes})
+		Prompt(ctx, approval.Agent{}, "Empty the journal of all folders? What agents changed until now can then no longer be reverted.", []string{"No", yes})
 	if err != nil || answer != yes {
 		return errors.Join(err, errors.New("nothing was removed"))
 	}

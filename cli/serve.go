@@ -6,7 +6,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"pillion/agents/install"
@@ -33,7 +32,7 @@ func serve(args []string) int {
 	}
 	explainTo("an editor", "pillion serve")
 	harden()
-	debug.SetGCPercent(sidecar.GCPercent)
+	sidecar.LimitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	start := func(s rpc.Setup) (*rpc.Core, error) { return sidecar.ForEditor(s, version) }

@@ -12,6 +12,7 @@ import (
 	"pillion/config"
 	"pillion/internal/fault"
 	"pillion/terminal"
+	"pillion/tools/approval"
 	"pillion/workspace"
 )
 
@@ -126,7 +127,7 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 	}
 	const yes = "Yes, trust exactly this text, in this folder"
 	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: style, Own: true}).
-		Prompt(ctx, "Do you trust it? It was written by the project's author.", []string{"No", yes})
+		Prompt(ctx, approval.Agent{}, "Do you trust it? It was written by the project's author.", []string{"No", yes})
 	switch {
 	case err != nil:
 		return err

@@ -171,10 +171,10 @@ func (a *attended) Ask(ctx context.Context, r approval.Request) (approval.Answer
 }
 
 // Prompt asks, likewise.
-func (a *attended) Prompt(ctx context.Context, message string, actions []string) (string, error) {
+func (a *attended) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
 	ctx, cancel := a.whilePresent(ctx)
 	defer cancel()
-	action, err := a.Person.Prompt(ctx, message, actions)
+	action, err := a.Person.Prompt(ctx, by, message, actions)
 	if errors.Is(context.Cause(ctx), errLeft) {
 		return "", fault.New(fault.ApprovalUnavailable, "%w before there was an answer", errLeft).WithHint("%s", comeBack)
 	}

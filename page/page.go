@@ -129,7 +129,7 @@ func (p *Page) Ask(ctx context.Context, r approval.Request) (approval.Answer, er
 }
 
 // Prompt puts a question on the page.
-func (p *Page) Prompt(ctx context.Context, message string, actions []string) (string, error) {
+func (p *Page) Prompt(ctx context.Context, _ approval.Agent, message string, actions []string) (string, error) {
 	id := rand.Text()
 	given, err := p.wait(ctx, &request{view: view{ID: id, Digest: id, Message: fault.Escape(message), Actions: actions}, holds: map[string]bool{id: true}})
 	return given.Action, err

@@ -368,7 +368,7 @@ func TestQuestionsAndWhatHappens(t *testing.T) {
 	})
 	chosen := make(chan string, 1)
 	go func() {
-		action, _ := r.Prompt(t.Context(), "Which?", []string{"a", "b"}) //nolint:errcheck // it is answered
+		action, _ := r.Prompt(t.Context(), approval.Agent{}, "Which?", []string{"a", "b"}) //nolint:errcheck // it is answered
 		chosen <- action
 	}()
 	s := r.sees("the question", func(s state) bool { return len(s.Requests) == 1 })

@@ -58,8 +58,8 @@ func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.
 func (d *dialogs) askInBox(ctx context.Context, q *question) (approval.Answer, error) {
 	var request approval.Request
 	chosen, err := d.showBox(ctx, q.request.ApprovalID, func() showMessageRequest {
-		request = d.questions.show(q)
-		return approvalBox(request)
+		request = d.questions.show(q, boxPreview)
+		return approvalBox(request, d.client)
 	})
 	if err != nil {
 		return approval.Answer{}, err
@@ -67,18 +67,29 @@ func (d *dialogs) askInBox(ctx context.Context, q *question) (approval.Answer, e
 	return boxAnswer(request, chosen), nil
 }
 
-func approvalBox(r approval.Request) showMessageRequest {
-	actions := []string{boxReject, boxApprove}
-	if rememberable(r) != nil {
-		actions = append(actions, boxSession)
+// approvalBox offers no approval of what it does not show.
+func approvalBox(r approval.Request, c client) showMessageRequest {
+	text, whole := boxText(r, boxPreview)
+	actions := []string{boxReject}
+	switch {
+	case !whole && c.Commands:
+		text += "\nThis box cannot show all of it. The command pillion.show opens it as a page; then pillion.approve approves it."
+	case !whole:
+		text += "\nThis box cannot show all of it, so it can only be rejected here. Reject it and ask for smaller steps, or use an editor with a Pillion plugin."
+	case rememberable(r) != nil:
+		actions = append(actions, boxApprove, boxSession)
+	default:
+		actions = append(actions, boxApprove)
 	}
-	return newBox(messageWarning, boxText(r, boxPreview), actions)
+	return newBox(messageWarning, text, actions)
 }
 
 func boxAnswer(r approval.Request, chosen string) approval.Answer {
 	answer := approval.Answer{Decision: approval.Reject, Digest: r.Digest}
 	remember := rememberable(r)
+	_, whole := boxText(r, boxPreview)
 	switch {
+	case !whole: // there was no other button
 	case chosen == boxApprove:
 		answer.Decision, answer.DecisionID = approval.Approve, approval.ApproveID
 	case chosen == boxSession && remember != nil:
@@ -97,10 +108,10 @@ func rememberable(r approval.Request) *approval.Choice {
 }
 
 // boxText is a request in words: who asks, why, what would happen, and the rule that
-// a yes for the session would mean.
-func boxText(r approval.Request, preview int) string {
+// a yes for the session would mean. It is not whole where a part of that is left out.
+func boxText(r approval.Request, preview int) (text string, whole bool) {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s asks: %s\n", clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Escape(r.Title), boxLine))
+	fmt.Fprintf(&out, "%s asks: %s\n", clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Line(r.Title), boxLine))
 	for i, reason := range r.Reasons {
 		if i == boxReasons {
 			fmt.Fprintf(&out, "• … %d more reasons\n", len(r.Reasons)-i)
@@ -108,11 +119,14 @@ func boxText(r approval.Request, preview int) string {
 		}
 		out.WriteString("• " + clip(reason.Text, boxLine) + "\n")
 	}
-	out.WriteString("\n" + approval.PlainPreview(r.Preview, preview))
+	shown, whole := approval.PlainPreview(r.Preview, preview)
+	out.WriteString("\n" + shown)
 	if remember := rememberable(r); remember != nil {
-		out.WriteString("\nFor this session would mean: " + clip(fault.Escape(remember.Rule), boxPreview))
+		rule := fault.Line(remember.Rule)
+		out.WriteString("\nFor this session would mean: " + clip(rule, preview))
+		whole = whole && len(rule) <= preview
 	}
-	return out.String()
+	return out.String(), whole
 }
 
 // What fits a message box, in bytes; and how many reasons.
@@ -131,12 +145,13 @@ func clip(text string, limit int) string {
 }
 
 // promptInBox asks a question of the agent's own.
-func (d *dialogs) promptInBox(ctx context.Context, message string, actions []string) (string, error) {
+func (d *dialogs) promptInBox(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
 	defer wire.Waiting(ctx)()
 	box, end := context.WithCancel(context.Background()) // not the request's own: it waits already
 	defer end()
 	defer context.AfterFunc(ctx, end)()
-	chosen, err := d.showBox(box, "", func() showMessageRequest { return newBox(messageInfo, message, actions) })
+	text := fault.Quote(by.Name) + " asks:\n\n> " + strings.ReplaceAll(message, "\n", "\n> ")
+	chosen, err := d.showBox(box, "", func() showMessageRequest { return newBox(messageInfo, text, actions) })
 	switch {
 	case ctx.Err() != nil:
 		return "cancel", ctx.Err()

@@ -148,15 +148,16 @@ func approveSession(r approval.Request) (approval.Answer, error) {
 	return approval.Answer{Decision: approval.Approve, DecisionID: choice.ID}, nil
 }
 
-// showAgain has the box on show opened anew; where there are no boxes, it shows the
-// question in front as a document.
+// showAgain has the box on show opened anew; where there are no boxes, or none that could
+// hold it, it shows the question in front as a document.
 func (s *server) showAgain(ctx context.Context) (any, error) {
 	d := s.asks()
+	q := d.questions.front()
+	if q != nil && (d.boxless.Load() || !d.questions.fits(q, boxPreview)) {
+		return json.RawMessage("null"), d.showPage(ctx, q)
+	}
 	if d.place.reopen() {
 		return json.RawMessage("null"), nil
-	}
-	if q := d.questions.front(); q != nil && d.boxless.Load() {
-		return json.RawMessage("null"), d.showPage(ctx, q)
 	}
 	return nil, wire.Errorf(wire.CodeRequestFailed, "no request is open")
 }
@@ -182,14 +183,14 @@ type waitingApproval struct {
 func (s *server) status() statusResult {
 	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Processes: []processInfo{}, Sessions: s.running().Sessions.List()}
 	d, room := s.asks(), statusPreviews
-	look := d.questions.show
+	look := func(q *question) approval.Request { return d.questions.show(q, boxPreview) }
 	if d.boxless.Load() {
 		look = d.questions.current // its messages are one line long
 	}
 	for _, q := range d.questions.list() {
 		w := waitingApproval{ApprovalID: q.request.ApprovalID, SessionID: q.request.SessionID, Title: q.request.Title}
 		if room--; room >= 0 {
-			w.Text = boxText(look(q), boxPreview)
+			w.Text, _ = boxText(look(q), boxPreview)
 		}
 		out.Waiting = append(out.Waiting, w)
 	}

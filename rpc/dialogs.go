@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +23,9 @@ const answerTime = 30 * time.Second
 // dialogs puts questions to the user through the editor. With a plugin they are
 // its dialogs; without one, LSP's own message box with buttons.
 type dialogs struct {
-	server *server
-	client client
+	server  *server
+	client  client
+	sending sync.Mutex // one question at a time is put into the queue
 
 	// Of editors without a plugin.
 	questions questions
@@ -42,10 +44,28 @@ func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer,
 	if !d.client.Capabilities.Approval {
 		return d.askPlainly(ctx, r)
 	}
+	wait, err := d.begin(ctx, r)
 	var a approval.Answer
-	err := d.server.conn.Call(ctx, "approval/request", r, &a)
+	if err == nil {
+		err = wait(&a)
+	}
 	return a, denied(err)
 }
+
+// begin sends one question after the other, each when the editor has read those before it:
+// what waits in the queue would else be written down as often as it is long.
+func (d *dialogs) begin(ctx context.Context, r approval.Request) (wait func(result any) error, err error) {
+	defer wire.Waiting(ctx)()
+	d.sending.Lock()
+	defer d.sending.Unlock()
+	if err := d.server.conn.Unread(ctx, mostUnread); err != nil {
+		return nil, err
+	}
+	return d.server.conn.Begin(ctx, "approval/request", r)
+}
+
+// mostUnread is what an editor may have left to read when it is sent a question.
+const mostUnread = 1 << 20
 
 // denied turns an editor that cannot show a dialog into nobody to be asked. Any
 // other failure stays what it is; none of them is a yes.
@@ -97,9 +117,9 @@ type approvalResolved struct {
 }
 
 // Prompt asks the user a question with buttons.
-func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) (string, error) {
+func (d *dialogs) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
 	if !d.client.Capabilities.Prompt {
-		return d.promptInBox(ctx, message, actions)
+		return d.promptInBox(ctx, by, message, actions)
 	}
 	var answer struct {
 		Action string `json:"action"`

@@ -147,6 +147,9 @@ func (s *server) didChangeWorkspaceFolders(_ context.Context, raw json.RawMessag
 	for _, f := range p.Event.Added {
 		folders = appendFolder(folders, f.Name, f.URI)
 	}
+	for _, f := range p.Event.Added {
+		w.OpenAgain(filePath(f.URI)) // where it was open before
+	}
 	if err := w.SetFolders(folders...); err != nil {
 		s.showMessage(messageError, "the workspace folders stay as they were: %v", err)
 		return nil, nil

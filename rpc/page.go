@@ -75,8 +75,12 @@ func (q *questions) writePage(one *question) (file, digest string, err error) {
 		os.Remove(one.page) //nolint:errcheck // it is a temporary file
 	}
 	one.page = f.Name()
-	_, err = f.WriteString(boxText(one.request, pageLimit) + pageEnd)
-	return one.page, one.request.Digest, errors.Join(err, f.Close())
+	text, whole := boxText(one.request, pageLimit)
+	if digest = one.request.Digest; !whole {
+		digest = "" // what is not shown cannot be approved
+	}
+	_, err = f.WriteString(text + pageEnd)
+	return one.page, digest, errors.Join(err, f.Close())
 }
 
 const (

@@ -56,12 +56,22 @@ func (q *questions) update(c approval.Changed) {
 }
 
 // show gives the request as it stands, to be shown at once: an answer holds for it
-// from now on.
-func (q *questions) show(one *question) approval.Request {
+// from now on, if so many bytes show all of it, or a page has.
+func (q *questions) show(one *question, limit int) approval.Request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	one.shown = one.request.Digest
+	if _, whole := boxText(one.request, limit); whole {
+		one.shown = one.request.Digest
+	} else if one.shown != one.request.Digest {
+		one.shown = ""
+	}
 	return one.request
+}
+
+// fits says whether so many bytes show all of a question.
+func (q *questions) fits(one *question, limit int) bool {
+	_, whole := boxText(q.current(one), limit)
+	return whole
 }
 
 // current gives the request as it stands, where it cannot be shown as a whole.
@@ -99,7 +109,7 @@ func (q *questions) give(id string, decide func(approval.Request) (approval.Answ
 	case err != nil:
 		return answer, "", err
 	case answer.Decision == approval.Approve && one.shown == "":
-		return answer, "", wire.Errorf(wire.CodeRequestFailed, "request %s was not shown yet; pillion.show and pillion.status show it", one.request.ApprovalID)
+		return answer, "", wire.Errorf(wire.CodeRequestFailed, "request %s was not shown yet, or not as a whole; pillion.show shows it", one.request.ApprovalID)
 	}
 	answer.Digest = one.shown // never a yes to what was not on show
 	one.answered = true

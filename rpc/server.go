@@ -129,6 +129,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) int {
 		},
 		Inline: func(method string) bool { return methods[method].inline },
 		Ahead:  func(method string) bool { return methods[method].ahead },
+		Budget: wire.Requests,
 		Logf:   o.Logf,
 	})
 	close(ready)
@@ -228,7 +229,9 @@ func (s *server) handle(ctx context.Context, req *wire.Request) (any, error) {
 	if err := s.admit(req.Method, m, known); err != nil {
 		return nil, err
 	}
-	return m.handle(s, ctx, req.Params)
+	raw := req.Params
+	req.Params = nil // who has decoded them need not hold them
+	return m.handle(s, ctx, raw)
 }
 
 // admit holds LSP's lifecycle in one place.

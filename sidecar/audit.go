@@ -20,6 +20,7 @@ func newAudit() *audit.Log {
 
 // audited hears of each call, and keeps of it what the settings say.
 func (c *Sidecar) audited(r audit.Record) {
+	c.thrift.called()
 	c.watchFor(r)
 	switch c.auditing.Load() {
 	case "off":

@@ -52,6 +52,7 @@ func newLiveSettings(own config.Settings, events rpc.Events, open bool) *liveSet
 // now looks at the settings on disk. Nothing else makes them right: a watcher only
 // has this called sooner.
 func (c *Sidecar) now() tools.Settings {
+	c.thrift.called()
 	s := c.settings
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -72,6 +72,7 @@ type Sidecar struct {
 	audit         *audit.Log
 	auditing      atomic.Value // string: what is kept of a call
 	alarms        alarms
+	thrift        thrift
 	events        rpc.Events
 	settings      *liveSettings
 	journal       *change.Journal

@@ -321,7 +321,7 @@ func (a *Asker) Resolved(id string, outcome approval.Outcome) {
 }
 
 // Prompt asks a question with numbered answers.
-func (a *Asker) Prompt(ctx context.Context, message string, actions []string) (string, error) {
+func (a *Asker) Prompt(ctx context.Context, _ approval.Agent, message string, actions []string) (string, error) {
 	if err := a.takeTurn(ctx); err != nil {
 		return "", err
 	}

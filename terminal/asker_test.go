@@ -224,7 +224,7 @@ func TestNothingShownCanMoveTheCursor(t *testing.T) {
 		}
 	}
 	a, out := piped("1\n")
-	if got, err := a.Prompt(t.Context(), nasty, []string{nasty}); err != nil || got != nasty {
+	if got, err := a.Prompt(t.Context(), approval.Agent{}, nasty, []string{nasty}); err != nil || got != nasty {
 		t.Errorf("the answer is %q, %v", got, err)
 	}
 	if text := out.String(); fault.Escape(text) != text {
@@ -362,12 +362,12 @@ func TestPrompt(t *testing.T) {
 	noEditor(t)
 	for typed, want := range map[string]string{"2\n": "right", "\n": "cancel", "0\n3\nleft\n1\n": "left"} {
 		a, out := piped(typed)
-		if got, err := a.Prompt(t.Context(), "Which way?", []string{"left", "right"}); err != nil || got != want {
+		if got, err := a.Prompt(t.Context(), approval.Agent{}, "Which way?", []string{"left", "right"}); err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q\n%s", typed, got, err, want, out)
 		}
 	}
 	a, _ := piped("")
-	if _, err := a.Prompt(t.Context(), "Which way?", []string{"left"}); fault.CodeOf(err) != fault.ApprovalUnavailable {
+	if _, err := a.Prompt(t.Context(), approval.Agent{}, "Which way?", []string{"left"}); fault.CodeOf(err) != fault.ApprovalUnavailable {
 		t.Errorf("without input: %v", err)
 	}
 }
@@ -392,7 +392,7 @@ func TestYesShowsWhatItApproves(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "sample-agent asks: Edit app.py (approved by --yes)") || !strings.Contains(text, "+new") {
 		t.Errorf("it shows\n%s", text)
 	}
-	if _, err := y.Prompt(t.Context(), "Which?", []string{"one"}); fault.CodeOf(err) != fault.ApprovalUnavailable {
+	if _, err := y.Prompt(t.Context(), approval.Agent{}, "Which?", []string{"one"}); fault.CodeOf(err) != fault.ApprovalUnavailable {
 		t.Errorf("--yes answered a question: %v", err)
 	}
 }
@@ -402,7 +402,7 @@ func TestNobodySaysWhatWouldHelp(t *testing.T) {
 	if _, err := n.Ask(t.Context(), editRequest); !errors.Is(err, approval.ErrUnavailable) || err.Error() != "run it in a terminal" {
 		t.Errorf("ask: %v", err)
 	}
-	if _, err := n.Prompt(t.Context(), "Which?", nil); fault.CodeOf(err) != fault.ApprovalUnavailable {
+	if _, err := n.Prompt(t.Context(), approval.Agent{}, "Which?", nil); fault.CodeOf(err) != fault.ApprovalUnavailable {
 		t.Errorf("prompt: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func (Yes) Changed(approval.Changed) {}
 func (Yes) Resolved(string, approval.Outcome) {}
 
 // Prompt cannot be answered by a script.
-func (Yes) Prompt(context.Context, string, []string) (string, error) {
+func (Yes) Prompt(context.Context, approval.Agent, string, []string) (string, error) {
 	return "", fault.New(fault.ApprovalUnavailable, "--yes answers no questions; run it in a terminal")
 }
 
@@ -42,6 +42,6 @@ func (Yes) Prompt(context.Context, string, []string) (string, error) {
 type Nobody struct{ approval.Nobody }
 
 // Prompt refuses.
-func (n Nobody) Prompt(context.Context, string, []string) (string, error) {
+func (n Nobody) Prompt(context.Context, approval.Agent, string, []string) (string, error) {
 	return "", fault.New(fault.ApprovalUnavailable, "the user cannot be asked: %s", n.Why)
 }

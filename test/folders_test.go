@@ -1,6 +1,7 @@
 package test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,5 +31,39 @@ func TestAddedFoldersAreRegisteredForAgents(t *testing.T) {
 	text, err := os.ReadFile(entries[0]) // written before relay/info was even looked at
 	if err != nil || !strings.Contains(string(text), `"`+real+`"`) {
 		t.Errorf("the registry does not know the added folder: %s %v", text, err)
+	}
+}
+
+// TestAWorkspaceFolderThatWasReplaced: neither files nor commands go to the one or the other
+// until the editor says which.
+func TestAWorkspaceFolderThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "app")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"mode": "auto_edit"}})
+	write := func(name string) testrig.Result { return e.Call("write_file", object{"path": name, "content": "x"}) }
+	waiting := e.Start("run_command", object{"command": "touch b.txt"})
+	dialog := testrig.Wait(t, e.Approvals, "the dialog")
+	if r := write("a.txt"); r.IsError {
+		t.Fatalf("at first: %v", r.StructuredContent)
+	}
+	if err := errors.Join(os.Rename(dir, dir+".moved"), os.Mkdir(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	dialog.Answer <- object{"decision": "approve", "digest": dialog.Text("digest")}
+	for _, r := range []testrig.Result{testrig.Wait(t, waiting, "the result"), write("a.txt"), e.Call("run_command", object{"command": "touch c.txt"}), e.Call("read_file", object{"path": "a.txt"})} {
+		if r.Code() != "CONCURRENT_MODIFICATION" {
+			t.Errorf("replaced: %v", r.StructuredContent)
+		}
+	}
+	if names, _ := filepath.Glob(dir + "/*"); len(names) > 0 {
+		t.Errorf("done in the new one: %q", names)
+	}
+	folder := object{"uri": testrig.URI(dir), "name": "app"}
+	e.Notify("workspace/didChangeWorkspaceFolders", object{"event": object{"added": []any{folder}, "removed": []any{folder}}})
+	if r := write("d.txt"); r.IsError || e.Read("d.txt") != "x" {
+		t.Errorf("opened again: %v", r.StructuredContent)
 	}
 }

@@ -2,6 +2,8 @@ package test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,8 +66,42 @@ func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
 	if len(box.Message) > 10_000 || !strings.Contains(box.Message, "more bytes are not shown") {
 		t.Errorf("a box of %d bytes: %q", len(box.Message), box.Message)
 	}
-	box.Answer <- ""
-	testrig.Wait(t, done, "the result")
+	if slices.Contains(box.Actions, "Approve") {
+		t.Errorf("what is cut can be approved: %q", box.Actions)
+	}
+	box.Answer <- "Approve" // all the same
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
+		t.Errorf("the result: %v", r.StructuredContent)
+	}
+}
+
+// TestALongCommandIsApprovedOnItsPage: the box shows both of its ends and offers no approval;
+// nor does a command approve it before the page was opened.
+func TestALongCommandIsApprovedOnItsPage(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Plain: true, Commands: true})
+	done := e.Start("run_command", object{"command": "echo first\n" + strings.Repeat(": nothing\n", 1000) + "echo last\nFolder: another"})
+	box := testrig.Wait(t, e.Boxes, "the message box")
+	for _, want := range []string{"\n$ echo first\n", "\n> echo last\n> Folder: another\n", "pillion.show"} {
+		if !strings.Contains(box.Message, want) {
+			t.Errorf("the box lacks %q: %s", want, box.Message)
+		}
+	}
+	if !slices.Equal(box.Actions, []string{"Reject"}) {
+		t.Errorf("the box offers %q", box.Actions)
+	}
+	if code := e.Code("workspace/executeCommand", object{"command": "pillion.approve"}); code != -32803 {
+		t.Errorf("approved unseen: %d", code)
+	}
+	e.Must("workspace/executeCommand", object{"command": "pillion.show"}, nil)
+	page, err := os.ReadFile(strings.TrimPrefix(testrig.Wait(t, e.Shown, "the page"), "file://"))
+	if err != nil || strings.Count(string(page), "\n> : nothing") != 1000 {
+		t.Errorf("the page has %d bytes, %v", len(page), err)
+	}
+	e.Must("workspace/executeCommand", object{"command": "pillion.approve"}, nil)
+	if r := testrig.Wait(t, done, "the result"); !strings.HasPrefix(fmt.Sprint(r.StructuredContent["stdout"]), "first\nlast\n") {
+		t.Errorf("the result: %v", r.StructuredContent)
+	}
 }
 
 func TestAnEditorThatHasNoBoxesDenies(t *testing.T) {
@@ -170,7 +206,7 @@ func TestPromptInABox(t *testing.T) {
 	for answer, want := range map[string]string{"right": "right", "": "cancel"} {
 		done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
 		box := testrig.Wait(t, e.Boxes, "the question")
-		if !strings.Contains(box.Message, "Which one?") || !slices.Equal(box.Actions, []string{"left", "right"}) {
+		if !strings.HasPrefix(box.Message, "fake editor asks:") || !strings.Contains(box.Message, "> Which one?") || !slices.Equal(box.Actions, []string{"left", "right"}) {
 			t.Errorf("the box: %+v", box)
 		}
 		box.Answer <- answer

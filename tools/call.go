@@ -180,6 +180,11 @@ func allowRate(c Call, kind session.Kind) error {
 
 // approve asks the user about the plan. It is the program's one approval site.
 func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) error {
+	leave, err := r.waiting.take(p.weight())
+	if err != nil {
+		return err
+	}
+	defer leave()
 	r.report(p.call, Activity{State: Waiting, Summary: p.title()}, started)
 	stop := p.watch()
 	defer stop()
@@ -200,6 +205,9 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 // again, and made if they still are the edits that were approved.
 func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answer, error) {
 	for attempt := 0; ; attempt++ {
+		if err := p.checkFolders(); err != nil {
+			return nil, err
+		}
 		var edits *Edits
 		switch plan := p.plan.(type) {
 		case *Answer:

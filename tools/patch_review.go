@@ -88,7 +88,7 @@ func reviewPatch(ctx context.Context, h Human, r PatchReview) (ReviewAnswer, err
 // patch, or none of it.
 func ReviewPatchByPrompt(ctx context.Context, h Human, r PatchReview) (ReviewAnswer, error) {
 	const no, yes = "Take nothing", "Take the whole patch"
-	chosen, err := h.Prompt(ctx, r.words(promptPatch), []string{no, yes})
+	chosen, err := h.Prompt(ctx, r.Agent, r.words(promptPatch), []string{no, yes})
 	if err != nil || chosen != yes {
 		return ReviewAnswer{Action: ReviewCancel}, err
 	}
@@ -102,7 +102,7 @@ const promptPatch = 2000
 func (r PatchReview) words(limit int) string {
 	message := r.Message
 	r.Message = ""
-	text := approval.PlainPreview(r.Request().Compose().Preview, limit)
+	text, _ := approval.PlainPreview(r.Request().Compose().Preview, limit)
 	if message == "" {
 		message = "Which parts of this patch do you want?"
 	}

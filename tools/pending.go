@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -140,7 +141,18 @@ func (p *pending) replan(ctx context.Context) error {
 	return nil
 }
 
+// largeArguments are planned one after the other: to check and decode them takes many times
+// their memory.
+const largeArguments = 256 << 10
+
 func (p *pending) planOnce(ctx context.Context) error {
+	if len(p.call.Arguments) > largeArguments {
+		p.registry.large.Lock()
+		defer p.registry.large.Unlock()
+	}
+	if err := p.checkFolders(); err != nil {
+		return err
+	}
 	own := p.registry.processesOf(p.call.Session)
 	p.snapshot = p.takeSnapshot()
 	if err := p.settings.Limits.checkArguments(p.call.Arguments); err != nil {
@@ -168,6 +180,15 @@ func (p *pending) planOnce(ctx context.Context) error {
 		a.Err = p.settings.Limits.advise(a.Err)
 	}
 	return nil
+}
+
+// checkFolders refuses what would be done in folders of which the editor has to say which
+// it means.
+func (p *pending) checkFolders() error {
+	if p.tool.Access == policy.Session || p.tool.Access == policy.Human {
+		return nil
+	}
+	return p.registry.Documents.Workspace().CheckFolders()
 }
 
 // takeSnapshot is a snapshot of this moment.
@@ -241,9 +262,10 @@ func (p *pending) edits() *Edits {
 // plan rests on, and what the plan would do.
 func (p *pending) computeDigest() string {
 	h := sha256.New()
-	part := func(s string) { fmt.Fprintf(h, "%d:%s", len(s), s) }
+	part := func(s string) { writePart(h, s) }
 	part(p.tool.Name)
-	part(string(p.call.Arguments))
+	fmt.Fprintf(h, "%d:", len(p.call.Arguments))
+	h.Write(p.call.Arguments) //nolint:errcheck // a hash takes everything
 	rests := p.snapshot.Rests()
 	for _, path := range slices.SortedFunc(maps.Keys(rests), func(a, b workspacePath) int { return strings.Compare(a.Abs(), b.Abs()) }) {
 		part(path.Abs())
@@ -272,6 +294,17 @@ func (p *pending) computeDigest() string {
 		part(string(mustMarshal(plan.Preview)))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// writePart hashes a text, which may be large, without a copy of it.
+func writePart(h hash.Hash, s string) {
+	fmt.Fprintf(h, "%d:", len(s))
+	var piece [8 << 10]byte
+	for s != "" {
+		n := copy(piece[:], s)
+		h.Write(piece[:n]) //nolint:errcheck // a hash takes everything
+		s = s[n:]
+	}
 }
 
 // Moved signals that the plan may rest on something that has changed.

@@ -288,7 +288,7 @@ type Hands struct {
 
 // Human can be asked things that are no approval.
 type Human interface {
-	// Prompt shows a message and returns the action that was chosen, or
+	// Prompt shows a message of an agent's and returns the action that was chosen, or
 	// "cancel" when the dialog was dismissed.
-	Prompt(ctx context.Context, message string, actions []string) (string, error)
+	Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error)
 }

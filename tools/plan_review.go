@@ -57,7 +57,7 @@ func reviewPlan(ctx context.Context, h Human, r PlanReview) (PlanAnswer, error) 
 // first.
 func ReviewByPrompt(ctx context.Context, h Human, r PlanReview) (PlanAnswer, error) {
 	const no, yes = "Go on planning", "Carry out this plan"
-	chosen, err := h.Prompt(ctx, r.Plan, []string{no, yes})
+	chosen, err := h.Prompt(ctx, r.Agent, r.Plan, []string{no, yes})
 	if err == nil && chosen == yes {
 		return PlanAnswer{Decision: approval.Approve}, nil
 	}

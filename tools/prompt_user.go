@@ -29,11 +29,13 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 	if err := args.check(); err != nil {
 		return nil, err
 	}
+	agent := in.Session.Agent()
+	by := approval.Agent{Name: agent.Name, Via: agent.Via}
 	return &Action{
 		Title:   "Ask the user",
 		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			action, err := hands.Human.Prompt(ctx, fault.Escape(args.Message), args.Actions)
+			action, err := hands.Human.Prompt(ctx, by, fault.Escape(args.Message), args.Actions)
 			if err != nil {
 				return nil, err
 			}

@@ -12,6 +12,9 @@ import (
 
 // Request is the question to the user about the plan as it stands.
 func (p *pending) Request() approval.Request {
+	// One after the other: to compare two large texts takes many times their memory.
+	p.registry.composing.Lock()
+	defer p.registry.composing.Unlock()
 	agent := p.call.Session.Agent()
 	request := approval.Request{
 		CallID:      p.call.CallID,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +62,9 @@ type Registry struct {
 	Watch func(ch chan<- struct{}, dirs []string) (stop func())
 
 	running   running
+	waiting   room
+	composing sync.Mutex             // held while a request is composed
+	large     sync.Mutex             // held while a plan is made of large arguments
 	limits    atomic.Pointer[Limits] // of the latest plan
 	protected protectedPaths
 	lines     lines.Cache

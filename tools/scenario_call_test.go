@@ -190,7 +190,7 @@ func (h *human) Changed(approval.Changed)          {}
 func (h *human) Resolved(string, approval.Outcome) {}
 
 // Prompt answers prompt_user.
-func (h *human) Prompt(_ context.Context, message string, actions []string) (string, error) {
+func (h *human) Prompt(_ context.Context, _ approval.Agent, message string, actions []string) (string, error) {
 	h.asked = append(h.asked, fmt.Sprintf("prompted: %s %q", message, actions))
 	if a := h.answer(); a.choice != "" {
 		return a.choice, nil

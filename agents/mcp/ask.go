@@ -106,7 +106,7 @@ func (a *asker) Changed(approval.Changed) {}
 func (a *asker) Resolved(string, approval.Outcome) {}
 
 // Prompt is tools.Human.
-func (a *asker) Prompt(ctx context.Context, message string, actions []string) (string, error) {
+func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, actions []string) (string, error) {
 	if !a.canAsk() {
 		return "", fault.New(fault.ApprovalUnavailable, "nobody can be asked here").WithHint("%s", openAnEditor)
 	}

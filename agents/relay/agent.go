@@ -40,6 +40,7 @@ func newAgent(s *Server, conn net.Conn) *agent {
 		// On the read loop, so that what follows it finds the session.
 		Inline:  func(method string) bool { return method == methodHello },
 		Workers: 32, Queue: 256,
+		Budget: wire.Requests, Sheds: true,
 		Logf: s.host.Logf,
 	})
 	return a
@@ -99,7 +100,9 @@ func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (an
 	case methodList:
 		return a.list(owner, req.Params)
 	case methodCall:
-		return a.call(ctx, owner, req.Params)
+		raw := req.Params
+		req.Params = nil // who has decoded them need not hold them
+		return a.call(ctx, owner, raw)
 	}
 	return nil, wire.Errorf(wire.CodeMethodNotFound, "agents cannot call %q; there are tools/list and tools/call", req.Method)
 }

@@ -95,7 +95,7 @@ func collectSent(t *testing.T, f goFile, into map[string]string) {
 		if !ok || !strings.HasSuffix(exprName(selector.X), "conn") {
 			return true
 		}
-		at, sends := map[string]int{"Call": 1, "CallToTheEnd": 1, "Notify": 0}[selector.Sel.Name]
+		at, sends := map[string]int{"Call": 1, "CallToTheEnd": 1, "Begin": 1, "Notify": 0}[selector.Sel.Name]
 		if !sends {
 			return true
 		}

@@ -69,12 +69,13 @@ func (c *Conn) begin(ctx context.Context, method string, params any) (*call, err
 		return nil, ErrBacklog
 	}
 	one := &call{conn: c, id: c.calls.Add(1)}
-	one.waiter, err = c.rpc.DispatchCall(ctx, method, body, jsonrpc2.PickID(jsonrpc2.ID{Num: one.id}), jsonrpc2.ExtraField(resultField, &one.result))
+	one.waiter, err = c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: one.id}),
+		jsonrpc2.ExtraField(resultField, &one.result), jsonrpc2.ExtraField(paramsField, &body))
 	return one, fromWire(err)
 }
 
-// encodeParams gives nil, without a type, for no params.
-func encodeParams(method string, params any) (any, error) {
+// encodeParams gives nil for no params.
+func encodeParams(method string, params any) (json.RawMessage, error) {
 	if params == nil {
 		return nil, nil
 	}
@@ -128,7 +129,7 @@ func (c *Conn) Notify(method string, params any) error {
 	if c.overloaded() {
 		return ErrBacklog
 	}
-	return fromWire(c.rpc.Notify(context.Background(), method, body))
+	return fromWire(c.rpc.Notify(context.Background(), method, nil, jsonrpc2.ExtraField(paramsField, &body)))
 }
 
 // Progress queues a $/progress notification. While it waits unwritten, a

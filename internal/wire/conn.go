@@ -25,8 +25,12 @@ type Conn struct {
 	rpc   *jsonrpc2.Conn
 	out   *writer
 	tasks *dispatcher
+	share *share
 	calls atomic.Uint64 // how many calls there were; their ids count from 1
 	ready chan struct{} // closed when messages may be read
+
+	// reading is what the message that is read has of the share. Only who reads has it.
+	reading int
 
 	// base is cancelled when no further message will be taken; every
 	// handler's context descends from it.
@@ -47,8 +51,12 @@ func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
 	c := &Conn{o: o.withDefaults(), rwc: rwc, ready: make(chan struct{}), done: make(chan struct{})}
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
-	c.tasks = newDispatcher(c.o)
+	c.share = &share{budget: c.o.Budget}
+	c.tasks = newDispatcher(c.o, c.share)
 	s := &stream{conn: c, frames: newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame)}
+	if c.o.Sheds {
+		s.frames.room = s.takeRoom
+	}
 	c.rpc = jsonrpc2.NewConn(context.Background(), s, handler{c},
 		jsonrpc2.OnRecv(s.onRecv), jsonrpc2.OnSend(s.onSend), jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {

@@ -15,6 +15,7 @@ type task struct {
 	// inline tasks run before anything else is read, and must not wait for the peer.
 	inline bool
 	ahead  bool // it waits for no place
+	held   int  // of the share; guarded by dispatcher.mu
 
 	// Guarded by dispatcher.mu.
 	dropped bool // answered while it waited in the queue
@@ -26,6 +27,7 @@ type task struct {
 // the order of their arrival. Whoever takes a task out of inflight answers it.
 type dispatcher struct {
 	workers, queueLen, queueBytes int
+	share                         *share
 
 	mu       sync.Mutex
 	inflight map[string]*task
@@ -38,9 +40,10 @@ type dispatcher struct {
 	idle     chan struct{} // closed when closed and nothing is active
 }
 
-func newDispatcher(o Options) *dispatcher {
+func newDispatcher(o Options, s *share) *dispatcher {
 	return &dispatcher{
 		workers: o.Workers, queueLen: o.Queue, queueBytes: 4 * o.MaxFrame,
+		share:    s,
 		inflight: map[string]*task{},
 		idle:     make(chan struct{}),
 	}
@@ -116,6 +119,12 @@ func (d *dispatcher) forget(t *task) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.inflight, t.ID)
+	d.release(t)
+}
+
+func (d *dispatcher) release(t *task) {
+	d.share.give(t.held)
+	t.held = 0
 }
 
 // next gives the worker's place to the task that waits longest, or up.
@@ -186,6 +195,7 @@ func (d *dispatcher) dropLocked(t *task) {
 	d.waiting--
 	d.bytes -= len(t.Params)
 	t.Params = nil
+	d.release(t)
 }
 
 // close lets nothing start any more and returns the tasks that had not.

@@ -99,15 +99,18 @@ func responseFrame(r *jsonrpc2.Response) *frame {
 	return newFrame(append(head, `,"error":`...), body, []byte("}"))
 }
 
-// requestFrame leaves params out if they are nil.
+// requestFrame takes the params, and leaves them out if they are nil.
 func requestFrame(r *jsonrpc2.Request) *frame {
 	head := []byte(`{"jsonrpc":"2.0",`)
 	if !r.Notif {
 		head = append(appendID(append(head, `"id":`...), r.ID), ',')
 	}
 	head = AppendString(append(head, `"method":`...), r.Method)
-	if r.Params == nil {
+	params := r.ExtraFields[len(r.ExtraFields)-1].Value.(*json.RawMessage) //nolint:forcetypeassert // see begin and Notify
+	if *params == nil {
 		return newFrame(append(head, '}'))
 	}
-	return newFrame(append(head, `,"params":`...), *r.Params, []byte("}"))
+	body := *params
+	*params = nil
+	return newFrame(append(head, `,"params":`...), body, []byte("}"))
 }

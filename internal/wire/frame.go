@@ -16,6 +16,7 @@ type frames struct {
 	r         *bufio.Reader
 	maxHeader int
 	maxFrame  int
+	room      func(length int) bool // whether a message may be held; nil: any may
 }
 
 // framingError means that the place where the next frame starts is lost.
@@ -25,11 +26,20 @@ func (e *framingError) Error() string { return e.reason }
 
 // frameError is a frame that was passed over; the next one can be read.
 type frameError struct {
+	code   int64
 	reason string
 	start  []byte // the first bytes of the body, by which a reply can be told
 }
 
 func (e *frameError) Error() string { return e.reason }
+
+// idOf is the id to answer with. Only who may send the message again needs it.
+func (e *frameError) idOf(m *message) string {
+	if e.code == CodeBusy {
+		return m.id
+	}
+	return ""
+}
 
 func newFrames(r io.Reader, maxHeader, maxFrame int) *frames {
 	// The buffer holds a header block of any allowed size, so that a line is
@@ -49,10 +59,12 @@ func (f *frames) next() ([]byte, error) {
 	case head.length > mostSkipped:
 		return nil, &framingError{fmt.Sprintf("a message of %d bytes is announced, which is far more than the limit of %d bytes", head.length, f.maxFrame)}
 	case head.length > int64(f.maxFrame):
-		return nil, f.skip(head.length, fmt.Sprintf("message of %d bytes is larger than the limit of %d bytes, send less at once",
+		return nil, f.skip(head.length, CodeInvalidRequest, fmt.Sprintf("message of %d bytes is larger than the limit of %d bytes, send less at once",
 			head.length, f.maxFrame))
 	case head.charset != "":
-		return nil, f.skip(head.length, fmt.Sprintf("character set %q is not supported, send utf-8", head.charset))
+		return nil, f.skip(head.length, CodeInvalidRequest, fmt.Sprintf("character set %q is not supported, send utf-8", head.charset))
+	case f.room != nil && !f.room(int(head.length)):
+		return nil, f.skip(head.length, CodeBusy, noRoom)
 	}
 	return f.body(int(head.length))
 }
@@ -62,7 +74,7 @@ func (f *frames) next() ([]byte, error) {
 const mostSkipped = 256 << 20
 
 // skip reads over a body without holding it.
-func (f *frames) skip(length int64, reason string) error {
+func (f *frames) skip(length, code int64, reason string) error {
 	start := make([]byte, min(length, 2*maxID))
 	if _, err := io.ReadFull(f.r, start); err != nil {
 		return midFrame(err)
@@ -70,7 +82,7 @@ func (f *frames) skip(length int64, reason string) error {
 	if _, err := io.CopyN(io.Discard, f.r, length-int64(len(start))); err != nil {
 		return midFrame(err)
 	}
-	return &frameError{reason, start}
+	return &frameError{code, reason, start}
 }
 
 // headerFields is what a header block says.

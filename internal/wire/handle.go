@@ -38,10 +38,18 @@ func (c *Conn) request(req Request) {
 		return
 	}
 	t := &task{Request: req, conn: c, inline: c.o.Inline(req.Method), ahead: c.o.Ahead(req.Method)}
+	if t.held, c.reading = c.reading, 0; t.held == 0 && !t.inline && !t.ahead {
+		if t.held = len(req.Params); !c.share.take(t.held) {
+			c.reply(req.ID, nil, Errorf(CodeBusy, noRoom))
+			return
+		}
+	}
+	held := t.held // once it is added, it is the task's
 	ctx, cancel := context.WithCancel(c.base)
 	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel
 	if bad := c.tasks.add(t); bad != nil {
 		cancel()
+		c.share.give(held)
 		c.reply(req.ID, nil, bad)
 	}
 }

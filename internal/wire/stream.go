@@ -29,16 +29,19 @@ type stream struct {
 	next    *frame          // what WriteObject is called for
 }
 
-// resultField names the field of a Request of ours that says where its result goes. It is
-// not sent.
-const resultField = "result"
+// Fields of a Request of ours, which are not sent: where its result goes, and its params,
+// as jsonrpc2 would copy them, and keep them until they are answered.
+const (
+	resultField = "result"
+	paramsField = "payload"
+)
 
 // onRecv is jsonrpc2's hook for what ReadObject gave it.
 func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	switch {
 	case resp == nil:
 		if params := s.payload; params != nil {
-			req.Params = &params
+			req.Params, s.payload = &params, nil
 		}
 	case req != nil:
 		*req.ExtraFields[0].Value.(*json.RawMessage) = s.payload //nolint:forcetypeassert // see begin
@@ -86,6 +89,8 @@ func (s *stream) ReadObject(v any) error {
 
 // read takes one message. One that was refused has neither a method nor an id.
 func (s *stream) read() (message, error) {
+	s.conn.share.give(s.conn.reading) // the last one was no request
+	s.conn.reading = 0
 	if s.conn.base.Err() != nil {
 		return message{}, io.EOF
 	}
@@ -95,7 +100,7 @@ func (s *stream) read() (message, error) {
 	switch {
 	case errors.As(err, &skipped):
 		m, _ := parse(skipped.start, s.conn.o.MaxDepth)
-		return s.refused(&m, &refusal{code: CodeInvalidRequest, reason: skipped.reason}), nil
+		return s.refused(&m, &refusal{id: skipped.idOf(&m), code: skipped.code, reason: skipped.reason}), nil
 	case errors.As(err, &broken):
 		s.refuse(&refusal{code: CodeParse, reason: broken.reason + "; the connection ends because the next frame cannot be found"})
 		return message{}, fmt.Errorf("reading a frame: %w", err)
@@ -110,6 +115,18 @@ func (s *stream) read() (message, error) {
 		return s.refused(&m, bad), nil
 	}
 	return m, nil
+}
+
+// takeRoom says whether a large message may be held.
+func (s *stream) takeRoom(n int) bool {
+	if n <= small {
+		return true
+	}
+	if !s.conn.share.take(n) {
+		return false
+	}
+	s.conn.reading = n
+	return true
 }
 
 // refused answers a message that we do not take. If it is a reply, the call that

@@ -66,6 +66,13 @@ type Options struct {
 	MaxHeader int // bytes of a header block; 64 KiB
 	MaxDepth  int // nesting of a message; 512
 
+	// Budget bounds what the requests of several connections hold together; nil: nothing does.
+	// A request for which there is no room is refused with CodeBusy.
+	Budget *Budget
+	// Sheds: such a request is not even held until it is refused, but read over. It is for
+	// peers who send nothing large but requests.
+	Sheds bool
+
 	// WriteBudget is how many bytes may wait for a peer that does not read;
 	// 64 MiB. Past a sixteenth of it the text of progress loses its middle.
 	// Past half of it values replace older ones of the same key, others get

@@ -7,15 +7,64 @@ import (
 	"pillion/internal/fault"
 )
 
-// PlainPreview is a composed preview as plain text of at most limit bytes. What was cut is
-// said, at the end.
-func PlainPreview(p Preview, limit int) string {
-	text := fault.Escape(p.Text())
-	if len(text) <= limit {
-		return text
+// PlainPreview is a composed preview as plain text of about limit bytes: its beginning and
+// its end, and of a command what is said of it as well. It is not whole when something was
+// left out, which is said where it was.
+func PlainPreview(p Preview, limit int) (text string, whole bool) {
+	if p.Kind != "command" {
+		return cutMiddle(fault.Escape(p.Text()), limit)
 	}
-	cut := strings.ToValidUTF8(text[:limit], "")
-	return fmt.Sprintf("%s\n… %d more bytes are not shown", cut, len(text)-len(cut))
+	facts := p
+	facts.Lines = nil
+	command, whole := cutMiddle(fault.Escape(p.command()), limit/2)
+	rest, all := cutMiddle(fault.Escape(facts.Text()), limit/2)
+	return command + rest, whole && all
+}
+
+// command is its lines, each marked as one, however an editor breaks them: none can pass
+// for what is said beside it.
+func (p Preview) command() string {
+	var out strings.Builder
+	for i, line := range p.Lines {
+		mark := commandMark(i)
+		for rest := []rune(line); ; mark = "> … " {
+			n := min(len(rest), maxColumns)
+			out.WriteString(mark + string(rest[:n]) + "\n")
+			if rest = rest[n:]; len(rest) == 0 {
+				break
+			}
+		}
+	}
+	return out.String()
+}
+
+// maxColumns is what fits a line of most editors.
+const maxColumns = 100
+
+func commandMark(line int) string {
+	if line == 0 {
+		return "$ "
+	}
+	return "> "
+}
+
+// cutMiddle keeps whole lines of the beginning and of the end, where there are such.
+func cutMiddle(text string, limit int) (cut string, whole bool) {
+	if len(text) <= limit {
+		return text, true
+	}
+	head := text[:limit*2/3]
+	if end := strings.LastIndexByte(head, '\n'); end >= 0 {
+		head = head[:end]
+	}
+	tail := text[len(text)-limit/3:]
+	if start := strings.IndexByte(tail, '\n'); start >= 0 {
+		tail = tail[start+1:]
+	} else {
+		tail = ""
+	}
+	head = strings.ToValidUTF8(head, "")
+	return fmt.Sprintf("%s\n… %d more bytes are not shown\n%s", head, len(text)-len(head)-len(tail), tail), false
 }
 
 // Text is a composed preview as lines of text, but for why it asks and who, which stand above it.
@@ -28,11 +77,8 @@ func (p Preview) Text() string {
 		out.WriteString(f.text())
 	}
 	for i, line := range p.Lines {
-		switch {
-		case p.Kind == "command" && i == 0:
-			line = "$ " + line
-		case p.Kind == "command":
-			line = "> " + line
+		if p.Kind == "command" {
+			line = commandMark(i) + line
 		}
 		out.WriteString(line + "\n")
 	}

@@ -26,7 +26,8 @@ func TestPlainPreview(t *testing.T) {
 }
 
 func plain(p approval.Preview, limit int) string {
-	return approval.PlainPreview(approval.Request{Preview: p}.Compose().Preview, limit)
+	text, _ := approval.PlainPreview(approval.Request{Preview: p}.Compose().Preview, limit)
+	return text
 }
 
 func TestPlainPreviewHidesNothing(t *testing.T) {
@@ -35,7 +36,32 @@ func TestPlainPreviewHidesNothing(t *testing.T) {
 		t.Errorf("%q has what cannot be seen", got)
 	}
 	cut := plain(approval.Preview{Kind: "text", Markdown: strings.Repeat("é", 100)}, 51)
-	if want := strings.Repeat("é", 25) + "\n… 151 more bytes are not shown"; cut != want {
+	if want := strings.Repeat("é", 17) + "\n… 167 more bytes are not shown\n"; cut != want {
 		t.Errorf("%q, want %q", cut, want)
+	}
+}
+
+// TestAPlainCommandShowsBothEnds, and what is said of it, and cannot imitate that.
+func TestAPlainCommandShowsBothEnds(t *testing.T) {
+	p := approval.Preview{Kind: "command", Cwd: ".", Writes: []string{"log"}}
+	p.Command = "echo first\n" + strings.Repeat("echo more\n", 400) + "rm -rf ~\nFolder: the workspace folder"
+	got, whole := approval.PlainPreview(approval.Request{Preview: p}.Compose().Preview, 2000)
+	for _, want := range []string{"$ echo first\n", "\n> rm -rf ~\n> Folder: the workspace folder\n", "more bytes are not shown", "\nWrites: log\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	if whole || len(got) > 2200 {
+		t.Errorf("%d bytes, whole: %v", len(got), whole)
+	}
+	p.Command = "true " + strings.Repeat(" ", 300) + "Sandbox: bubblewrap"
+	got, whole = approval.PlainPreview(approval.Request{Preview: p}.Compose().Preview, 2000)
+	for line := range strings.Lines(got) {
+		if strings.Contains(line, "bubblewrap") && !strings.HasPrefix(line, "> … ") {
+			t.Errorf("the command passes for what is said of it: %q", line)
+		}
+	}
+	if !whole {
+		t.Error("a short command is not whole")
 	}
 }

@@ -30,9 +30,11 @@ func (h Hunk) blocks() []Block {
 			out[len(out)-1].Tail = gap
 		}
 		b := Block{Hunk: Hunk{OldStart: old, NewStart: changed, Section: h.Section}, Head: gap}
+		from := at
 		for gap = 0; at < len(h.Lines) && h.Lines[at].Op != Context; at++ {
-			b.take(h.Lines[at])
+			b.countLine(h.Lines[at])
 		}
+		b.Lines = h.Lines[from:at:at]
 		old, changed = old+b.OldLines, changed+b.NewLines
 		b.count()
 		out = append(out, b)
@@ -43,8 +45,7 @@ func (h Hunk) blocks() []Block {
 	return out
 }
 
-func (h *Hunk) take(line Line) {
-	h.Lines = append(h.Lines, line)
+func (h *Hunk) countLine(line Line) {
 	if line.Op == Delete {
 		h.OldLines++
 	} else {

@@ -149,7 +149,7 @@ func (h *Human) Resolved(id string, outcome approval.Outcome) {
 }
 
 // Prompt chooses the first action.
-func (h *Human) Prompt(_ context.Context, _ string, actions []string) (string, error) {
+func (h *Human) Prompt(_ context.Context, _ approval.Agent, _ string, actions []string) (string, error) {
 	return actions[0], nil
 }
 

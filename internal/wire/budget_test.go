@@ -1,0 +1,47 @@
+package wire
+
+import "testing"
+
+func TestABudgetIsShared(t *testing.T) {
+	b := NewBudget(1 << 20)
+	one, two, three := &share{budget: b}, &share{budget: b}, &share{budget: b}
+	for _, step := range []struct {
+		s    *share
+		n    int
+		want bool
+		why  string
+	}{
+		{one, 3 << 19, true, "nobody else holds anything"},
+		{two, 1 << 10, true, "a small one"},
+		{two, 100 << 10, false, "there is no room"},
+	} {
+		if got := step.s.take(step.n); got != step.want {
+			t.Errorf("%s: %d bytes: %v", step.why, step.n, got)
+		}
+	}
+	one.give(3 << 19)
+	for _, step := range []struct {
+		s    *share
+		n    int
+		want bool
+		why  string
+	}{
+		{one, 400 << 10, true, "its first"},
+		{one, 200 << 10, false, "more than half"},
+		{three, 400 << 10, true, "another's"},
+		{two, 300 << 10, false, "all are more than there is"},
+	} {
+		if got := step.s.take(step.n); got != step.want {
+			t.Errorf("%s: %d bytes: %v", step.why, step.n, got)
+		}
+	}
+	one.give(400 << 10)
+	two.give(1 << 10)
+	three.give(400 << 10)
+	if b.held != 0 || one.held+two.held+three.held != 0 {
+		t.Errorf("%d bytes are held by nobody", b.held)
+	}
+	if free := (&share{}); !free.take(1 << 40) {
+		t.Error("without a budget there is a limit")
+	}
+}

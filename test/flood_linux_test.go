@@ -1,0 +1,123 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pillion/agents/relay"
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+// memoryOf is what a process holds of memory, now and at most, in MB.
+func memoryOf(t *testing.T, pid int) (now, most int) {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		fmt.Sscanf(line, "VmRSS: %d", &now)  //nolint:errcheck // it is another line
+		fmt.Sscanf(line, "VmHWM: %d", &most) //nolint:errcheck // likewise
+	}
+	return now >> 10, most >> 10
+}
+
+// retryable says that a call was refused so that it may be made again.
+func retryable(body string, err error) bool {
+	var refused *wire.Error
+	return errors.As(err, &refused) && refused.Code == wire.CodeBusy || strings.Contains(body, `"RATE_LIMITED"`)
+}
+
+func textOf(r relay.Result) string { return string(bytes.Join(r, nil)) }
+
+// TestSixteenFloods: as many agents send large writes that nobody answers, all at once. The
+// sidecar stays small, says that they may try again, and serves everybody else.
+func TestSixteenFloods(t *testing.T) {
+	const agents, writes, most = 16, 8, 150
+	e := spawn(t, testrig.Options{})
+	e.Write("app.py", app)
+	var at struct{ Socket, Token string }
+	e.Must("relay/info", object{}, &at)
+	dial := func(name string) *relay.Client {
+		c, err := relay.Dial(t.Context(), relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: name}, Cwd: e.Dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	text, _ := json.Marshal(strings.Repeat("some line of a text\n", 180_000))
+	var sent sync.WaitGroup
+	failures := make(chan string, agents*writes)
+	for i := range agents {
+		c := dial(fmt.Sprint("agent", i))
+		for j := range writes {
+			arguments := json.RawMessage(fmt.Sprintf(`{"path": "new%d-%d.txt", "content": %s}`, i, j, text))
+			sent.Go(func() {
+				body, err := c.Call(t.Context(), relay.Call{Name: "write_file", Arguments: arguments}, nil)
+				if t.Context().Err() == nil && !retryable(textOf(body), err) {
+					failures <- fmt.Sprintf("%.200s, %v", textOf(body), err)
+				}
+			})
+		}
+	}
+	other := dial("another")
+	small := func() {
+		body, err := other.Call(t.Context(), relay.Call{Name: "read_file", Arguments: json.RawMessage(`{"path": "app.py"}`)}, nil)
+		if err != nil || !strings.Contains(textOf(body), `"ok":true`) {
+			t.Errorf("another agent's read: %.200s, %v", textOf(body), err)
+		}
+	}
+	small()
+	dialogs := 0
+	for quiet := false; !quiet; {
+		select {
+		case <-e.Approvals:
+			dialogs++
+		case why := <-failures:
+			t.Error(why)
+		case <-time.After(3 * time.Second):
+			quiet = true
+		}
+	}
+	small()
+	now, peak := memoryOf(t, e.Command.Process.Pid)
+	t.Logf("%d dialogs; %d MB now, %d MB at most", dialogs, now, peak)
+	if peak > most || dialogs == 0 {
+		t.Errorf("%d MB at most with %d dialogs, want fewer than %d MB", peak, dialogs, most)
+	}
+}
+
+// TestMemoryIsGivenBack after large reads, when nothing is called for a while.
+func TestMemoryIsGivenBack(t *testing.T) {
+	const most = 100
+	e := spawn(t, testrig.Options{})
+	e.Write("large.txt", strings.Repeat("some line of a text\n", 450_000))
+	var reads sync.WaitGroup
+	for range 6 {
+		reads.Go(func() {
+			e.Conn.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "large.txt"}}, nil)
+		}) //nolint:errcheck // the memory is what counts
+	}
+	reads.Wait()
+	_, peak := memoryOf(t, e.Command.Process.Pid)
+	if peak < most {
+		t.Fatalf("%d MB at most: the test shows nothing", peak)
+	}
+	now := peak
+	for end := time.Now().Add(testrig.Patience); now >= most && time.Now().Before(end); now, _ = memoryOf(t, e.Command.Process.Pid) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Logf("%d MB now, %d MB at most", now, peak)
+	if now >= most {
+		t.Errorf("%d MB are held after %v, of %d MB at most", now, testrig.Patience, peak)
+	}
+}
