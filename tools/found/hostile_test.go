@@ -225,7 +225,9 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
 		},
-		"round":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect) },
+		"round": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
+		},
 		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		web := httptest.NewServer(handler)
