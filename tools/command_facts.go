@@ -4,10 +4,13 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
+	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
+	"pillion/tools/process"
 	"pillion/workspace"
 )
 
@@ -180,6 +183,37 @@ func (p *pending) commandPreview(a *Action) approval.Preview {
 	out.Parts, out.Writes = []approval.CommandPart{}, append([]string{}, p.decision.Writes...)
 	for _, part := range p.decision.Parts {
 		out.Parts = append(out.Parts, approval.CommandPart{Argv: part.Argv, Why: part.Why})
+	}
+	if links := p.links(a.Command.Cwd, p.decision.Writes); len(links) > 0 {
+		fact := approval.NewFact("links", "Links", links...)
+		fact.Tone = approval.Warning
+		out.Facts = append(slices.Clone(out.Facts), fact)
+	}
+	return out
+}
+
+// links says of the files that a line writes which are not where they seem to be, and where
+// they are.
+func (p *pending) links(cwd string, names []string) (out []string) {
+	ws := p.snapshot.Workspace()
+	dir, err := ws.ResolveDir(cwd)
+	if err != nil {
+		return nil
+	}
+	for _, name := range names[:min(len(names), mostScripts)] {
+		at := name
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir.Abs(), name)
+		}
+		real := process.Resolve(at)
+		if real == filepath.Clean(at) {
+			continue
+		}
+		where := real
+		if inside, err := ws.Resolve(real); err == nil {
+			where = inside.String()
+		}
+		out = append(out, fault.Quote(name)+" leads to "+fault.Quote(where))
 	}
 	return out
 }

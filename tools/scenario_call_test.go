@@ -284,6 +284,11 @@ func describePreview(p approval.Preview) []string {
 	for _, name := range p.Writes {
 		out = append(out, "  writes "+name)
 	}
+	for _, f := range p.Facts {
+		if f.Code == "links" {
+			out = append(out, "  "+strings.Join(f.Values(), "\n  "))
+		}
+	}
 	if p.Markdown != "" {
 		out = append(out, "  says "+strings.ReplaceAll(p.Markdown, "\n", "\n     | "))
 	}

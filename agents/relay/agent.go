@@ -30,10 +30,13 @@ type agent struct {
 	hello   chan struct{} // closed when the agent has introduced itself
 	session atomic.Pointer[session.Session]
 	hi      atomic.Pointer[Hello] // what the agent said of itself
+	called  atomic.Bool           // its session is in use
+	heard   atomic.Int64          // when it asked for something last, Unix nanoseconds
 }
 
 func newAgent(s *Server, conn net.Conn) *agent {
 	a := &agent{server: s, stream: &stream{Conn: conn}, ended: make(chan struct{}), hello: make(chan struct{})}
+	a.heard.Store(time.Now().UnixNano())
 	wire.NewConn(a.stream, wire.Options{
 		Handler: a.handle,
 		Ready:   func(c *wire.Conn) { a.conn = c }, // before the first message is read
@@ -89,6 +92,7 @@ func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (an
 	if req.Notification {
 		return nil, nil
 	}
+	a.heard.Store(time.Now().UnixNano())
 	if req.Method == methodHello {
 		return a.greet(req.Params)
 	}
@@ -230,6 +234,7 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	if len(p.ProgressToken) > 0 && string(p.ProgressToken) != "null" {
 		defer a.report(&call, p.ProgressToken, p.Quiet)()
 	}
+	a.called.Store(true)
 	a.server.calls.Add(1)
 	defer a.server.calls.Add(-1)
 	result := a.server.host.Registry.Execute(ctx, call)

@@ -158,7 +158,10 @@ func TestLabel(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	s := listen(t, registry(t), agenttest.NewProject(t, nil))
 	for range maxConnections {
-		dial(t, s.entry)
+		c := dial(t, s.entry)
+		if _, err := c.Call(t.Context(), Call{Name: "todo_read"}, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
 	defer cancel()
@@ -166,6 +169,38 @@ func TestConnectionsAreBounded(t *testing.T) {
 		c.Close()
 		t.Fatal("one more is let in")
 	}
+}
+
+// TestIdleConnectionsLockNobodyOut: those that call nothing give way, the quietest first.
+func TestIdleConnectionsLockNobodyOut(t *testing.T) {
+	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	working := dial(t, s.entry)
+	call := func(c *Client) {
+		t.Helper()
+		if _, err := c.Call(t.Context(), Call{Name: "todo_read"}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	call(working)
+	var idle []*Client
+	for range maxConnections - 1 {
+		idle = append(idle, dial(t, s.entry))
+	}
+	if _, err := idle[0].Tools(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		call(dial(t, s.entry))
+	}
+	for _, c := range idle[1:4] {
+		select {
+		case <-c.Done():
+		case <-time.After(agenttest.Patience):
+			t.Error("an idle connection stays")
+		}
+	}
+	call(idle[0])
+	call(working)
 }
 
 func TestTheSocketIsPrivate(t *testing.T) {

@@ -200,6 +200,26 @@ func (s *Server) accept() {
 	}
 }
 
+// dropIdleLocked makes room: of the agents that never called anything, the one that has been
+// quiet the longest goes. It loses nothing, and a real one connects again when it calls.
+func (s *Server) dropIdleLocked() bool {
+	var idle *agent
+	for a := range s.agents {
+		if !a.called.Load() && (idle == nil || a.heard.Load() < idle.heard.Load()) {
+			idle = a
+		}
+	}
+	if idle == nil {
+		return false
+	}
+	delete(s.agents, idle)
+	s.accepting.Go(func() {
+		_ = idle.conn.Close()
+		<-idle.ended
+	})
+	return true
+}
+
 func (s *Server) admit(conn *net.UnixConn) error {
 	if err := checkPeer(conn); err != nil {
 		return err
@@ -209,7 +229,7 @@ func (s *Server) admit(conn *net.UnixConn) error {
 	switch {
 	case s.closed:
 		return net.ErrClosed
-	case len(s.agents) >= maxConnections:
+	case len(s.agents) >= maxConnections && !s.dropIdleLocked():
 		return fmt.Errorf("%d agents are already connected", len(s.agents))
 	}
 	a := newAgent(s, conn)

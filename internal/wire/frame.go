@@ -17,6 +17,7 @@ type frames struct {
 	maxHeader int
 	maxFrame  int
 	room      func(length int) bool // whether a message may be held; nil: any may
+	large     *headerFields         // of a header block that was too large, and of which the rest is still to come
 }
 
 // framingError means that the place where the next frame starts is lost.
@@ -51,6 +52,9 @@ func newFrames(r io.Reader, maxHeader, maxFrame int) *frames {
 // error is io.EOF between two frames, a *frameError for a frame that was
 // skipped, and anything else ends the stream.
 func (f *frames) next() ([]byte, error) {
+	if err := f.passLarge(); err != nil {
+		return nil, err
+	}
 	head, err := f.header()
 	if err != nil {
 		return nil, err
@@ -97,8 +101,11 @@ func (f *frames) header() (headerFields, error) {
 		line, err := f.r.ReadSlice('\n')
 		size += len(line)
 		switch {
-		case size > f.maxHeader, errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, bufio.ErrBufferFull):
 			return head, &framingError{fmt.Sprintf("the header block is larger than the limit of %d bytes", f.maxHeader)}
+		case size > f.maxHeader && err == nil:
+			f.large = &head
+			return head, &frameError{CodeParse, fmt.Sprintf("the header block is larger than the limit of %d bytes, so its message is passed over", f.maxHeader), nil}
 		case err != nil && size == 0:
 			return head, err
 		case err != nil:
@@ -116,6 +123,43 @@ func (f *frames) header() (headerFields, error) {
 		}
 	}
 }
+
+// passLarge reads over the rest of a header block that was too large, and over its message:
+// it has been answered already. The line that was one too many is not looked at.
+func (f *frames) passLarge() error {
+	head := f.large
+	if head == nil {
+		return nil
+	}
+	f.large = nil
+	for size := 0; ; {
+		line, err := f.r.ReadSlice('\n')
+		size += len(line)
+		switch {
+		case size > mostHeader, errors.Is(err, bufio.ErrBufferFull):
+			return &framingError{"the header block does not end"}
+		case err != nil:
+			return midFrame(err)
+		}
+		line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))
+		if len(line) == 0 {
+			break
+		}
+		if err := head.field(line); err != nil {
+			return err
+		}
+	}
+	if head.length < 0 || head.length > mostSkipped {
+		return &framingError{"a frame has no Content-Length header"}
+	}
+	if _, err := io.CopyN(io.Discard, f.r, head.length); err != nil {
+		return midFrame(err)
+	}
+	return nil
+}
+
+// mostHeader is how much of a header block is read over at most.
+const mostHeader = 8 << 20
 
 func (h *headerFields) field(line []byte) error {
 	name, value, ok := bytes.Cut(line, []byte(":"))

@@ -118,7 +118,6 @@ func TestBrokenHeadersEndTheConnection(t *testing.T) {
 		"no colon":       "hello\r\n\r\n",
 		"JSON by itself": `{"jsonrpc":"2.0","id":1,"method":"m"}` + "\n",
 		"endless line":   "X: " + strings.Repeat("x", 70<<10),
-		"endless block":  strings.Repeat("X: y\r\n", 20<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPeer(t, Options{Handler: echo})
@@ -131,6 +130,31 @@ func TestBrokenHeadersEndTheConnection(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestALargeHeaderBlock is answered at once; what comes after its message is read.
+func TestALargeHeaderBlock(t *testing.T) {
+	const text = `{"jsonrpc":"2.0","id":1,"method":"lost"}`
+	lines, length := strings.Repeat("X: y\r\n", 64_000), fmt.Sprintf("Content-Length: %d\r\n", len(text))
+	for name, head := range map[string]string{"length first": length + lines, "length last": lines + length} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(t, Options{Handler: echo})
+			go func() {
+				p.sendBytes(head[:100<<10])
+				p.sendBytes(head[100<<10:] + "\r\n" + text)
+				p.send(`{"jsonrpc":"2.0","id":2,"method":"m"}`)
+			}()
+			p.wantError("null", CodeParse)
+			p.wantResult("2", "null")
+		})
+	}
+	t.Run("endless", func(t *testing.T) {
+		p := newPeer(t, Options{Handler: echo})
+		go func() { _, _ = io.WriteString(p.end, strings.Repeat(lines, 30)) }() // the connection may end before it has read all
+		p.wantError("null", CodeParse)
+		p.wantError("null", CodeParse)
+		p.wantEnd()
+	})
 }
 
 func TestAForeignCharacterSetIsRefused(t *testing.T) {

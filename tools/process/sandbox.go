@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,8 +128,14 @@ type boxOrder struct {
 	again bool // another command may need the same one
 }
 
-// Resolve is the path with every link followed, as far as it exists.
-func Resolve(path string) string {
+// Resolve is the path with every link followed, as far as it exists, and of a link to what
+// does not exist where that would be.
+func Resolve(path string) string { return resolve(path, mostLinks) }
+
+// mostLinks is how many links to what does not exist are followed, as the kernel does.
+const mostLinks = 40
+
+func resolve(path string, links int) string {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -137,7 +144,16 @@ func Resolve(path string) string {
 	if dir == path {
 		return path
 	}
-	return filepath.Join(Resolve(dir), filepath.Base(path))
+	dir = resolve(dir, links)
+	path = filepath.Join(dir, filepath.Base(path))
+	target, err := os.Readlink(path)
+	switch {
+	case err != nil || links == 0:
+		return path
+	case filepath.IsAbs(target):
+		return resolve(target, links-1)
+	}
+	return resolve(filepath.Join(dir, target), links-1)
 }
 
 // within says whether path is dir or lies below it.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -15,7 +16,7 @@ type LogOptions struct {
 	Limited  bool   // only the commits that changed Dir, unless it is the top of the repository
 	Ref      string // where to begin; "" is HEAD
 	Limit    int    // how many commits at most
-	MaxBytes int64  // the longest text of all messages together; 0 is no limit
+	MaxBytes int64  // of all commits as JSON: names, parents and escapes count as well; 0 is no limit
 }
 
 // Log lists commits, as git log does.
@@ -66,9 +67,12 @@ func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, erro
 		if err != nil {
 			return nil, err
 		}
-		size += int64(len(c.Subject) + len(c.Body))
-		if o.MaxBytes > 0 && size > o.MaxBytes {
-			return nil, fault.New(fault.FileTooLarge, "the messages of the first %d commits have more than %d bytes; ask for fewer", len(found)+1, o.MaxBytes)
+		text, err := json.Marshal(c)
+		if err != nil {
+			return nil, err
+		}
+		if size += int64(len(text)); o.MaxBytes > 0 && size > o.MaxBytes {
+			return nil, fault.New(fault.FileTooLarge, "what there is to say of the first %d commits has more than %d bytes; ask for fewer", len(found)+1, o.MaxBytes)
 		}
 		found = append(found, c)
 	}

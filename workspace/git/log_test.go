@@ -351,3 +351,25 @@ func TestObjects(t *testing.T) {
 	w.git("-c", "core.compression=0", "-c", "pack.indexVersion=2", "repack", "-adFq")
 	check()
 }
+
+// TestALogIsBounded whatever a commit is long in.
+func TestALogIsBounded(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	tree, parent := strings.TrimSpace(r.git("rev-parse", "HEAD^{tree}")), strings.TrimSpace(r.git("rev-parse", "HEAD"))
+	const limit = 64 << 10
+	for name, text := range map[string]string{
+		"parents": "tree " + tree + "\n" + strings.Repeat("parent "+parent+"\n", limit/40) + "author A <a@x> 1 +0000\ncommitter C <c@x> 1 +0000\n\nm\n",
+		"escapes": "tree " + tree + "\nauthor A <a@x> 1 +0000\ncommitter C <c@x> 1 +0000\n\n" + strings.Repeat("\x01", limit/4) + "\n",
+	} {
+		hash, err := r.try(text, "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Ref: strings.TrimSpace(hash), Limit: 1, MaxBytes: limit})
+		if fault.CodeOf(err) != fault.FileTooLarge {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
