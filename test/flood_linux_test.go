@@ -41,7 +41,7 @@ func textOf(r relay.Result) string { return string(bytes.Join(r, nil)) }
 // TestSixteenFloods: as many agents send large writes that nobody answers, all at once. The
 // sidecar stays small, says that they may try again, and serves everybody else.
 func TestSixteenFloods(t *testing.T) {
-	const agents, writes, most = 16, 8, 150
+	const agents, writes, most = 16, 8, 150 * raced
 	e := spawn(t, testrig.Options{})
 	e.Write("app.py", app)
 	var at struct{ Socket, Token string }
@@ -98,7 +98,7 @@ func TestSixteenFloods(t *testing.T) {
 
 // TestMemoryIsGivenBack after large reads, when nothing is called for a while.
 func TestMemoryIsGivenBack(t *testing.T) {
-	const most = 100
+	const most = 100 * raced
 	e := spawn(t, testrig.Options{})
 	e.Write("large.txt", strings.Repeat("some line of a text\n", 450_000))
 	var reads sync.WaitGroup
