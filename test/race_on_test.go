@@ -3,4 +3,4 @@
 package test
 
 // raced is how many times the memory a program takes with the race detector in it.
-const raced = 5
+const raced = 8
