@@ -66,7 +66,7 @@ func mcpInstall(args []string) int {
 
 // printInstall shows what somebody would paste who sets an agent up by hand.
 func printInstall(agent string, project bool) int {
-	self, err := os.Executable()
+	self, err := lasting()
 	if err != nil {
 		return fail(err)
 	}
@@ -91,7 +91,7 @@ func printInstall(agent string, project bool) int {
 }
 
 func planInstall(agent string, project, uninstall bool) (install.Plan, error) {
-	self, err := os.Executable()
+	self, err := lasting()
 	if err != nil {
 		return install.Plan{}, err
 	}

@@ -35,7 +35,20 @@ func serve(args []string) int {
 	sidecar.LimitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	start := func(s rpc.Setup) (*rpc.Core, error) { return sidecar.ForEditor(s, version) }
+	start := func(s rpc.Setup) (*rpc.Core, error) {
+		core, err := sidecar.ForEditor(s, version)
+		if err == nil {
+			ready := core.Ready
+			core.Ready = func() {
+				ready()
+				go func() {
+					renewLauncher(s)
+					askForStranded(ctx, s)
+				}()
+			}
+		}
+		return core, err
+	}
 	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf, Agents: installable()})
 }
 

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func agent(ctx context.Context, e exam, id, title string) (f Finding, shown bool
 // judge says whether the agent works through Pillion, and through nothing else.
 func judge(f Finding, id string, state install.State, e exam) Finding {
 	f.Data["installed"], f.Data["acts_unseen"] = nonNil(state.Scopes), nonNil(state.On)
-	again := "pillion mcp install " + id
+	again := e.command() + " mcp install " + id
 	switch {
 	case state.Server == "":
 		f.Status, f.Hint = Warning, again
@@ -86,6 +87,15 @@ func judge(f Finding, id string, state install.State, e exam) Finding {
 		}
 	}
 	return f
+}
+
+// command is how the user starts Pillion: by its name, or where that is not on PATH, as it is
+// when it came with an editor's extension, by its path.
+func (e exam) command() string {
+	if e.Binary == "" || e.programs.find("pillion") != "" || slices.Contains(e.programs.folders, filepath.Dir(e.Binary)) {
+		return "pillion"
+	}
+	return strings.ReplaceAll(e.Binary, " ", `\ `) // in quotes a shell would not know ~
 }
 
 func nonNil(list []string) []string { return append([]string{}, list...) }

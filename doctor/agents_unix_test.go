@@ -36,6 +36,21 @@ func edit(t *testing.T, path, old, new string) {
 	write(t, path, strings.Replace(string(text), old, new, 1), 0o600)
 }
 
+// What to do names a command that the user has: the program that came with an editor is not
+// on PATH.
+func TestRemediesCanBeRun(t *testing.T) {
+	p := newPlace(t)
+	p.script(t, "claude", "echo 2.1.0")
+	t.Setenv("PATH", p.bin)
+	if f := finding(t, p.examine(t), "agent.claude"); f.Hint != "~/bin/pillion mcp install claude" {
+		t.Errorf("%+v", f)
+	}
+	p.script(t, "pillion", "")
+	if f := finding(t, p.examine(t), "agent.claude"); f.Hint != "pillion mcp install claude" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestAgents(t *testing.T) {
 	settings := func(p machine) string { return filepath.Join(p.home, ".claude", "settings.json") }
 	for _, c := range []struct {

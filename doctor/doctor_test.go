@@ -33,7 +33,7 @@ func newPlace(t *testing.T) machine {
 		}
 	}
 	t.Setenv("HOME", p.home)
-	t.Setenv("PATH", p.bin)
+	t.Setenv("PATH", p.bin+string(filepath.ListSeparator)+filepath.Join(p.home, "bin"))
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME"} {
 		t.Setenv(name, "")
 	}

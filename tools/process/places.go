@@ -12,7 +12,7 @@ import (
 // home itself is the workspace: keys, and what shells and programs read when they
 // start. With what Pillion keeps it is privatePlaces.
 var private = strings.Fields(`
-	.ssh .gnupg .aws .azure .kube .docker .config .local/bin .local/share/keyrings .local/share/systemd
+	.ssh .gnupg .aws .azure .kube .docker .config .local/bin .local/share/pillion .local/share/keyrings .local/share/systemd
 	.profile .bash_profile .bash_login .bash_logout .bashrc .bash_aliases .zshenv .zprofile .zshrc .zlogin .kshrc .cshrc .tcshrc .login
 	.gitconfig .netrc .npmrc .pypirc .pam_environment .xprofile .xinitrc .xsession .xsessionrc .inputrc .vimrc .vim .emacs .emacs.d .tmux.conf .screenrc
 	.vscode .vscode-server .cursor .cargo .rustup go/bin go/pkg .cache .npm .gradle .m2 .nuget .bun .deno .yarn .local/share/pnpm
