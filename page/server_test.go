@@ -131,7 +131,7 @@ type reply struct {
 }
 
 var edit = (approval.Request{
-	ApprovalID: "one", Digest: "d1", Title: "Edit a.txt", Agent: approval.Agent{Name: "tester"}, Reasons: []approval.Reason{{Code: "class", Text: "this tool changes files"}},
+	ApprovalID: "one", Digest: "d1", Title: "Edit a.txt", Agent: approval.Agent{Name: "tester"}, Reasons: []approval.Reason{{Code: "protected", Text: "it is a program"}},
 	Preview: approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{
 		Path: "a.txt", Diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-<b>one\n+two\u200b\n", Additions: 1, Deletions: 1,
 	}})},

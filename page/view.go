@@ -60,7 +60,7 @@ type choice struct {
 func viewOf(r approval.Request) view {
 	p := r.Preview
 	v := view{
-		ID: r.ApprovalID, Digest: r.Digest, Who: fault.Quote(r.Agent.Name), Title: fault.Escape(r.Title), Reasons: r.Reasons,
+		ID: r.ApprovalID, Digest: r.Digest, Who: fault.Quote(r.Agent.Name), Title: fault.Escape(r.Title), Reasons: approval.Particular(r.Reasons),
 		Command: p.Kind == "command", Lines: p.Lines, Facts: p.OwnFacts(), Diff: rows(diff.Rows(p.Diff)), Notices: p.Notices,
 	}
 	for _, d := range r.Decisions {

@@ -112,9 +112,10 @@ func rememberable(r approval.Request) *approval.Choice {
 func boxText(r approval.Request, preview int) (text string, whole bool) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s asks: %s\n", clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Line(r.Title), boxLine))
-	for i, reason := range r.Reasons {
+	reasons := approval.Particular(r.Reasons)
+	for i, reason := range reasons {
 		if i == boxReasons {
-			fmt.Fprintf(&out, "• … %d more reasons\n", len(r.Reasons)-i)
+			fmt.Fprintf(&out, "• … %d more reasons\n", len(reasons)-i)
 			break
 		}
 		out.WriteString("• " + clip(reason.Text, boxLine) + "\n")

@@ -206,7 +206,7 @@ func (a *Asker) show(r approval.Request) choices {
 		who = fault.Quote(r.Agent.Name) + " asks: "
 	}
 	fmt.Fprintf(a.o.Out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(who+fault.Escape(r.Title)))
-	for _, reason := range r.Reasons {
+	for _, reason := range approval.Particular(r.Reasons) {
 		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", reason.Text))
 	}
 	return a.showPreview(r)

@@ -95,7 +95,6 @@ func TestAQuestionLooksLikeThis(t *testing.T) {
 	}
 	want := `
 ? sample-agent asks: Edit app.py
-  • this tool changes files
 
   app.py  +1  −1
   @@ -1 +1 @@

@@ -104,10 +104,11 @@ func (r *Request) add(f Fact) {
 	}
 }
 
-// reasons are why it asks, without what a fact of its own says.
+// reasons are why this very call asks: not what is so of every call of the tool, nor what a
+// fact of its own says.
 func (r Request) reasons() Fact {
 	var out []string
-	for _, reason := range r.Reasons {
+	for _, reason := range Particular(r.Reasons) {
 		switch reason.Code {
 		case ReasonEnvironment, ReasonInput, reasonUnsaved:
 			continue
@@ -119,11 +120,17 @@ func (r Request) reasons() Fact {
 	return NewFact("reasons", "Asks because", out...)
 }
 
+// Particular are the reasons why this very call asks: that the tool asks before every call
+// helps nobody.
+func Particular(reasons []Reason) []Reason {
+	return slices.DeleteFunc(slices.Clone(reasons), func(r Reason) bool { return r.Code == ReasonClass })
+}
+
 // particulars are why this very call asks, in a line.
 func (r Request) particulars() string {
 	var out []string
-	for _, reason := range r.Reasons {
-		if reason.Code != ReasonClass && reason.Code != reasonMerged {
+	for _, reason := range Particular(r.Reasons) {
+		if reason.Code != reasonMerged {
 			out = append(out, reason.Text)
 		}
 	}

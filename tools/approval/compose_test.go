@@ -112,7 +112,7 @@ func TestWhatIsSaidOfACommand(t *testing.T) {
 		Reasons:   append(approval.UnsavedReason([]string{"a.py"}), approval.Because("class", "this tool runs a program"), approval.Because("class", "this tool runs a program"), approval.Because(approval.ReasonInput, "its input is y")),
 	})
 	want := []string{
-		"Process: web: runs until it ends, you stop it or the agent disconnects", "Folder: src", "Asks because: this tool runs a program",
+		"Process: web: runs until it ends, you stop it or the agent disconnects", "Folder: src",
 		"Runs:\n- cd src   (allowed by a rule)\n- make   (it writes to log)", "Writes: src/log", "Unsaved changes not included: a.py",
 		"Environment:\n- A\\nB=x\n- CI=1", "Input:\n- y\n- Network: blocked", "Sandbox: none: the command has your own rights", "Network: allowed", "Asked by: claude, over MCP",
 	}
@@ -155,7 +155,7 @@ func TestSandboxesAreNotPraised(t *testing.T) {
 func TestTheOnlyPartIsNoList(t *testing.T) {
 	p := approval.Preview{Kind: "command", Command: "ls", Parts: []approval.CommandPart{{Argv: []string{"ls"}, Why: "no rule allows it"}}}
 	r := composed(p, approval.Request{Reasons: []approval.Reason{approval.Because("class", "this tool runs a program")}})
-	want := []string{"Folder: the workspace folder", "Asks because:\n- this tool runs a program\n- no rule allows it", "Asked by: claude, over MCP"}
+	want := []string{"Folder: the workspace folder", "Asks because: no rule allows it", "Asked by: claude, over MCP"}
 	if got := facts(r.Preview.Facts); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -5,6 +5,7 @@ import { Uri, window } from "vscode";
 import type { Approval, ApprovalListener } from "./approvals";
 import { short, visible } from "./escape";
 import { announce } from "./notices";
+import { particular } from "./reasons";
 
 /** More notifications than this at a time only cover the editor; the view and the status bar count the rest. */
 const atOnce = 3;
@@ -15,7 +16,7 @@ export class Announcer implements Partial<ApprovalListener> {
 
   added(approval: Approval): void {
     const message = `${visible(approval.request.agent.name)} wants to ${short(approval.request.preview.deed, 120)}`;
-    const reasons = (approval.request.reasons ?? []).filter(({ code }) => code !== "class").map(({ text }) => short(text, 160));
+    const reasons = particular(approval.request.reasons).map(({ text }) => short(text, 160));
     void this.announce(approval, [message, ...reasons].join("; "));
   }
 

@@ -6,6 +6,7 @@ import type { Approval, Approvals, Choice } from "./approvals";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
 import { say } from "./notices";
+import { particular } from "./reasons";
 import { fitsLine, lineWidth } from "./request-page";
 
 export interface Table {
@@ -72,7 +73,7 @@ function item(approval: Approval): Item {
   return {
     label: short(request.preview.deed, readable ? lineWidth * 2 : lineWidth),
     description: [visible(request.agent.name), folder, readable ? "" : "$(eye-closed) not seen yet"].filter(Boolean).join(" · "),
-    detail: (request.reasons ?? []).map((reason) => short(reason.text, 160)).join("; "),
+    detail: particular(request.reasons).map((reason) => short(reason.text, 160)).join("; "),
     picked: true,
     id: approval.id,
     digest: request.digest,

@@ -22,6 +22,7 @@ import { takeHunks, tellMenus } from "./hunk-choice";
 import { hunkItem, tickFile, yesItem } from "./hunk-items";
 import { type Hunk, isWhole } from "./hunks";
 import type { FilePreview, SettingsUntrusted } from "./protocol";
+import { particular } from "./reasons";
 import type { SessionInfo, SessionUnusual } from "./session-protocol";
 import type { Prompt, Prompts } from "./prompts";
 import type { Sessions } from "./sessions";
@@ -171,7 +172,7 @@ function details(approval: Approval): Entry[] {
     ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : files.flatMap((file) => hunksOf(approval, file))),
     ...(chosen.isOpen ? [{ kind: "yes" as const, approval }] : []),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
-    ...[...new Set((request.reasons ?? []).map(({ text }) => text))].map((text) => ({ kind: "reason" as const, approval, text, icon: "info" })),
+    ...[...new Set(particular(request.reasons).map(({ text }) => text))].map((text) => ({ kind: "reason" as const, approval, text, icon: "info" })),
   ];
 }
 
@@ -209,7 +210,7 @@ function approvalTooltip(approval: Approval): MarkdownString {
   const { request } = approval;
   const tooltip = new MarkdownString();
   tooltip.appendText(`${visible(request.agent.name)} wants to ${short(request.preview.deed, 2000)}\n`);
-  for (const reason of request.reasons ?? []) {
+  for (const reason of particular(request.reasons)) {
     tooltip.appendText(`\n${reason.text}\n`);
   }
   for (const decision of approval.remembering) {
