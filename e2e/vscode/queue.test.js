@@ -54,10 +54,14 @@ ride('the tab is closed: that is no answer, the call waits and can be shown agai
   await dialog.closeTab();
   await steadily('it still waits', async () => /waiting/.test(await window.status()) && !(await dialog.isOpen()), 1500);
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
-  await window.show('one.txt');
+  await window.command('Pillion: Approve');
+  await eventually('nobody answers what is not in front', async () => /first request that waits/.test((await window.notifications()).join('\n')));
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
   await (await window.dialog(/one\.txt.*proposes/)).press('Approve');
   assert.equal((await call).isError, false);
   assert.equal(sandbox.read('one.txt'), 'FIRST\n');
+  await window.command('Pillion: Approve');
+  await eventually('nothing waits any more', async () => /No request is waiting/.test((await window.notifications()).join('\n')));
 });
 
 ride('the agent gives up: the dialog says so and can no longer be approved', files, async (it) => {

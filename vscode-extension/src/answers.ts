@@ -1,6 +1,6 @@
 // The commands that answer a question, in one table: from its own dialog, from the view, by key.
 
-import { Uri, window } from "vscode";
+import { commands, Uri, window } from "vscode";
 import type { Choice } from "./approvals";
 import { scopes } from "./request-page";
 import { short, visible, withoutLinks } from "./escape";
@@ -54,7 +54,20 @@ function answering(name: string, give: Giver): Record<string, Handler> {
 type Giver = (bench: Workbench, ids: readonly string[], decisionId?: unknown) => unknown;
 
 function inTitle(give: Giver): Handler {
-  return (bench, first, second) => give(bench, first instanceof Uri ? named(first) : focused(bench), second);
+  return (bench, first, second) => {
+    const ids = first instanceof Uri ? named(first) : focused(bench);
+    return ids.length > 0 ? give(bench, ids, second) : showFirst(bench);
+  };
+}
+
+/** From the palette, while no request is in front: nobody answers what they have not seen. */
+async function showFirst({ approvals, prompts }: Workbench): Promise<void> {
+  if (approvals.all.length + prompts.all.length === 0) {
+    void say.information("No request is waiting.");
+    return;
+  }
+  await commands.executeCommand("pillion.showWaiting");
+  void say.information("This is the first request that waits. Read it, and answer it now.");
 }
 
 function inList(give: Giver): Handler {
