@@ -26,12 +26,12 @@ return function(approval)
   if approval:editable() == "message" then
     add("edit", "Edit Message", "your text is committed")
   end
+  add("reject", refusal.title, refusal.meaning) -- where there is little room, no is not what is cut
   for _, scope in ipairs({ "session", "workspace" }) do
     for _, decision in ipairs(approval:remembering(scope)) do
       add(scope, decision.title, decision.meaning, scope, decision.rule)
     end
   end
-  add("reject", refusal.title, refusal.meaning)
   if approval:has_agent() then
     add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "with reason")
     if not approval:is_review() then

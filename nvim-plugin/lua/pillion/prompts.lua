@@ -66,7 +66,7 @@ function M.open(request, reply, client, cancelled)
   for _, listener in ipairs(listeners) do
     listener()
   end
-  announce.waiting(("an agent asks: %s (:Pillion answers)"):format(escape.short(request.message, 200)), function()
+  announce.waiting(("an agent asks: %s  (:Pillion)"):format(escape.short(request.message, 200)), function()
     return get(prompt.promptId) == prompt
   end)
 end
