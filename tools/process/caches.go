@@ -95,7 +95,7 @@ func (o *ownCaches) find(r *Runner, base string) {
 		return
 	}
 	f := r.found()
-	spec := Spec{Args: []string{"go", "env", "GOPROXY"}, Dir: "/", Timeout: tryWithin, Confine: Confine{Level: f.Level, trial: true}}
+	spec := Spec{Args: []string{"go", "env", "GOPROXY"}, Dir: "/", Timeout: tryWithin, Confine: Confine{Level: f.Level, Offline: f.Offline, trial: true}}
 	p, err := r.start(context.Background(), spec, f.box, nil)
 	if err != nil {
 		return
