@@ -44,3 +44,30 @@ func TestKeysAreNoticedByContent(t *testing.T) {
 		}
 	}
 }
+
+// An error shows what a file holds now, and asks nobody.
+func TestErrorsShowNoKeys(t *testing.T) {
+	token := "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+	w := newWorld(t)
+	w.write("a.py", "x = 1\nTOKEN = '"+token+"'\n")
+	w.start()
+	for _, c := range []struct{ tool, arguments string }{
+		{"write_file", `{"path": "a.py", "content": "", "expected_version": "x"}`},
+		{"edit_file", `{"path": "a.py", "old_string": "x = 1", "new_string": "", "expected_version": "x"}`},
+		{"edit_file", `{"path": "a.py", "old_string": "x = 1\nTOKEN = 'gh'\n", "new_string": ""}`},
+	} {
+		for _, first := range []string{"", `{"path": "a.py", "start_line": 1, "end_line": 1}`} {
+			if first != "" {
+				w.ask(t.Context(), "read_file", first)
+			}
+			if r := w.ask(t.Context(), c.tool, c.arguments); !r.IsError || strings.Contains(string(r.Structured), token) {
+				t.Errorf("%s %s: %s", c.tool, c.arguments, r.Structured)
+			}
+		}
+	}
+	w.human.take(&call{answers: []answer{w.readAnswer("approve")}})
+	w.ask(t.Context(), "read_file", `{"path": "a.py"}`)
+	if r := w.ask(t.Context(), "write_file", `{"path": "a.py", "content": "", "expected_version": "x"}`); !strings.Contains(string(r.Structured), token) {
+		t.Errorf("approved: %s", r.Structured)
+	}
+}

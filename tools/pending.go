@@ -219,13 +219,33 @@ func (p *pending) rememberFirst() {
 // it would have to be asked for.
 func (p *pending) withoutSecrets(err error) error {
 	e := fault.From(err)
+	key := keyShown(e)
 	for path := range p.snapshot.Rests() {
+		why := ""
 		if _, known := seenVersion(p.call.Session, path); !known && isSecret(path) {
-			return fault.New(e.Code, "%s", e.Message).
-				WithHint("%s looks like a file with secrets; read_file asks the user for it", fault.Quote(path.String()))
+			why = "looks like a file with secrets"
+		} else if key != "" && !p.call.Session.GrantedOnce()["secret:"+fault.Quote(path.String())] {
+			why = "seems to hold " + key
+		}
+		if why != "" {
+			return fault.New(e.Code, "%s", e.Message).WithHint("%s %s; read_file asks the user for it", fault.Quote(path.String()), why)
 		}
 	}
 	return err
+}
+
+// keyShown is the kind of key in what an error shows beside the agent's own text, "" if none.
+func keyShown(e *fault.Error) string {
+	for name, value := range e.Details {
+		text, is := value.(string)
+		if !is {
+			text = string(mustMarshal(value))
+		}
+		if kind := policy.KeyIn(text); kind != "" && name != "your_text" {
+			return kind
+		}
+	}
+	return ""
 }
 
 // waitForEditor reports true, after a wait, when an edit rests on an open file

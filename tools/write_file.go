@@ -129,10 +129,14 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	return e, nil
 }
 
-// unread says what of the file the agent replaces without having read it.
+// unread says what of the file the agent replaces without having read it. A version that it
+// names is of a text that it knows, but for text that is not saved and that it was only shown
+// a part of.
 func (a writeFileArgs) unread(in Input, before *document.File, b basis) string {
+	_, seen := in.Session.Seen(fileName(before.Path))
 	switch {
-	case !before.Exists || a.ExpectedVersion != "":
+	case !before.Exists:
+	case a.ExpectedVersion != "" && !(before.Dirty && (seen || len(before.Text) > conflictClip)):
 	case b.version == "" || b.proposed:
 		return "it replaces a whole file that the agent has not read"
 	case in.Session.SeenWhole(fileName(before.Path)) == "":

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"pillion/internal/fault"
 )
@@ -20,10 +19,7 @@ const Everything = "*"
 func Hosts(rules Rules) []string {
 	var out []string
 	for _, rule := range rules.Allow {
-		against := func(other Rule) bool {
-			below, wild := strings.CutPrefix(rule.Specifier, "*.")
-			return other.Tool == networkTool && (other.judgeReach(below) != differs || wild && strings.HasSuffix(strings.ToLower(other.Specifier), "."+below))
-		}
+		against := func(other Rule) bool { return other.judgeReach(rule.Specifier) != differs }
 		if rule.Tool == networkTool && rule.Specifier != "" && !slices.ContainsFunc(slices.Concat(rules.Deny, rules.Ask), against) {
 			out = append(out, rule.Specifier)
 		}

@@ -50,6 +50,43 @@ func TestWhatCommandsMayReach(t *testing.T) {
 	}
 }
 
+// A rule that restricts holds however it and the agent spell the host, and for each way to
+// name more of which it is a part; in full_access too, where nobody is asked.
+func TestRulesAboutHostsHoldInEverySpelling(t *testing.T) {
+	for _, c := range []struct {
+		rule, asked string
+		refused     bool
+	}{
+		{"bad.example.org", "*.example.org", true},
+		{"bad.example.org", "*.org:443", true},
+		{"*.bad.example.org", "*.example.org", true},
+		{"bad.example.org", "*.other.org", false},
+		{"example.org:443", "example.org", true},
+		{"example.org:22", "example.org", false},
+		{"example.org:22", "example.org:0022", true},
+		{"bad.example.org:22", "*.example.org:22", true},
+		{"example.org", "example.org.", true},
+		{"Example.org.", "example.org", true},
+		{"10.0.0.1", "::ffff:10.0.0.1", true},
+		{"[::1]", "::1", true},
+		{"localhost", "127.0.0.1:80", true},
+		{"0:0:0:0:0:0:0:1", "[::1]:80", true},
+		{"b\u00fccher.example", "xn--bcher-kva.example", true},
+		{"example.org", "badexample.org", false},
+	} {
+		d := Decide(Request{
+			Tool: "run_command", Access: Exec, Mode: FullAccess, Command: &Command{Line: "ls", POSIX: true, Hosts: []string{c.asked}},
+			Rules: Rules{Deny: rulesOf(t, "network("+c.rule+")")},
+		})
+		if (d.Verdict == Refuse) != c.refused {
+			t.Errorf("%s, with %s denied: %s", c.asked, c.rule, d.Verdict)
+		}
+		if left := Hosts(Rules{Allow: rulesOf(t, "network("+c.asked+")"), Ask: rulesOf(t, "network("+c.rule+")")}); (len(left) == 0) != c.refused {
+			t.Errorf("%s, for all commands, with %s to be asked about: %q", c.asked, c.rule, left)
+		}
+	}
+}
+
 // What is remembered of a command stands for its hosts as well.
 func TestOffersWithHosts(t *testing.T) {
 	r := Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{Line: "npm ci", POSIX: true, Hosts: []string{"a.example", "b.example:22"}}}

@@ -119,7 +119,7 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	for _, m := range others {
 		at[m.path] = m
 	}
-	put(readable, privateIn(append(slices.Clone(c.Writable), places...), valueOf(env, "HOME"))...)
+	put(readable, privateIn(append(slices.Clone(c.Writable), places...), env)...)
 	put(readable, c.ReadOnly...)
 	put(empty, c.Hidden...)
 	for _, socket := range sockets() {
@@ -184,15 +184,20 @@ func resolvers() []string {
 		"/run/postgresql", "/run/mysqld", "/run/redis")
 }
 
-// privateIn are the private places of the home that lie in a folder that can be
-// written.
-func privateIn(writable []string, home string) []string {
+// privateIn are the private places of the home, and caches, that lie in a folder that can be
+// written. Whoever names a place opens the caches in it as well, but for those of commands.
+func privateIn(writable, env []string) []string {
+	home := valueOf(env, "HOME")
 	if !filepath.IsAbs(home) {
 		return nil
 	}
+	private, commands := privatePlaces(Resolve(home)), cachesIn(env)
 	var out []string
-	for _, path := range privatePlaces(Resolve(home)) {
-		if withinAny(writable, path) && !slices.Contains(writable, path) {
+	for _, path := range slices.Concat(private, usersCaches(env), []string{commands}) {
+		named := func(dir string) bool {
+			return dir == path || path != commands && within(dir, path) && slices.Contains(private, dir)
+		}
+		if withinAny(writable, path) && !slices.ContainsFunc(writable, named) {
 			out = append(out, path)
 		}
 	}

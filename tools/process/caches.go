@@ -95,7 +95,7 @@ func (o *ownCaches) find(r *Runner, base string) {
 		return
 	}
 	f := r.found()
-	spec := Spec{Args: []string{"go", "env", "GOPROXY"}, Dir: "/", Timeout: tryWithin, Confine: Confine{Level: f.Level, trial: true}}
+	spec := Spec{Args: []string{"go", "env", "GOPROXY"}, Dir: "/", Timeout: tryWithin, Confine: Confine{Level: f.Level, Offline: f.Offline, trial: true}}
 	p, err := r.start(context.Background(), spec, f.box, nil)
 	if err != nil {
 		return
@@ -157,6 +157,13 @@ func cachesIn(env []string) string {
 	return filepath.Join(Resolve(base), "pillion", "commands")
 }
 
+func usersCaches(env []string) (out []string) {
+	for _, c := range caches {
+		out = append(out, c.users(env))
+	}
+	return out
+}
+
 // workspaceOf is the folder whose commands share caches: the innermost that dir is in.
 func workspaceOf(c Confine, dir string) (out string) {
 	dir = Resolve(dir)
@@ -172,20 +179,26 @@ func workspaceOf(c Confine, dir string) (out string) {
 func sweepCaches(base string) {
 	entries, _ := os.ReadDir(base) //nolint:errcheck // then there are none
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > cacheDays*24*time.Hour {
+		if info, err := e.Info(); err == nil && e.IsDir() && time.Since(info.ModTime()) > cacheDays*24*time.Hour {
 			removeAll(filepath.Join(base, e.Name()))
 		}
 	}
 }
 
-// removeAll is os.RemoveAll for folders too that cannot be written, as Go makes them.
+// removeAll is os.RemoveAll for folders too that cannot be written, as Go makes them. It
+// follows no link, also none that a command puts there meanwhile.
 func removeAll(dir string) {
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	_ = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700)
+			_ = root.Chmod(path, 0o700)
 		}
 		return nil
 	})
+	root.Close()
 	_ = os.RemoveAll(dir)
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // What lies in caches is run by the user's own shell, editor and builds.
@@ -128,6 +130,56 @@ func TestWhereTheUsersCachesAre(t *testing.T) {
 		want, asked := map[string]string{"GOCACHE": "/builds", "GOMODCACHE": "/elsewhere/pkg/mod", "npm_config_cache": "/home/me/.npm", mavenArguments: "/home/me/.m2/repository"}[c.variable]
 		if got := c.users(env); asked && got != want {
 			t.Errorf("%s: %s", c.variable, got)
+		}
+	}
+}
+
+// A workspace may hold the folder of all commands' caches, or the user's own: where
+// variables say so, and where it is a folder of caches itself.
+func TestCachesInAWorkspaceAreClosed(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("HOME", p.outside)
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(p.inside, "cache"))
+	t.Setenv("GOMODCACHE", filepath.Join(p.inside, "modules"))
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		refuses(t, r, Bubblewrap)
+		return
+	}
+	files := []string{put(t, filepath.Join(p.inside, "cache/pillion/commands/other/go/go-build/x"), "before"), put(t, filepath.Join(p.inside, "modules/example.com/x.go"), "before")}
+	for _, file := range files {
+		if got := run(t, r, p.spec(Bubblewrap, "echo bad >"+file+"; rm -rf "+file+"; touch here; echo x >$GOCACHE-x")); content(file) != "before" || content(filepath.Join(p.inside, "here")) != "" {
+			t.Errorf("%s: %q, %+v", file, content(file), got)
+		}
+	}
+}
+
+// What is removed may change meanwhile: nothing outside of it gets another mode.
+func TestRemovingFollowsNoLinks(t *testing.T) {
+	base := t.TempDir()
+	outside := filepath.Join(base, "outside")
+	put(t, filepath.Join(outside, "below", "x"), "")
+	for i := range 300 {
+		dir, link := filepath.Join(base, "own"), filepath.Join(base, "link")
+		put(t, filepath.Join(dir, "a", "x"), "")
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 200 {
+				_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "a"), unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+			}
+		}()
+		removeAll(dir)
+		<-done
+		_ = os.RemoveAll(dir)
+		_ = os.RemoveAll(link)
+		for _, kept := range []string{outside, filepath.Join(outside, "below")} {
+			if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o755 {
+				t.Fatalf("after %d: %v, %v", i, info.Mode(), err)
+			}
 		}
 	}
 }

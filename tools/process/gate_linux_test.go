@@ -45,6 +45,13 @@ func TestListedHostsCanBeReached(t *testing.T) {
 		}
 	})
 	t.Run("a box is for its own hosts", func(t *testing.T) {
+		spec.Confine.Hosts, spec.Confine.PrivateHosts = []string{"a.example", "b.example"}, nil
+		run(t, r, spec)
+		first := made(t, r)
+		spec.Confine.Hosts, spec.Confine.PrivateHosts = []string{"a.example"}, []string{"b.example"}
+		if run(t, r, spec); made(t, r) == first {
+			t.Error("a private host was taken for one that is listed")
+		}
 		spec.Confine.Hosts = []string{other}
 		if got := run(t, r, spec); !slices.Equal(got.Refused, []string{there.Listener.Addr().String()}) {
 			t.Errorf("%+v", got)

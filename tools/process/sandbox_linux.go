@@ -235,10 +235,9 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 	if !c.holds() {
 		return hold{}, boxOrder{}, nil
 	}
-	env := merge(r.base, spec.Env)
 	var places []string
 	if !c.trial {
-		places = append(temporary(env), caches...)
+		places = append(temporary(r.base), caches...) // a call's own variables open nothing
 	}
 	h := hold{Level: c.Level, Files: raw(c.Files), Offline: c.Offline}
 	switch c.Level {
@@ -252,7 +251,7 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 		if err != nil {
 			return hold{}, boxOrder{}, err
 		}
-		own, err := r.temporaryMounts(&c, env)
+		own, err := r.temporaryMounts(&c)
 		if err != nil {
 			return hold{}, boxOrder{}, err
 		}
@@ -268,7 +267,7 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 				h.Masked = append(h.Masked, []byte(m.path))
 			}
 		}
-		return h, boxOrder{words, r.base, keyOf(append(slices.Concat(words, h.Hosts), h.PrivateHosts...), mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
+		return h, boxOrder{words, r.base, keyOf(slices.Concat(words, h.Hosts, []string{"private"}, h.PrivateHosts), mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
 	}
 	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
 }
@@ -277,13 +276,13 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 // ones. Files there that its lines name are the shared ones all the same; what is no file,
 // a socket above all, is not. A file of the session's own comes before a shared one that is
 // only to be read.
-func (r *Runner) temporaryMounts(c *Confine, env []string) (own []mount, err error) {
+func (r *Runner) temporaryMounts(c *Confine) (own []mount, err error) {
 	if c.trial {
 		return nil, nil
 	}
-	dirs := slices.DeleteFunc(temporary(env), func(dir string) bool { return withinAny(c.Writable, dir) })
+	dirs := slices.DeleteFunc(temporary(r.base), func(dir string) bool { return withinAny(c.Writable, dir) })
 	for _, dir := range dirs {
-		instead, err := r.scratch.folder(c.Session, dir)
+		instead, err := r.scratch.folder(c.Session, dir, c.Writable)
 		if err != nil {
 			return nil, fault.New(fault.ExecutionFailed, "the folder for temporary files cannot be made: %w", err)
 		}

@@ -15,7 +15,7 @@ import (
 // none that is made later, and leaves nothing there for another program.
 type scratch struct {
 	mu    sync.Mutex // guards what follows
-	base  string     // of this sidecar; made when it is first needed
+	bases []string   // of this sidecar; made when one is first needed
 	named map[string][]string
 }
 
@@ -25,23 +25,42 @@ const mostNamed = 64
 const scratchPrefix = "pillion-commands-" // followed by the process whose it is
 
 // folder gives a session's own folder in place of a folder for temporary files.
-func (s *scratch) folder(session, instead string) (string, error) {
+func (s *scratch) folder(session, instead string, writable []string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.base == "" {
-		sweep(os.TempDir(), scratchPrefix)
-		base, err := os.MkdirTemp("", scratchPrefix+strconv.Itoa(os.Getpid())+"-")
-		if err != nil {
-			return "", err
-		}
-		s.base = Resolve(base)
+	base, err := s.base(writable)
+	if err != nil {
+		return "", err
 	}
 	name := hash(session) + strings.ReplaceAll(instead, string(filepath.Separator), "-")
-	dir := filepath.Join(s.base, name)
+	dir := filepath.Join(base, name)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
 	return dir, os.Chmod(dir, 0o777|os.ModeSticky) // as programs expect it; nobody else gets this far
+}
+
+// base is where no command can put a link in the place of a folder: out of the folders that
+// they may write.
+func (s *scratch) base(writable []string) (string, error) {
+	for _, base := range s.bases {
+		if !withinAny(writable, base) {
+			return base, nil
+		}
+	}
+	for _, in := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		if in = Resolve(in); withinAny(writable, in) || !isFolder(in) {
+			continue
+		}
+		sweep(in, scratchPrefix)
+		base, err := os.MkdirTemp(in, scratchPrefix+strconv.Itoa(os.Getpid())+"-")
+		if err != nil {
+			return "", err
+		}
+		s.bases = append(s.bases, base)
+		return base, nil
+	}
+	return "", errors.New("all such folders lie in the workspace")
 }
 
 // shared are the files in folders for temporary files that lines of the session named, with
@@ -63,8 +82,8 @@ func (s *scratch) shared(session string, files []string) []string {
 func (s *scratch) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.base != "" {
-		_ = os.RemoveAll(s.base)
-		s.base = ""
+	for _, base := range s.bases {
+		removeAll(base)
 	}
+	s.bases = nil
 }

@@ -61,6 +61,50 @@ func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
 	}
 }
 
+// TestTemporaryFilesLieOutsideTheWorkspace, where no command can put a link in the place of
+// another session's folder, which the next box would show as /tmp.
+func TestTemporaryFilesLieOutsideTheWorkspace(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("TMPDIR", filepath.Join(p.inside, "temporary"))
+	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		refuses(t, r, Bubblewrap)
+		return
+	}
+	run(t, r, p.spec(Bubblewrap, "true"))
+	lay := run(t, r, p.spec(Bubblewrap, "for d in temporary/"+scratchPrefix+"*/*; do rm -r $d && ln -s ../../../outside $d; done"))
+	got := run(t, r, p.spec(Bubblewrap, "echo x >/tmp/escaped; echo x >$TMPDIR/here"))
+	info, err := os.Stat(p.outside)
+	if err != nil || info.Mode().Perm() != 0o755 || content(filepath.Join(p.outside, "escaped")) != "nothing" || content(filepath.Join(p.inside, "temporary/here")) != "x" {
+		t.Errorf("%v: %+v, %+v", info.Mode(), lay, got)
+	}
+}
+
+// TestACallsOwnVariablesOpenNothing: what can be written is where the user's own say.
+func TestACallsOwnVariablesOpenNothing(t *testing.T) {
+	p := newPlace(t)
+	r := newRunner(t)
+	closed := put(t, filepath.Join(p.inside, ".git/hooks/x"), "before")
+	there := put(t, filepath.Join(p.outside, "x"), "before")
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		for _, file := range []string{there, closed} {
+			spec := p.spec(level, "echo after > "+file)
+			spec.Confine.ReadOnly = []string{filepath.Join(p.inside, ".git")}
+			for _, name := range names("TMPDIR HOME XDG_CACHE_HOME GOPATH GOCACHE") {
+				spec.Env = map[string]string{name: filepath.Dir(file)}
+				got := run(t, r, spec)
+				if open := level == None || level == Landlock && file == closed; (content(file) == "after") != open {
+					t.Errorf("%s for %s: %+v", name, file, got)
+				}
+				put(t, file, "before")
+			}
+		}
+	})
+}
+
 // TestAFileThatTheLineNamesCanBeRead, and one of the session's own comes before it.
 func TestAFileThatTheLineNamesCanBeRead(t *testing.T) {
 	r, shared := sharedFolder(t)

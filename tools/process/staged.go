@@ -9,12 +9,13 @@ import (
 // Staged is a folder in which programs make files beside those that they change, so that it
 // has to be writable as a whole, and of which only what is on a list may change. Bubblewrap
 // shows the command a copy of the folder's own entries; when all of the command is gone, its
-// guardian brings back what is on the list. The other levels have no such thing.
+// guardian brings back what is on the list and git.HarmlessState. The other levels have no
+// such thing.
 type Staged struct {
 	Dir     string
 	Files   string   // regular expression: names of files that may be made, changed and removed
 	Folders []string // folders that may be, with all in them
-	Open    []string // folders that are no copies: they are written where they are
+	Open    []string // folders that are no copies: they are written where they are, but for links and other odd files
 	Closed  []string // folders that look empty where they are not there, and cannot be made
 }
 
@@ -23,7 +24,9 @@ type stage struct {
 	Dir, Copy []byte
 	Files     string
 	Folders   []string
+	Open      []string // those that are there
 	Closed    []string
+	Made      int64 // when the copy was, as changedAt gives it
 	// Before are the folder's own entries on the list as they were copied, by their names.
 	Before map[string]copied
 }

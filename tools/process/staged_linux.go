@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"pillion/workspace/git"
 )
 
 const (
@@ -41,7 +43,7 @@ func newStage(s Staged) (*stage, []mount, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Folders: s.Folders, Closed: s.Closed, Before: map[string]copied{}}
+	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Folders: s.Folders, Closed: s.Closed, Made: changedAt(dir), Before: map[string]copied{}}
 	made, err := out.fill(s, list, entries)
 	if err != nil {
 		out.discard()
@@ -57,6 +59,7 @@ func (s *stage) fill(staged Staged, list *regexp.Regexp, entries []os.DirEntry) 
 		switch {
 		case strings.HasPrefix(name, stagePrefix), e.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
 		case e.IsDir() && slices.Contains(staged.Open, name):
+			s.Open = append(s.Open, name)
 			made, err = append(made, mount{kind: writable, path: real}), os.Mkdir(twin, 0o700)
 		case e.IsDir() && slices.Contains(staged.Folders, name) || e.Type().IsRegular() && list.MatchString(name):
 			if s.take(name, real, twin) != nil {
@@ -183,6 +186,9 @@ func stampOf(path string) stamp {
 // command and not on the list, or changed by somebody else meanwhile.
 func (s *stage) settle() (dropped []string) {
 	defer s.discard()
+	for _, name := range s.Open {
+		s.clean(filepath.Join(string(s.Dir), name))
+	}
 	list, err := regexp.Compile(s.Files)
 	if err != nil {
 		return nil // newStage compiled it
@@ -211,6 +217,35 @@ func (s *stage) settle() (dropped []string) {
 	return dropped
 }
 
+// clean removes what the command made in a folder and is neither file nor folder: git would
+// write to where a link leads.
+func (s *stage) clean(dir string) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error { // what cannot be read is no link
+		if err == nil && !e.IsDir() && !e.Type().IsRegular() && changedAt(filepath.Join(dir, path)) >= s.Made {
+			_ = root.Remove(path)
+		}
+		return nil
+	})
+}
+
+// changedAt is when an entry was last changed in any way, which no command can set.
+func changedAt(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return sys.Ctim.Nano()
+}
+
 func (s *stage) twin(name string) string { return filepath.Join(string(s.Copy), name) }
 
 // was says whether the copy has a place to mount over, or a link, of that name.
@@ -228,7 +263,7 @@ func (s *stage) replace(name string, before stamp) bool {
 		return false
 	}
 	defer unlock()
-	if stampOf(real) != before || !plain(twin) {
+	if stampOf(real) != before || !plain(twin) || !git.HarmlessState(name, real, twin) {
 		return false
 	}
 	aside := ""

@@ -38,10 +38,17 @@ func only(fits func(netip.Addr) bool, otherwise func(netip.Addr) error) control 
 }
 
 // asciiHost is a host's name as it goes over the network, in which no letter looks like
-// another.
+// another. Each host has one: a point at its end, or an address in the form of a longer one,
+// is another spelling.
 func asciiHost(host string) (string, error) {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.WithZone("").String(), nil
+	if _, err := netip.ParseAddr(host); err != nil {
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return "", err
+		}
+		host = strings.TrimRight(host, ".")
 	}
-	return idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().WithZone("").String(), nil
+	}
+	return host, nil
 }

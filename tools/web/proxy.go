@@ -8,6 +8,7 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,7 +30,7 @@ func ParseHost(text string) (string, error) {
 	}
 	below, wild := strings.CutPrefix(name, "*.")
 	ascii, err := asciiHost(strings.Trim(below, "[]"))
-	if err != nil || ascii == "" || strings.ContainsAny(ascii, "*/@ %") || len(text) > 300 {
+	if err != nil || ascii == "" || strings.ContainsAny(ascii, "*/@ %") || len(text) > 300 || isNumeric(ascii) && (wild || !isAddress(ascii)) {
 		return "", bad
 	}
 	if wild {
@@ -42,7 +43,20 @@ func ParseHost(text string) (string, error) {
 	if err != nil || at.Port() == 0 {
 		return "", bad
 	}
-	return net.JoinHostPort(ascii, port), nil
+	return net.JoinHostPort(ascii, strconv.Itoa(int(at.Port()))), nil
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// isNumeric says whether a host is an address or what some programs read as one, such as
+// 127.1: no name of a host ends in a number.
+func isNumeric(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	_, err := strconv.ParseUint(last, 0, 64)
+	return err == nil || isAddress(host) || strings.Trim(last, "0123456789") == ""
 }
 
 // Listed says whether one of the hosts, as ParseHost gives them, is this one at this port.
@@ -157,7 +171,7 @@ func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 
 // check looks at an address that a listed name resolved to.
 func (p *Proxy) check(to, name string) error {
-	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" || named(p.Private, name) {
+	if isAddress(name) || name == "localhost" || named(p.Private, name) {
 		return nil
 	}
 	return onlyPublic(name)("tcp", to, nil)

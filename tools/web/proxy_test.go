@@ -19,6 +19,9 @@ func TestParseHost(t *testing.T) {
 		"bücher.example": "xn--bcher-kva.example", "127.0.0.1:5432": "127.0.0.1:5432", "::1": "::1", "[::1]:80": "[::1]:80", "localhost": "localhost",
 		"": "", "*": "", "*.": "", "a b": "", "example.org:": "", "example.org:0": "", "example.org:70000": "", "example.org:x": "", "https://example.org": "", "example.org/x": "", "me@example.org": "", "a.*.org": "",
 		strings.Repeat("a", 400): "",
+		// Each has one spelling, and none leads to addresses by a wildcard or a short form.
+		"example.org..": "example.org", "example.org\u3002:0443": "example.org:443", "[::ffff:10.0.0.1]:80": "10.0.0.1:80", "\uff11\uff12\uff17.0.0.1": "127.0.0.1", "fe80::1%lo": "fe80::1",
+		"*.0.0.1:2375": "", "*.1": "", "127.1": "", "0x7f.1": "", "0x7f000001": "", "2130706433": "", "017700000001": "", "*.::1": "", "..": "",
 	} {
 		got, err := ParseHost(text)
 		if got != want || (err == nil) != (want != "") {

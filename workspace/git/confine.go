@@ -1,14 +1,17 @@
 package git
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/worktree"
 )
 
 // What git changes of a repository's own entries when it commits, fetches, switches or
@@ -18,9 +21,10 @@ const WritableFiles = `^([A-Z][A-Z_]*|index|packed-refs|shallow|sharedindex\.[0-
 
 var (
 	// OpenFolders have data alone.
-	OpenFolders = []string{"objects", "refs", "logs", "reftable", "lfs", "rr-cache"}
-	// StateFolders are of a merge, rebase or series of commits that is not finished.
-	StateFolders = []string{"rebase-merge", "rebase-apply", "sequencer"}
+	OpenFolders = []string{"objects", "refs", "reftable", "lfs", "rr-cache"}
+	// StateFolders are of a merge, rebase or series of commits that is not finished; and logs,
+	// in which git appends what a commit's message says, so that no link may stand there.
+	StateFolders = []string{"rebase-merge", "rebase-apply", "sequencer", "logs"}
 	// ClosedFolders cannot be made either.
 	ClosedFolders = []string{"hooks", "info", "modules", "worktrees"}
 )
@@ -37,16 +41,52 @@ const (
 func Repositories(dir string) []string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if gitDir, err := gitdir.GitDirOf(at); err == nil && gitDir != "" {
-			out := []string{gitDir}
-			if common := gitdir.CommonDirOf(gitDir); common != gitDir {
-				out = append(out, common)
-			}
-			return below(out)
+			return below(ownOf(at, gitDir))
 		}
 		if filepath.Dir(at) == at {
 			return nil
 		}
 	}
+}
+
+// ownOf are the folders of the repository of top that are its own: a command can name any other
+// repository where there was no .git before. What lies elsewhere has to name top as well.
+func ownOf(top, named string) (out []string) {
+	top, err := filepath.EvalSymlinks(top)
+	gitDir, otherErr := filepath.EvalSymlinks(named)
+	dotGit := filepath.Join(top, ".git")
+	if err != nil || otherErr != nil || gitDir != dotGit && !pointsBack(gitDir, top) {
+		return nil
+	}
+	out = append(out, gitDir)
+	switch common := gitdir.CommonDirOf(gitDir); {
+	case common == gitDir:
+		return out
+	case filepath.Base(filepath.Dir(gitDir)) == "worktrees" && filepath.Dir(filepath.Dir(gitDir)) == common:
+		return append(out, common)
+	}
+	return nil
+}
+
+// pointsBack says whether a repository elsewhere is that of a linked work tree or submodule
+// at top.
+func pointsBack(gitDir, top string) bool {
+	same := func(path string) bool {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(gitDir, path)
+		}
+		real, err := filepath.EvalSymlinks(path)
+		return err == nil && real == top
+	}
+	if text, err := gitfile.Read(filepath.Join(gitDir, "gitdir")); err == nil && same(filepath.Dir(strings.TrimSpace(string(text)))) {
+		return true
+	}
+	r, err := gitdir.Open(top, gitDir)
+	if err != nil {
+		return false
+	}
+	workTree := r.Config.Get("core.worktree")
+	return workTree != "" && same(workTree)
 }
 
 // below adds the repositories in the modules and worktrees of others.
@@ -72,4 +112,51 @@ func below(found []string) []string {
 		}
 	}
 	return found
+}
+
+// HarmlessState says whether an entry on the list above, as a command left it at now, may take
+// the place of the one at before: it makes the user's next git neither run programs, write
+// elsewhere, nor take the folder for none.
+func HarmlessState(name, before, now string) bool {
+	switch {
+	case name == "HEAD":
+		return gitdir.IsHead(now)
+	case name == "index", strings.HasPrefix(name, "sharedindex."):
+		return worktree.IndexStaysInside(now)
+	}
+	for file, runs := range running {
+		if folder, base, _ := strings.Cut(file, "/"); folder == name && addsLine(filepath.Join(before, base), filepath.Join(now, base), runs) {
+			return false
+		}
+	}
+	return true
+}
+
+// running are the lines of an unfinished rebase or series of commits from which git runs a
+// program. A strategy is one: git runs it by its name, and by its path if that has a slash.
+var running = map[string]*regexp.Regexp{
+	"rebase-merge/git-rebase-todo": regexp.MustCompile(`(?m)^[ \t]*(x|exec)([ \t]|$)`),
+	"rebase-merge/strategy":        regexp.MustCompile(`/`),
+	"sequencer/opts":               regexp.MustCompile(`[/\\]`), // settings, in which \ joins lines
+}
+
+// addsLine says whether a file has a line of a kind that it had not before. What cannot be
+// read may have one.
+func addsLine(before, now string, kind *regexp.Regexp) bool {
+	text, err := gitfile.Read(now)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	known := map[string]bool{}
+	if was, err := gitfile.Read(before); err == nil {
+		for line := range strings.Lines(string(was)) {
+			known[strings.TrimSpace(line)] = true
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if kind.MatchString(line) && !known[strings.TrimSpace(line)] {
+			return true
+		}
+	}
+	return false
 }

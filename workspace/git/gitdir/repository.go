@@ -115,11 +115,11 @@ func GitDirOf(top string) (string, error) {
 // repository, one that a stranger has laid out in the work tree or above it.
 func isGitDir(dir string) bool {
 	common := CommonDirOf(dir)
-	return isHead(filepath.Join(dir, "HEAD")) && gitfile.IsDir(filepath.Join(common, "objects")) && gitfile.IsDir(filepath.Join(common, "refs"))
+	return IsHead(filepath.Join(dir, "HEAD")) && gitfile.IsDir(filepath.Join(common, "objects")) && gitfile.IsDir(filepath.Join(common, "refs"))
 }
 
-// isHead reports whether a file may be a repository's HEAD.
-func isHead(name string) bool {
+// IsHead reports whether a file may be a repository's HEAD.
+func IsHead(name string) bool {
 	if target, err := os.Readlink(name); err == nil {
 		return strings.HasPrefix(target, "refs/")
 	}

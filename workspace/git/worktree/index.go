@@ -85,6 +85,7 @@ type indexReader struct {
 	stage   uint8           // of the entry before
 	sparse  bool            // see index, likewise trees
 	trees   func() *cachedTree
+	part    bool // of a split index, in which an entry without a path stands for one of the other part
 }
 
 const (
@@ -100,20 +101,9 @@ func corrupt(what string) error {
 }
 
 func (r *indexReader) read() (entries []IndexEntry, err error) {
-	if len(r.text) < indexHeader+indexTrailer || string(r.text[:4]) != "DIRC" {
-		return nil, corrupt("no header")
-	}
-	r.version = r.number(4)
-	if r.version < 2 || r.version > 4 {
-		return nil, fault.New(fault.GitError, "index version %d is not supported; git update-index --index-version 4 rewrites it", r.version)
-	}
-	count := int(r.number(8))
-	if count > len(r.text)/entryFixed {
-		return nil, corrupt("too few entries")
-	}
-	r.text, r.at = r.text[:len(r.text)-indexTrailer], indexHeader
-	if r.version < 4 {
-		r.names.Grow(max(0, len(r.text)-r.at-count*entryFixed))
+	count, err := r.begin()
+	if err != nil {
+		return nil, err
 	}
 	entries = make([]IndexEntry, count)
 	for i := range entries {
@@ -122,6 +112,45 @@ func (r *indexReader) read() (entries []IndexEntry, err error) {
 		}
 	}
 	return entries, r.extensions()
+}
+
+// IndexStaysInside says whether all entries of an index, or of one that is split in two files,
+// lie in the work tree and outside of .git: git checks out what an index names wherever that
+// is. What is not there is an empty one.
+func IndexStaysInside(file string) bool {
+	const most = 256 << 20
+	text, err := gitfile.ReadWithin(file, most)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	r := &indexReader{text: text, trees: noTrees, part: true}
+	count, err := r.begin()
+	for range count {
+		if err == nil {
+			err = r.entry(&IndexEntry{})
+		}
+	}
+	return err == nil
+}
+
+// begin reads the header and gives how many entries follow.
+func (r *indexReader) begin() (count int, err error) {
+	if len(r.text) < indexHeader+indexTrailer || string(r.text[:4]) != "DIRC" {
+		return 0, corrupt("no header")
+	}
+	r.version = r.number(4)
+	if r.version < 2 || r.version > 4 {
+		return 0, fault.New(fault.GitError, "index version %d is not supported; git update-index --index-version 4 rewrites it", r.version)
+	}
+	count = int(r.number(8))
+	if count > len(r.text)/entryFixed {
+		return 0, corrupt("too few entries")
+	}
+	r.text, r.at = r.text[:len(r.text)-indexTrailer], indexHeader
+	if r.version < 4 {
+		r.names.Grow(max(0, len(r.text)-r.at-count*entryFixed))
+	}
+	return count, nil
 }
 
 // number is the one at a place, which there must be.
@@ -162,7 +191,10 @@ func (r *indexReader) entry(e *IndexEntry) error {
 
 // follows checks an entry and its place behind the one before.
 func (r *indexReader) follows(e *IndexEntry) error {
-	if e.path == "" { // it stands for an entry of the other file
+	switch {
+	case e.path == "" && r.part:
+		return nil
+	case e.path == "": // it stands for an entry of the other file
 		return errSplit
 	}
 	known := r.folder // how much of the path the entry before has been checked for
