@@ -2,11 +2,13 @@ package sidecar
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/terminal"
 	"pillion/tools"
@@ -107,5 +109,48 @@ func BenchmarkEditFile(b *testing.B) {
 			b.Fatal(r.Err)
 		}
 		i++
+	}
+}
+
+// BenchmarkObserve is what it adds to a command that its changes are kept: of one that
+// changes nothing in a folder with 1,800 files, of one that changes a file, and of one in a
+// folder with too many, where nobody has listed them before.
+func BenchmarkObserve(b *testing.B) {
+	b.Setenv("HOME", b.TempDir())
+	b.Setenv("XDG_STATE_HOME", "")
+	for _, one := range []struct {
+		name            string
+		files           int
+		watched, writes bool
+	}{{"nothing", 1800, true, false}, {"a file", 1800, true, true}, {"unwatched", 1800, false, false}, {"too many", 20_000, true, false}} {
+		b.Run(one.name, func(b *testing.B) {
+			dir := b.TempDir()
+			for i := range one.files {
+				name := filepath.Join(dir, fmt.Sprintf("folder%d", i/50), fmt.Sprintf("file%d.txt", i))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(strings.Repeat("text\n", 1000)), 0o644)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			c, _ := reader(b, dir)
+			if one.watched {
+				c.Announce()
+				for !c.tree.State().Ready {
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+			began := time.Now()
+			for n := 0; b.Loop(); n++ {
+				if n == 1 {
+					b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms-first")
+				}
+				observed := c.Registry.Committer.Observe(b.Context())
+				if one.writes {
+					if err := os.WriteFile(filepath.Join(dir, "folder3", "file160.txt"), []byte(fmt.Sprint(n)), 0o644); err != nil {
+						b.Fatal(err)
+					}
+				}
+				observed.End(b.Context(), journal.Origin{CallID: "c"})
+			}
+		})
 	}
 }

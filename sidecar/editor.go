@@ -62,7 +62,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },
 		Ready:          c.Announce,
 		Opened:         c.languages.Opened,
-		Saved:          c.tracker.Saved,
+		Saved:          c.saved,
 		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,
 		Relay:          agents.Info,

@@ -138,6 +138,7 @@ func New(o Options) (*Sidecar, error) {
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
 	}
+	c.Registry.Committer.Observer = &change.Observer{List: c.Registry.Files.List, Told: c.Registry.Files.Told}
 	kept.Tell = o.Events.Problem
 	if !alone {
 		c.Registry.Activity, kept.Changed = o.Events.Activity, o.Events.Journal

@@ -7,6 +7,7 @@ import (
 
 	"pillion/internal/state"
 	"pillion/rpc"
+	"pillion/workspace"
 	"pillion/workspace/git"
 	"pillion/workspace/search"
 	"pillion/workspace/tracking"
@@ -137,6 +138,12 @@ func (c *Sidecar) track(changed func([]tracking.Change), state func(rpc.Tracking
 	c.Registry.Committer.Making = c.tracker.Making
 	c.tree.Follow(c.tracker.Follow)
 	c.degraded.report = state
+}
+
+// saved takes that the editor wrote a file.
+func (c *Sidecar) saved(p workspace.Path) {
+	c.tracker.Saved(p)
+	c.Registry.Committer.Observer.Claim(p)
 }
 
 // watchedFiles takes the word of the editor's own watcher, where ours sees less.

@@ -224,7 +224,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			}
 			return plan.Run(ctx, Hands{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch, Search: p.search,
-				Agents: r.Agents, Found: p.callFound,
+				Agents: r.Agents, Found: p.callFound, Observe: p.observe,
 			})
 		case *Edits:
 			edits = plan

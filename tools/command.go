@@ -105,9 +105,12 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 		Command: &judged,
 		Reasons: c.reasons(),
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			return run(ctx, hands, process.Spec{
+			end := hands.Observe(ctx)
+			answer, err := run(ctx, hands, process.Spec{
 				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held,
 			})
+			end(answer)
+			return answer, err
 		},
 	}
 }

@@ -140,6 +140,10 @@ type Answer struct {
 	rest string
 	// paged: the tool has made the page, or exactly this much was asked for.
 	paged bool
+	// unkept is what the call changed and the journal does not have, as a clause; goesOn says
+	// that it will change more.
+	unkept string
+	goesOn bool
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }
@@ -275,6 +279,8 @@ type Hands struct {
 	Processes ownProcesses
 	Human     Human
 	Output    func(stream, text string) // streamed while it runs; never nil
+	// Observe is called before a command is started, and what it gives with its answer.
+	Observe func(context.Context) (end func(*Answer))
 	// Fetch gets a page, and Search what is found on the web.
 	Fetch  func(context.Context, *url.URL) (web.Page, error)
 	Search func(ctx context.Context, query string, limit int) ([]web.Found, error)

@@ -217,6 +217,9 @@ func (t Tool) result(a *Answer) Result {
 	for _, note := range a.Notes {
 		r.Content = append(r.Content, Part{Type: "text", Text: note})
 	}
+	if a.unkept != "" {
+		r.add("not_in_journal", a.unkept)
+	}
 	if a.caused != nil {
 		r.add("diagnostics", a.caused)
 	}

@@ -14,7 +14,7 @@ var _ = define(NewExec(Spec{
 	Name:        "run_command",
 	Title:       "Run command",
 	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment, no network but network. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
-	Results:     []any{runCommandResult{}},
+	Results:     []any{runCommandResult{}, unkeptResult{}},
 }, planRunCommand))
 
 type runCommandArgs struct {
@@ -124,6 +124,7 @@ func backgroundAnswer(c command, page int, p *process.Named, got process.Result,
 		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(shown),
 		Notes:   c.notes(got.Truncated),
 		paged:   true,
+		goesOn:  true,
 		Summary: text,
 		Display: &Display{Kind: "command", Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr},
 	}

@@ -16,7 +16,7 @@ var _ = define(NewExec(Spec{
 	Name:        "run_persistent",
 	Title:       "Start process",
 	Description: "Starts a server, watcher or shell that runs on until it ends or your session does. read_process, write_process and kill_process take its process_id.",
-	Results:     []any{runPersistentResult{}},
+	Results:     []any{runPersistentResult{}, unkeptResult{}},
 }, planRunPersistent))
 
 type runPersistentArgs struct {
@@ -194,6 +194,7 @@ func persistentAnswer(c command, page int, p *process.Named, ready *readiness) (
 	return &Answer{
 		Result: out, Summary: text, Text: text + outputText(out.Output, out.Next),
 		paged:   true,
+		goesOn:  state.Running,
 		Notes:   append(gaps(more, out.Truncated), c.notes(false)...),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: out.ExitCode, Stdout: out.Output},
 	}, nil

@@ -19,8 +19,8 @@ type FileStamp struct {
 	Size              int64
 	Modified, Changed int64 // Unix nanoseconds, by the file system's clock
 	Inode             uint64
-	// Names is how many hard links it has.
-	Names uint32
+	// Names is how many hard links it has, and Mode who may do what with it.
+	Names, Mode uint32
 }
 
 // Settled says that a change after the stamp was taken, at the time now, would show in
@@ -69,7 +69,7 @@ func (r *FileReader) Stamp(p Path) (FileStamp, error) {
 
 func stampOf(info fs.FileInfo) FileStamp {
 	facts := factsOf(info)
-	s := FileStamp{Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: facts.inode, Names: uint32(HardLinks(info))} //nolint:gosec // a count
+	s := FileStamp{Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: facts.inode, Names: uint32(HardLinks(info)), Mode: uint32(info.Mode().Perm())} //nolint:gosec // a count
 	if !facts.changed.IsZero() {
 		s.Changed = facts.changed.UnixNano()
 	}

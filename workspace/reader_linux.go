@@ -70,5 +70,5 @@ func (h *folderHandle) stamp(rel string) (FileStamp, bool) {
 }
 
 func stampFrom(info *unix.Stat_t) FileStamp {
-	return FileStamp{Size: info.Size, Modified: info.Mtim.Nano(), Changed: info.Ctim.Nano(), Inode: info.Ino, Names: uint32(info.Nlink)} //nolint:gosec // a count
+	return FileStamp{Size: info.Size, Modified: info.Mtim.Nano(), Changed: info.Ctim.Nano(), Inode: info.Ino, Names: uint32(info.Nlink), Mode: info.Mode & 0o777} //nolint:gosec // a count
 }

@@ -18,6 +18,7 @@
 // steps are staged; its end mark is not, so whoever finds none looks at the files: Recover,
 // at each start, sweeps up after programs that were killed. Revert turns records back, from
 // the newest to the oldest, into one Set, which is committed and journalled as any other.
+// What a command changes is seen by an Observer, and its records are made afterwards.
 package change
 
 import (

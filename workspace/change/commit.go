@@ -78,6 +78,8 @@ type Committer struct {
 	// Making hears of each set before it is made, and what it gives back of what stands
 	// there then, nil if nothing was made. Nil: nobody is told.
 	Making func(origin journal.Origin, s Set) (made func([]Outcome))
+	// Observer keeps what commands change. Nil: nobody does.
+	Observer *Observer
 
 	calls calls
 	late  late
@@ -107,6 +109,7 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (o
 		return nil, err
 	}
 	defer unlock()
+	defer c.Observer.claim(s.paths())()
 	if c.Making != nil {
 		made := c.Making(origin, s)
 		defer func() { made(out) }()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"pillion/internal/fault"
@@ -118,7 +119,14 @@ func (d *diskStep) version() string {
 	return document.Version(d.data)
 }
 
-func newTemp() string { return ".pillion-" + rand.Text() + ".tmp" }
+const tempBegins, tempEnds = ".pillion-", ".tmp"
+
+func newTemp() string { return tempBegins + rand.Text() + tempEnds }
+
+// IsTemp: the temporary files beside a file that is written, and folders that go.
+func IsTemp(name string) bool {
+	return strings.HasPrefix(name, tempBegins) && strings.HasSuffix(name, tempEnds)
+}
 
 // keepAttributes gives the new file the mode, owner and extended attributes of
 // the one that it replaces.

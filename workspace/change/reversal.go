@@ -188,6 +188,9 @@ func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if err := r.checkWay(p); err != nil {
+		return false, err
+	}
 	switch Operation(newest.record.Operation) {
 	case Overwrite:
 		return r.undoText(p, newest, oldest)
@@ -203,6 +206,17 @@ func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
 		return false, r.undoMode(p, newest)
 	}
 	return false, conflict("there is nothing to revert: `pillion journal show` shows what was recorded")
+}
+
+// checkWay fails where something else is in place of a folder that holds p: what is put back
+// would go where a link leads.
+func (r *reversal) checkWay(p workspace.Path) error {
+	for dir := p.Dir(); len(r.moves) == 0 && !dir.IsRoot() && r.restored[dir.Abs()] == nil; dir = dir.Dir() {
+		if info, err := dir.Lstat(); err == nil && !info.IsDir() {
+			return conflict("%s is no folder any more; revert that first", fault.Quote(dir.String()))
+		}
+	}
+	return nil
 }
 
 func conflict(format string, args ...any) error {

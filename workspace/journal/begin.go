@@ -41,20 +41,47 @@ func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
 // Write is the first half of Begin: what is written outlives this program, and Sync has
 // it outlive the machine. In between temporary files can be made.
 func (s *Store) Write(o Origin, records []Record) (*Pending, error) {
-	e := Entry{Origin: o, ID: newID(), Time: s.stamp(time.Now()), Records: records}
-	g, err := s.use(sizeOf(records), e.ID)
-	if err != nil {
-		return nil, journalFault(err)
-	}
-	b := s.batch(g)
-	if err = b.keepAll(records); err == nil {
-		err = b.write(kindBegin, e, false)
-	}
+	e := s.entry(o, records)
+	g, err := s.keep(e, func(b *batch) error { return b.write(kindBegin, e, false) })
 	if err != nil {
 		s.leave(g, e.ID, true) // there is no begin of it that would need an end
 		return nil, journalFault(err)
 	}
 	return &Pending{ID: e.ID, Time: e.Time, store: s, segment: g}, nil
+}
+
+// Made writes down a change set that somebody else has made already. It is durable when
+// Made returns. Its end stands before its begin: no crash leaves one that was begun and
+// did not end, which the next start would take back.
+func (s *Store) Made(o Origin, records []Record) (Entry, error) {
+	e := s.entry(o, records)
+	g, err := s.keep(e, func(b *batch) (err error) {
+		if b.frames, err = appendJSON(b.frames, kindEnd, ending{ID: e.ID, State: StateDone}); err != nil {
+			return err
+		}
+		return b.write(kindBegin, e, true)
+	})
+	s.leave(g, e.ID, true)
+	e.State = StateDone
+	return e, journalFault(err)
+}
+
+func (s *Store) entry(o Origin, records []Record) Entry {
+	return Entry{Origin: o, ID: newID(), Time: s.stamp(time.Now()), Records: records}
+}
+
+// keep puts what the entry's states hold into a segment, and then what is to be written of
+// it. The segment is to be left.
+func (s *Store) keep(e Entry, write func(*batch) error) (*segment, error) {
+	g, err := s.use(sizeOf(e.Records), e.ID)
+	if err != nil {
+		return nil, err
+	}
+	b := s.batch(g)
+	if err = b.keepAll(e.Records); err == nil {
+		err = write(b)
+	}
+	return g, err
 }
 
 // Sync has the set outlive a crash of the machine. When it fails the set has ended.
@@ -125,8 +152,10 @@ func (s *Store) leave(g *segment, id string, ended bool) {
 	if s.active[id] = false; ended {
 		delete(s.active, id)
 	}
-	g.users--
-	s.release(g)
+	if g != nil {
+		g.users--
+		s.release(g)
+	}
 }
 
 // sizeOf is about what the records need.

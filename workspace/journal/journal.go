@@ -2,8 +2,9 @@
 // from before and after each change set, who made it, and what became of it.
 //
 // Open gives the Store. Store.Begin writes a change set down before it is made and is
-// durable when it returns; Pending.Done and Pending.Undone say how it ended. A change
-// set that has neither, and whose program is gone, was interrupted: see Interrupted.
+// durable when it returns; Pending.Done and Pending.Undone say how it ended, and Store.Made
+// writes down what is made already. A change set that has neither, and whose program is
+// gone, was interrupted: see Interrupted.
 // The store is shared: each program appends to segments of its own (segment.go says
 // how they look) and reads everybody's.
 //

@@ -35,6 +35,7 @@ type Store struct {
 	open    map[*segment]bool // segments with a file open
 	active  map[string]bool   // entries of ours that have no end; false: its writing failed
 	copies  int
+	copied  []*os.File // see Copies
 	closed  bool
 	began   time.Time // when the store was opened
 	last    time.Time // of the newest entry
@@ -101,7 +102,10 @@ func (s *Store) Close() error {
 		errs = append(errs, g.file.Close())
 	}
 	clear(s.open)
-	s.current = nil
+	for _, f := range s.copied {
+		errs = append(errs, f.Close())
+	}
+	s.current, s.copied = nil, nil
 	if s.life != nil {
 		errs = append(errs, s.life.end(len(s.active) == 0))
 		s.life = nil

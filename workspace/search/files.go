@@ -26,6 +26,7 @@ type Files struct {
 	making making
 
 	indexing indexing
+	told     atomic.Uint64 // changes
 
 	mu   sync.Mutex // guards all below
 	kept map[string]*kept
@@ -69,6 +70,7 @@ const mostChanged = 200
 // Changed takes that something happened to the entry name of the folder dir. It came
 // or went, or is a folder with another mode; or it was only written.
 func (f *Files) Changed(dir, name string, cameOrWent bool) {
+	f.told.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for root, k := range f.kept {
@@ -87,6 +89,7 @@ func (f *Files) Changed(dir, name string, cameOrWent bool) {
 
 // Lost takes that anything may have happened, or that ignore files changed.
 func (f *Files) Lost() {
+	f.told.Add(1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.kept) // one that is being made or mended will not be found either
@@ -138,6 +141,14 @@ func (f *Files) list(ctx context.Context, p workspace.Path, o workspace.WalkOpti
 		return found.Shallow(), k, nil
 	}
 	return found, k, nil
+}
+
+// Told counts the changes that happened so far. False: nobody watches well enough to know.
+func (f *Files) Told(ctx context.Context) (uint64, bool) {
+	if f == nil || f.settle(ctx) != nil {
+		return 0, false
+	}
+	return f.told.Load(), true
 }
 
 // Keeps says whether this very list is kept: as long as nothing changes it is given

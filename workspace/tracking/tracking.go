@@ -7,7 +7,7 @@
 // agents that want to look again: nothing is right because of it. Who changed a file
 // is found by content: what stands there is what the agent's change left, or what the
 // editor's buffer held before. A command that an agent runs is outside: nobody can
-// tell its writes from others'.
+// tell its writes from others' (change.Observer looks at what it leaves).
 package tracking
 
 import (
@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"pillion/workspace"
+	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/watch"
 )
@@ -44,13 +45,12 @@ const (
 )
 
 const (
-	gather     = 50 * time.Millisecond  // what comes within this is told as one
-	saveTime   = 400 * time.Millisecond // an editor says within this that it saved
-	keepTime   = 10 * time.Second       // changes of ours are told of within this
-	mostPaths  = 2000                   // are waited with; beyond that nobody reads a list
-	mostTold   = 200
-	mostBytes  = 16 << 20 // of a file that is read to tell who wrote it
-	oursMarker = ".pillion-"
+	gather    = 50 * time.Millisecond  // what comes within this is told as one
+	saveTime  = 400 * time.Millisecond // an editor says within this that it saved
+	keepTime  = 10 * time.Second       // changes of ours are told of within this
+	mostPaths = 2000                   // are waited with; beyond that nobody reads a list
+	mostTold  = 200
+	mostBytes = 16 << 20 // of a file that is read to tell who wrote it
 )
 
 // Tracker gathers changes. Its fields are set by New alone.
@@ -92,7 +92,7 @@ func (t *Tracker) Follow(events []watch.Event) {
 		switch {
 		case e.Op == watch.Lost:
 			t.tooMany = true
-		case e.Op != watch.Attributes && !isOurs(e.Name):
+		case e.Op != watch.Attributes && !change.IsTemp(e.Name):
 			t.note(filepath.Join(e.Dir, e.Name), e.Op == watch.Created)
 		}
 	}
@@ -104,7 +104,7 @@ func (t *Tracker) Changed(uris []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, uri := range uris {
-		if p, ok := t.documents.Workspace().FromURI(uri); ok && !isOurs(p.Base()) {
+		if p, ok := t.documents.Workspace().FromURI(uri); ok && !change.IsTemp(p.Base()) {
 			t.note(p.Abs(), false)
 		}
 	}
@@ -116,11 +116,6 @@ func (t *Tracker) Saved(p workspace.Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.saved[p.Abs()] = time.Now()
-}
-
-// isOurs: the temporary files beside a file that is written, and folders that go.
-func isOurs(name string) bool {
-	return strings.HasPrefix(name, oursMarker) && strings.HasSuffix(name, ".tmp")
 }
 
 // note needs t.mu.
@@ -230,7 +225,7 @@ func (t *Tracker) unfold(seen map[string]*sighting) (tooMany bool) {
 // without a path is none.
 func (t *Tracker) judge(ignored *workspace.Ignored, abs string, s *sighting) (_ Change, now bool) {
 	p, ok := t.documents.Workspace().Place(abs)
-	if !ok || p.IsRoot() || slices.ContainsFunc(strings.Split(p.Rel(), "/"), isOurs) {
+	if !ok || p.IsRoot() || slices.ContainsFunc(strings.Split(p.Rel(), "/"), change.IsTemp) {
 		return Change{}, true
 	}
 	info, err := p.Lstat()

@@ -1,0 +1,108 @@
+package tools_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/workspace/change"
+	"pillion/workspace/journal"
+)
+
+// observed is a world whose journal has what commands change that nobody was asked about.
+func observed(t *testing.T) *world {
+	w := newWorld(t)
+	w.start()
+	w.registry.Approvals = approval.NewQueue(yes{}, 0)
+	store, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
+	w.must(err)
+	t.Cleanup(func() { w.must(store.Close()) })
+	w.registry.Committer.Journal = &change.Journal{Store: store}
+	w.registry.Committer.Observer = &change.Observer{
+		List: w.registry.Files.List,
+		Told: w.registry.Files.Told,
+	}
+	return w
+}
+
+// unkept runs a command, and gives what the journal does not have of it.
+func (w *world) unkept(tool, callID string, arguments map[string]any) string {
+	w.t.Helper()
+	raw, err := json.Marshal(arguments)
+	w.must(err)
+	var last tools.Activity
+	w.registry.Activity = func(a tools.Activity) { last = a }
+	r := w.registry.Execute(w.t.Context(), tools.Call{Name: tool, CallID: callID, Arguments: raw, Session: w.session("s")})
+	if r.IsError {
+		w.t.Errorf("%s: %v", arguments["command"], r.Err)
+	}
+	var out struct {
+		NotInJournal string `json:"not_in_journal"`
+	}
+	w.must(json.Unmarshal(r.Structured, &out))
+	if said := out.NotInJournal; said != "" && (!strings.Contains(last.Summary, said) || !strings.Contains(r.Content[len(r.Content)-1].Text, said)) {
+		w.t.Errorf("%q is not in %q, or not in %+v", said, last.Summary, r.Content)
+	}
+	return out.NotInJournal
+}
+
+func TestACommandThatNobodyWasAskedAboutIsReverted(t *testing.T) {
+	w := observed(t)
+	for _, mode := range []policy.Mode{policy.Default, policy.FullAccess} {
+		w.must(w.session("s").SetMode(mode))
+		if mode == policy.Default {
+			rule, err := policy.ParseRule("run_command(echo agent > a.txt)")
+			w.must(err)
+			w.rules.Allow = append(w.rules.Allow, rule)
+		}
+		w.write("a.txt", "yours\n")
+		if got := w.unkept("run_command", string(mode), map[string]any{"command": "echo agent > a.txt"}); got != "" {
+			t.Errorf("not in the journal: %s", got)
+		}
+		if w.holds("a.txt") != "agent\n" {
+			t.Fatalf("it has not run: %q", w.holds("a.txt"))
+		}
+		_, err := w.registry.Committer.Revert(t.Context(), change.Selection{CallID: string(mode)}, journal.Origin{CallID: "revert"}, false)
+		if w.must(err); w.holds("a.txt") != "yours\n" {
+			t.Errorf("in mode %s it is %q after the revert", mode, w.holds("a.txt"))
+		}
+	}
+}
+
+func TestACommandThatWasAskedAboutIsNotObserved(t *testing.T) {
+	w := observed(t)
+	w.write("a.txt", "yours\n")
+	if got := w.unkept("run_command", "c", map[string]any{"command": "echo agent > a.txt"}); got != "" {
+		t.Errorf("it says %q", got)
+	}
+	entries, err := w.registry.Committer.History(change.Selection{}, 0)
+	if w.must(err); len(entries) > 0 || w.holds("a.txt") != "agent\n" {
+		t.Errorf("the journal has %+v, the file %q", entries, w.holds("a.txt"))
+	}
+}
+
+func TestAProcessSaysThatTheJournalHasNotWhatItChanges(t *testing.T) {
+	w := observed(t)
+	fifo := w.path("end")
+	w.must(makeFIFO(fifo))
+	w.must(w.session("s").SetMode(policy.FullAccess))
+	for tool, more := range map[string]map[string]any{"run_command": {"background_after": 0.2}, "run_persistent": {"process_id": "p"}} {
+		more["command"] = "echo agent > " + tool + ".txt; read x < end"
+		if got := w.unkept(tool, tool, more); got != "what it changes from now on is not in the journal" {
+			t.Errorf("of %s it says %q", tool, got)
+		}
+		_, err := w.registry.Committer.Revert(t.Context(), change.Selection{CallID: tool}, journal.Origin{CallID: "revert"}, false)
+		if w.must(err); w.holds(tool+".txt") != "" {
+			t.Errorf("what %s did until then is not reverted", tool)
+		}
+	}
+	if got := w.unkept("run_persistent", "ends", map[string]any{"process_id": "q", "command": "true"}); got != "" {
+		t.Errorf("of a process that has ended it says %q", got)
+	}
+	w.must(os.WriteFile(fifo, []byte("\n\n"), 0))
+}

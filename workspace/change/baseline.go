@@ -1,0 +1,350 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+	"pillion/workspace/journal"
+)
+
+// What is copied: so many files, together and each of so many bytes. Tests alone set them.
+var (
+	mostFiles       = 2000
+	mostBytes int64 = 64 << 20
+	mostOne   int64 = 16 << 20
+)
+
+// baseline is what was in the workspace at the last look, but for what is ignored. Lists
+// say what to look at: of a folder that is in the same list nothing has changed.
+type baseline struct {
+	copies *journal.Copies
+	lists  map[string]*workspace.Contents // by the workspace folder
+	rules  map[string]string              // likewise: what says from afar what is ignored
+	files  map[workspace.Path]*held
+}
+
+// held is a file as it was, or a symbolic link.
+type held struct {
+	stamp  workspace.FileStamp
+	taken  time.Time // just before the stamp
+	link   string    // where it leads, if it is one
+	copied journal.Copy
+	why    string // there is no copy
+}
+
+func (b *baseline) forget() {
+	b.lists, b.rules, b.files = map[string]*workspace.Contents{}, map[string]string{}, map[workspace.Path]*held{}
+	if b.copies != nil {
+		b.copies.Clear() //nolint:errcheck // then it is longer than it need be
+	}
+}
+
+// findings are what a look found different.
+type findings struct {
+	all      []difference
+	ignoring bool // other things may be ignored now: what is in no list may have been there
+}
+
+// difference is one path. What was not there, or is not, is nil.
+type difference struct {
+	path    workspace.Path
+	was, is *held
+	made    []string // folders on the way to it that are new, outermost first
+}
+
+// look brings the baseline up to date and gives what is different now. At first there need
+// not be any yet.
+func (b *baseline) look(ctx context.Context, c *Committer, first bool) (out findings, err error) {
+	if b.copies == nil {
+		if b.copies, err = c.Journal.Store.Copies(); err != nil {
+			return out, err
+		}
+	}
+	roots := c.Documents.Workspace().Roots()
+	isNew := len(b.lists) != len(roots) || slices.ContainsFunc(roots, func(p workspace.Path) bool { return b.lists[p.Abs()] == nil })
+	if isNew && !first {
+		return out, errors.New("other folders are open now")
+	}
+	if first && (isNew || b.copies.Size() > 2*mostBytes) {
+		b.forget()
+	}
+	lists, err := b.list(ctx, c, roots)
+	for i := 0; err == nil && i < len(roots); i++ {
+		if list := lists[i]; b.lists[roots[i].Abs()] != list {
+			err = b.compare(ctx, c, &out, roots[i], list)
+		}
+	}
+	slices.SortFunc(out.all, func(x, y difference) int { return strings.Compare(x.path.Abs(), y.path.Abs()) })
+	return out, err
+}
+
+// list lists the workspace folders, unless there is too much in them together. One that
+// may have very much in it is not listed whole.
+func (b *baseline) list(ctx context.Context, c *Committer, roots []workspace.Path) (out []*workspace.Contents, err error) {
+	files, size := 0, int64(0)
+	for _, root := range roots {
+		if b.lists[root.Abs()] == nil {
+			if _, err := root.List(ctx, workspace.WalkOptions{}, false, 2*mostFiles); err != nil {
+				return nil, err
+			}
+		}
+		list, err := c.Observer.List(ctx, root, workspace.WalkOptions{}, true)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list)
+		err = list.Walk(func(_ *workspace.Contents, e *workspace.Listed) error {
+			if !e.Type.IsDir() {
+				files++
+			}
+			if e.Size <= mostOne {
+				size += e.Size
+			}
+			if files > mostFiles || size > mostBytes {
+				return workspace.ErrTooMany
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (b *baseline) compare(ctx context.Context, c *Committer, out *findings, root workspace.Path, list *workspace.Contents) error {
+	reader, err := root.NewReader()
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	l := &looking{baseline: b, workspace: c.Documents.Workspace(), reader: reader, old: b.lists[root.Abs()], found: out, seen: map[workspace.Path]bool{}}
+	if err := l.folder(ctx, list); err != nil {
+		return err
+	}
+	for p := range b.files {
+		if p.Top() == root && !l.seen[p] {
+			l.file(p, nil)
+		}
+	}
+	rules := root.RulesAround() + list.Facts().RulesWithin()
+	out.ignoring = out.ignoring || rules != b.rules[root.Abs()]
+	b.lists[root.Abs()], b.rules[root.Abs()] = list, rules
+	return nil
+}
+
+// looking is one look at a workspace folder.
+type looking struct {
+	*baseline
+	workspace *workspace.Workspace
+	reader    *workspace.FileReader
+	old       *workspace.Contents // of the whole workspace folder; nil: there was none
+	found     *findings
+	seen      map[workspace.Path]bool
+}
+
+// folder looks at what is in a folder. What is in the same list as before is as it was.
+func (l *looking) folder(ctx context.Context, c *workspace.Contents) error {
+	old, _ := l.before(c.Folder)
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		switch p := c.Folder.Join(e.Name); {
+		case e.Below != nil:
+			if err := l.folder(ctx, e.Below); err != nil {
+				return err
+			}
+		case e.Type.IsDir() || IsTemp(e.Name):
+		default:
+			if l.seen[p] = true; old != c {
+				l.file(p, e)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// before is the list of a folder as it was; false: there was none.
+func (l *looking) before(dir workspace.Path) (*workspace.Contents, bool) {
+	if l.old == nil {
+		return nil, false
+	}
+	return l.old.Find(dir)
+}
+
+// file looks at a file, or a link. What is in no list any more is nil.
+func (l *looking) file(p workspace.Path, listed *workspace.Listed) {
+	if p.Top().HasOthers() {
+		if place, ok := l.workspace.Place(p.Abs()); !ok || place != p {
+			return // it is of a workspace folder within this one
+		}
+	}
+	d := difference{path: p, was: l.files[p]}
+	d.is = l.take(p, listed, d.was)
+	if l.files[p] = d.is; listed == nil || d.is == nil {
+		delete(l.files, p)
+	}
+	if d.isNone() {
+		return
+	}
+	for dir := p.Dir(); d.was == nil && !dir.IsRoot(); dir = dir.Dir() {
+		if _, there := l.before(dir); there {
+			break
+		}
+		d.made = slices.Insert(d.made, 0, dir.Abs())
+	}
+	l.found.all = append(l.found.all, d)
+}
+
+// take looks at an entry, and copies it unless it is as it was. What is in no list any more
+// may be ignored now. Neither a file nor a link is nothing.
+func (l *looking) take(p workspace.Path, listed *workspace.Listed, was *held) *held {
+	var kind fs.FileMode
+	if listed != nil {
+		kind = listed.Type
+	} else {
+		at, err := p.Entry()
+		if err == nil && at != p {
+			return nil // a link is on the way to it
+		}
+		var info fs.FileInfo
+		if err == nil {
+			info, err = p.Lstat()
+		}
+		switch {
+		case fault.CodeOf(err) == fault.PermissionDenied:
+			return &held{why: "(it cannot be seen)"}
+		case err != nil:
+			return nil
+		}
+		kind = info.Mode().Type()
+	}
+	switch kind {
+	case fs.ModeSymlink:
+		if link, err := p.Root().Readlink(filepath.FromSlash(p.Rel())); err == nil {
+			return &held{link: link}
+		}
+	case 0:
+		taken := time.Now()
+		stamp, err := l.reader.Stamp(p)
+		if err != nil {
+			return nil
+		}
+		if was != nil && was.stamp == stamp && stamp.Settled(was.taken) {
+			return was
+		}
+		is := &held{stamp: stamp, taken: taken}
+		l.copy(p, was, is)
+		return is
+	}
+	return nil
+}
+
+func (l *looking) copy(p workspace.Path, was, is *held) {
+	for range tries {
+		switch {
+		case is.stamp.Names > 1:
+			is.why = "(it has other names)"
+			return
+		case is.stamp.Size > mostOne:
+			is.why = "(it is too large)"
+			return
+		}
+		data, stamp, err := l.reader.Read(p, mostOne)
+		if err == nil {
+			is.copied, err = l.keep(data, was)
+		}
+		if err != nil {
+			is.why = "(it could not be copied)"
+			return
+		}
+		if is.stamp, err = l.reader.Stamp(p); err == nil && is.stamp == stamp {
+			return
+		}
+	}
+	is.why = "(it keeps changing)"
+}
+
+// keep gives the copy that there is, if it has the same content.
+func (l *looking) keep(data []byte, was *held) (journal.Copy, error) {
+	if was != nil && was.isCopied() {
+		if old, err := was.copied.Read(); err == nil && bytes.Equal(old, data) {
+			return was.copied, nil
+		}
+	}
+	return l.copies.Add(data)
+}
+
+func (h *held) isCopied() bool { return h.why == "" && h.link == "" }
+
+// isNone: nothing is different.
+func (d difference) isNone() bool {
+	if d.was == nil || d.is == nil {
+		return d.was == d.is
+	}
+	if d.was.why != "" || d.is.why != "" {
+		return d.was.stamp == d.is.stamp
+	}
+	return d.was.link == d.is.link && d.was.copied == d.is.copied && d.was.stamp.Mode == d.is.stamp.Mode
+}
+
+// why it cannot be put into the journal, "" if it can.
+func (d difference) why() string {
+	for _, h := range []*held{d.was, d.is} {
+		if h != nil && h.why != "" {
+			return h.why
+		}
+	}
+	return ""
+}
+
+// isRule: it says what is ignored.
+func (d difference) isRule() bool {
+	return strings.HasSuffix(d.path.Base(), "ignore")
+}
+
+// state is how the journal has it; nil of nothing.
+func (h *held) state() *journal.State {
+	switch {
+	case h == nil:
+		return nil
+	case h.link != "":
+		return &journal.State{Type: journal.TypeSymlink, Link: h.link}
+	}
+	return &journal.State{Type: journal.TypeFile, Mode: fs.FileMode(h.stamp.Mode), Open: h.copied.Open, Size: h.stamp.Size, Encoding: string(document.Binary)}
+}
+
+// hunks are the lines that differ, if both are text; then their states say so.
+func (d difference) hunks(before, after *journal.State) []diff.Hunk {
+	var texts [2]document.Content
+	for i, h := range []*held{d.was, d.is} {
+		if h == nil || !h.isCopied() {
+			continue
+		}
+		data, err := h.copied.Read()
+		if err == nil {
+			texts[i], err = document.Decode(data, "")
+		}
+		if err != nil {
+			return nil
+		}
+	}
+	if before != nil && after != nil && texts[0].Encoding != texts[1].Encoding {
+		return nil
+	}
+	for i, st := range []*journal.State{before, after} {
+		if st != nil && st.Type == journal.TypeFile {
+			st.Encoding = string(texts[i].Encoding)
+		}
+	}
+	return diff.Hunks(texts[0].Text, texts[1].Text, contextLines)
+}

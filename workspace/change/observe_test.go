@@ -1,0 +1,328 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pillion/workspace"
+	"pillion/workspace/journal"
+)
+
+// newObserved is a workspace in which commands are observed. Nobody watches it.
+func newObserved(t *testing.T) *bench {
+	b := newBench(t)
+	b.Observer = &Observer{
+		List: func(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool) (*workspace.Contents, error) {
+			return p.List(ctx, o, sizes, 1000)
+		},
+		Told: func(context.Context) (uint64, bool) { return 0, false },
+	}
+	return b
+}
+
+// command does what a command does, and gives what the journal does not have of it.
+func (b *bench) command(call string, does func()) string {
+	b.t.Helper()
+	one := b.Observe(b.t.Context())
+	does()
+	return one.End(b.t.Context(), journal.Origin{CallID: call, SessionID: "s", Turn: 1, Tool: "run_command"})
+}
+
+// all is what is in the workspace: names, modes and contents.
+func (b *bench) all() string {
+	var out strings.Builder
+	b.must(filepath.WalkDir(b.dir, func(name string, e fs.DirEntry, err error) error {
+		b.must(err)
+		info, err := e.Info()
+		b.must(err)
+		fmt.Fprintf(&out, "%s %v ", strings.TrimPrefix(name, b.dir), info.Mode())
+		switch {
+		case e.IsDir():
+		case e.Type() == fs.ModeSymlink:
+			link, err := os.Readlink(name)
+			b.must(err)
+			out.WriteString(link)
+		default:
+			data, err := os.ReadFile(name)
+			b.must(err)
+			fmt.Fprintf(&out, "%q", data)
+		}
+		out.WriteString("\n")
+		return nil
+	}))
+	return out.String()
+}
+
+func (b *bench) revertCall(call string) Reverted {
+	b.t.Helper()
+	r, err := b.Revert(b.t.Context(), Selection{CallID: call}, journal.Origin{CallID: "revert of " + call}, false)
+	b.must(err)
+	return r
+}
+
+func (b *bench) wantKept(call string, paths ...string) {
+	b.t.Helper()
+	entries, err := b.History(Selection{CallID: call}, 0)
+	b.must(err)
+	got := []string{}
+	for _, e := range entries {
+		for _, f := range e.Files {
+			got = append(got, fmt.Sprintf("%s %s +%d -%d", f.Operation, f.Path, f.Additions, f.Deletions))
+		}
+	}
+	if strings.Join(got, "\n") != strings.Join(paths, "\n") {
+		b.t.Errorf("of %s the journal has\n%s\nwant\n%s", call, strings.Join(got, "\n"), strings.Join(paths, "\n"))
+	}
+}
+
+func TestWhatACommandChangesIsReverted(t *testing.T) {
+	b := newObserved(t)
+	b.write("text.txt", "one\ntwo\n")
+	b.write("binary", "\x00\x01\x02")
+	b.write("gone/deep/a.txt", "a\n")
+	b.write("gone/b.bin", "b\x00")
+	b.write("tool.sh", "#!/bin/sh\n")
+	b.write("turned", "a file\n")
+	b.write("untouched", "as it is\n")
+	b.must(os.Symlink("text.txt", b.abs("link")))
+	before := b.all()
+	unkept := b.command("c", func() {
+		b.write("text.txt", "one\n2\nthree\n")
+		b.write("binary", "\x00\x03")
+		b.must(os.RemoveAll(b.abs("gone")))
+		b.must(os.Chmod(b.abs("tool.sh"), 0o755))
+		b.must(os.Remove(b.abs("link")))
+		b.must(os.Symlink("untouched", b.abs("link")))
+		b.must(os.Remove(b.abs("turned")))
+		b.must(os.Symlink("text.txt", b.abs("turned")))
+		b.write("new/folder/c.txt", "c\n")
+	})
+	after := b.all()
+	if unkept != "" {
+		t.Errorf("not in the journal: %s", unkept)
+	}
+	b.wantKept("c",
+		"overwrite binary +0 -0", "delete gone/b.bin +0 -0", "delete gone/deep/a.txt +0 -1", "delete link +0 -0", "create link +0 -0",
+		"create new/folder/c.txt +1 -0", "overwrite text.txt +2 -1", "change_mode tool.sh +0 -0", "delete turned +0 -0", "create turned +0 -0")
+	if r := b.revertCall("c"); len(r.Conflicts) > 0 {
+		t.Errorf("conflicts: %v", r.Reasons)
+	}
+	if got := b.all(); got != before {
+		t.Errorf("reverted it is\n%s\nand was\n%s", got, before)
+	}
+	if r := b.revertCall("revert of c"); len(r.Conflicts) > 0 {
+		t.Errorf("conflicts: %v", r.Reasons)
+	}
+	if got := b.all(); got != after {
+		t.Errorf("brought back it is\n%s\nand was\n%s", got, after)
+	}
+}
+
+// TestACommandThatHidesWhatItDid puts back the times and the size of what it wrote.
+func TestACommandThatHidesWhatItDid(t *testing.T) {
+	b := newObserved(t)
+	b.write("a.txt", "one\n")
+	old := time.Now().Add(-time.Hour)
+	b.must(os.Chtimes(b.abs("a.txt"), old, old))
+	for n := range 3 {
+		call := fmt.Sprint("c", n)
+		b.command(call, func() {
+			b.write("a.txt", fmt.Sprintf("tw%d\n", n))
+			b.must(os.Chtimes(b.abs("a.txt"), old, old))
+		})
+		b.wantKept(call, "overwrite a.txt +1 -1")
+	}
+	b.command("nothing", func() {})
+	b.wantKept("nothing")
+	r, err := b.Revert(t.Context(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
+	b.must(err)
+	if b.want("a.txt", "one\n"); len(r.Conflicts) > 0 {
+		t.Errorf("conflicts: %v", r.Reasons)
+	}
+}
+
+// TestOthersMeanwhile change what is not the command's: another call, and the user.
+func TestOthersMeanwhile(t *testing.T) {
+	b := newObserved(t)
+	for _, name := range []string{"call.txt", "typed.txt", "saved.txt", "own.txt"} {
+		b.write(name, "one\n")
+	}
+	typed, saved := b.show("typed.txt"), b.show("saved.txt")
+	unkept := b.command("c", func() {
+		b.write("own.txt", "two\n")
+		b.mustCommit(b.plan("call.txt", "two\n"))
+		saved.set("two\n")
+		saved.save()
+		b.Observer.Claim(saved.path)
+		typed.set("unsaved\n")
+		b.write("typed.txt", "two\n")
+	})
+	if unkept != "" {
+		t.Errorf("not in the journal: %s", unkept)
+	}
+	b.wantKept("c", "overwrite own.txt +1 -1")
+	b.command("d", func() { b.write("call.txt", "three\n") })
+	b.wantKept("d", "overwrite call.txt +1 -1")
+}
+
+// TestCommandsAtOnce: each change is in the journal once, with whoever ends first.
+func TestCommandsAtOnce(t *testing.T) {
+	b := newObserved(t)
+	b.write("a.txt", "one\n")
+	b.write("b.txt", "one\n")
+	before := b.all()
+	b.command("outer", func() {
+		b.write("a.txt", "two\n")
+		b.command("inner", func() { b.write("b.txt", "two\n") })
+		b.write("a.txt", "three\n")
+	})
+	b.wantKept("inner", "overwrite a.txt +1 -1", "overwrite b.txt +1 -1")
+	b.wantKept("outer", "overwrite a.txt +1 -1")
+	_, err := b.Revert(t.Context(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
+	if b.must(err); b.all() != before {
+		t.Errorf("reverted it is\n%s", b.all())
+	}
+}
+
+// TestManyCommandsAtOnce write the same files while other calls change others: each
+// change is in the journal once, and in an order in which all can be taken back.
+func TestManyCommandsAtOnce(t *testing.T) {
+	b := newObserved(t)
+	for n := range 4 {
+		b.write(fmt.Sprintf("f%d.txt", n), "as it was\n")
+	}
+	b.write("call.txt", "one\n")
+	before := b.all()
+	var running sync.WaitGroup
+	for n := range 6 {
+		running.Go(func() {
+			for round := range 8 {
+				one := b.Observe(t.Context())
+				for k := range 2 {
+					if err := os.WriteFile(b.abs(fmt.Sprintf("f%d.txt", (n+round+k)%5)), fmt.Appendf(nil, "%d wrote %d\n", n, round), 0o644); err != nil {
+						t.Error(err)
+					}
+				}
+				if unkept := one.End(t.Context(), journal.Origin{CallID: fmt.Sprint(n, " ", round), SessionID: "s", Turn: 1}); unkept != "" {
+					t.Errorf("not in the journal: %s", unkept)
+				}
+			}
+		})
+	}
+	for n := range 20 {
+		b.mustCommit(b.plan("call.txt", fmt.Sprintf("%d\n", n)))
+	}
+	running.Wait()
+	for _, sel := range []Selection{{SessionID: "s"}, {CallID: "a call"}} {
+		r, err := b.Revert(t.Context(), sel, journal.Origin{CallID: "back"}, false)
+		if b.must(err); len(r.Conflicts) > 0 {
+			t.Errorf("conflicts: %v", r.Reasons)
+		}
+	}
+	if got := b.all(); got != before {
+		t.Errorf("taken back it is\n%s\nand was\n%s", got, before)
+	}
+}
+
+func TestWhatIsNotKeptOfACommandIsSaid(t *testing.T) {
+	defer func(files int, bytes, one int64, again time.Duration) {
+		mostFiles, mostBytes, mostOne, lookAgain = files, bytes, one, again
+	}(mostFiles, mostBytes, mostOne, lookAgain)
+	mostFiles, mostBytes, mostOne, lookAgain = 8, 2000, 1000, 0
+	b := newObserved(t)
+	b.write(".gitignore", "*.o\n")
+	b.write("ignored.o", "o\n")
+	b.write("large", strings.Repeat("x", 1001))
+	b.write("a.txt", "one\n")
+	b.must(os.Link(b.abs("a.txt"), filepath.Join(t.TempDir(), "outside")))
+	for _, try := range []struct {
+		does func()
+		want string
+	}{
+		{func() { b.write("ignored.o", "p\n") }, ""},
+		{func() { b.write("large", strings.Repeat("y", 1001)) }, "large (it is too large)"},
+		{func() { b.write("a.txt", "two\n") }, "a.txt (it has other names)"},
+		{func() { b.write(".gitignore", "\n") }, "ignored.o, which was ignored before, or is new"},
+		{func() { b.write("b.txt", strings.Repeat("z", 999)); b.write("c.txt", strings.Repeat("z", 999)) }, "the workspace has more than 8 files, or more than 0 MiB; that much is not copied"},
+		{func() {}, "the workspace has more than 8 files"},
+		{func() { b.must(os.Remove(b.abs("b.txt"))) }, "the workspace has more than 8 files"},
+		{func() { b.must(os.Remove(b.abs("c.txt"))) }, ""},
+	} {
+		if got := b.command("c", try.does); !strings.Contains(got, try.want) || (got == "") != (try.want == "") {
+			t.Errorf("it says %q, want %q", got, try.want)
+		}
+	}
+	b.wantKept("c", "delete c.txt +0 -1", "overwrite .gitignore +1 -1")
+	b.Observer.Told = func(context.Context) (uint64, bool) { return 7, true }
+	mostFiles = 1
+	if got := b.command("c", func() {}); got != "" {
+		t.Errorf("of a command that changed nothing it says %q", got)
+	}
+}
+
+// TestAFileThatBecomesAFolder comes back when what is in the folder has gone.
+func TestAFileThatBecomesAFolder(t *testing.T) {
+	b := newObserved(t)
+	b.write("a", "one\n")
+	b.write("dir/b", "one\n")
+	before := b.all()
+	b.command("c", func() {
+		b.must(os.Remove(b.abs("a")))
+		b.write("a/new", "two\n")
+		b.must(os.RemoveAll(b.abs("dir")))
+		b.write("dir", "two\n")
+	})
+	b.wantKept("c", "delete a +0 -1", "create a/new +1 -0", "create dir +1 -0", "delete dir/b +0 -1")
+	for range 2 {
+		b.revertCall("c")
+	}
+	if got := b.all(); got != before {
+		t.Errorf("reverted it is\n%s\nand was\n%s", got, before)
+	}
+}
+
+// TestACommandThatLeadsOutside leaves links where files were: neither the look nor the
+// revert goes through them.
+func TestACommandThatLeadsOutside(t *testing.T) {
+	b, outside := newObserved(t), t.TempDir()
+	b.must(os.WriteFile(filepath.Join(outside, "a.txt"), []byte("secret\n"), 0o644))
+	b.write("dir/a.txt", "one\n")
+	b.write("file", "one\n")
+	b.write("moved/a.txt", "one\n")
+	b.write("moved/b.txt", "one\n")
+	b.write("other/a.txt", "other\n")
+	b.command("c", func() {
+		b.must(os.RemoveAll(b.abs("moved")))
+		b.must(os.Symlink("other", b.abs("moved")))
+		b.must(os.RemoveAll(b.abs("dir")))
+		b.must(os.Symlink(outside, b.abs("dir")))
+		b.must(os.Remove(b.abs("file")))
+		b.must(os.Symlink(filepath.Join(outside, "a.txt"), b.abs("file")))
+	})
+	b.wantKept("c", "create dir +0 -0", "delete dir/a.txt +0 -1", "delete file +0 -0", "create file +0 -0",
+		"create moved +0 -0", "delete moved/a.txt +0 -1", "delete moved/b.txt +0 -1")
+	if r := b.revertCall("c"); len(r.Conflicts) != 3 {
+		t.Errorf("conflicts: %v", r.Reasons)
+	}
+	b.want("file", "one\n")
+	b.revertCall("c") // now that the links have gone
+	for _, name := range []string{"dir/a.txt", "moved/a.txt", "moved/b.txt"} {
+		b.want(name, "one\n")
+	}
+	if b.want("other/a.txt", "other\n"); b.onDisk("other/b.txt") != "<absent>" {
+		t.Error("it came back where the link led")
+	}
+	left, err := os.ReadDir(outside)
+	b.must(err)
+	data, err := os.ReadFile(filepath.Join(outside, "a.txt"))
+	if b.must(err); string(data) != "secret\n" || len(left) != 1 {
+		t.Errorf("outside there is %q, and %d entries", data, len(left))
+	}
+}
