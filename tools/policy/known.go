@@ -58,7 +58,7 @@ var nextCommands = []struct{ use, names string }{
 	{"task", "taskfile.y*"},
 	{"cmake", "cmakelists.txt cmakepresets.json *.cmake toolchain.toml cmakeuserpresets.json"},
 	{"meson", "meson.build"},
-	{"bazel", "*.bzl build.bazel module.bazel workspace.bazel .bazelrc build workspace"},
+	{"bazel", "*.bzl build.bazel module.bazel workspace.bazel .bazelrc"},
 	{"scons", "sconstruct sconscript"},
 	{"waf", "wscript"},
 	{"autoconf", "configure.ac configure"},
