@@ -272,11 +272,28 @@ func TestAFrameOverTheLimitIsPassedOver(t *testing.T) {
 	r.alive()
 }
 
+// TestALargeHeaderBlockEndsNothing: it is answered before all of it has come, and what follows
+// is answered as well.
+func TestALargeHeaderBlockEndsNothing(t *testing.T) {
+	r := spawnRaw(t)
+	lines := strings.Repeat("X: y\r\n", 64_000)
+	io.WriteString(r.in, lines) //nolint:errcheck // what it answers says more
+	if fault, _ := r.read()["error"].(object); fault["code"] != float64(-32700) {
+		t.Errorf("got %v, want code -32700", fault)
+	}
+	const after = `{"jsonrpc":"2.0","id":1,"method":"shutdown"}`
+	fmt.Fprintf(r.in, "Content-Length: 2\r\n\r\n{}Content-Length: %d\r\n\r\n%s", len(after), after)
+	if got := r.read(); got["id"] != float64(1) {
+		t.Errorf("got %v, want the answer of what came next", got)
+	}
+}
+
 func TestBrokenHeadersEndTheConnection(t *testing.T) {
 	for name, header := range map[string]string{
 		"negative":  "Content-Length: -1\r\n\r\n",
 		"duplicate": "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
 		"missing":   "Content-Type: x\r\n\r\n",
+		"endless":   "X-Header: " + strings.Repeat("x", 100_000), // see TestALargeHeaderBlockEndsNothing
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := spawnRaw(t)
