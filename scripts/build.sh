@@ -3,5 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
-stamp=$(TZ=UTC git log -1 --format='-X main.commit=%h -X main.date=%cd' --abbrev=12 --date=format-local:%Y-%m-%d 2>/dev/null || true)
-exec go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= $stamp ${RELEASE:+-X main.version=$RELEASE}" -o "$1" .
+read -r commit date <scripts/commit # git archive fills it in
+case $commit in '$'*) read -r commit date < <(git log -1 --format='%H %cI' 2>/dev/null || echo) || true ;; esac
+exec go build -trimpath -buildvcs=false -o "$1" \
+  -ldflags "-s -w -buildid= -X main.commit=$commit -X main.date=$date ${RELEASE:+-X main.version=$RELEASE}" .
