@@ -1,7 +1,7 @@
 # Every recipe is one command or one script. `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build try try-vscode try-nvim try-gateway test fuzz lint generate bench vsix setup clean
+.PHONY: help build try try-vscode try-nvim try-gateway test fuzz lint generate bench vsix release setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ bench: build ## speed and size, as ratios against other programs in the same run
 
 vsix: ## the VS Code extension with the binary in it, in vscode-extension/pillion.vsix
 	@scripts/vsix.sh
+
+release: ## all that people install, of the newest commit, in artifacts/release
+	@node scripts/release.mjs
 
 setup: ## install what the tests need without running them
 	@scripts/setup.sh

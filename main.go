@@ -8,7 +8,10 @@ import (
 	"pillion/cli"
 )
 
-// version is set when a release is built.
-var version = "0.1.0-dev"
+// What is set when the program is built, by scripts/build.sh. The version is that of
+// CHANGELOG.md's newest heading; -dev is what no release is made of.
+var version, commit, date = "0.1.0-dev", "", ""
 
-func main() { os.Exit(cli.Run(os.Args[1:], version)) }
+func main() {
+	os.Exit(cli.Run(os.Args[1:], cli.Build{Version: version, Commit: commit, Date: date}))
+}

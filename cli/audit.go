@@ -22,7 +22,8 @@ the outcome. The log does not contain files or the output of commands.
 
   show         the latest calls, newest last (the default)
   -n NUMBER    how many; default 50, 0 for all
-  --session    calls of one session
+  --session ID
+               calls of one session
   -C FOLDER    calls in one folder
   verify       check whether lines were changed, removed or moved; the exit status
                is 1 if so

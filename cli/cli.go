@@ -6,81 +6,111 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
+	"strings"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
 
 	"pillion/tools/process"
 )
 
-// version is what `pillion version` prints, and what editors and agents are given.
-var version string
+// build is what `pillion version` prints; version is what editors and agents get of it.
+var (
+	build   Build
+	version string
+)
 
-// The commands. Each returns its exit code.
-var commands = map[string]func(args []string) int{
-	"serve":   serve,
-	"mcp":     mcpCommand,
-	"call":    call,
-	"tools":   listTools,
-	"watch":   watchCommand,
-	"chat":    chat,
-	"try":     tryRide,
-	"doctor":  examine,
-	"trust":   trust,
-	"rules":   rules,
-	"journal": journalCommand,
-	"audit":   auditCommand,
-	"session": sessionCommand,
-	"version": printVersion,
+// command is a row of the table: what the list says of a command, its help and the
+// function that runs it, which gives the exit code. Flags and operands that completion
+// offers, and the manual page, are read from the help.
+type command struct {
+	name, operands, about string
+	help                  string
+	run                   func(args []string) int
+}
+
+// commands is the table.
+func commands() []command {
+	return []command{
+		{"serve", "", "the sidecar, started by an editor", serveHelp, serve},
+		{"mcp", "", "the MCP server, started by an agent", mcpHelp, mcpCommand},
+		{"mcp install", "AGENT", "set up an agent: Claude Code, Codex and others", installHelp, mcpInstall},
+		{"watch", "", "see and answer agents' requests without an editor", watchHelp, watchCommand},
+		{"chat", "", "talk to a gateway's agent in this terminal", chatHelp, chat},
+		{"call", "TOOL [JSON]", "call a tool yourself, in this folder", callHelp, call},
+		{"tools", "[TOOL]", "list the tools, or describe one", toolsHelp, listTools},
+		{"trust", "", "trust a project's settings", trustHelp, trust},
+		{"rules", "", "list the rules of a folder, and forget some", rulesHelp, rules},
+		{"journal", "", "list what agents changed in a folder, and revert it", journalHelp, journalCommand},
+		{"session", "", "list agents' sessions and their to-do lists", sessionHelp, sessionCommand},
+		{"audit", "", "show the log of calls, and verify it", auditHelp, auditCommand},
+		{"try", "", "watch an agent work on a sample project", tryHelp, tryRide},
+		{"doctor", "", "check this machine, this folder and your agents", doctorHelp, examine},
+		{"completion", "SHELL", "print completion for bash, zsh or fish", completionHelp, printCompletion},
+		{"help", "[COMMAND]", "explain a command", helpHelp, explain},
+		{"version", "", "print the version", versionHelp, printVersion},
+	}
+}
+
+// find is the command that the first words name, and what follows them.
+func find(words []string) (found command, rest []string, ok bool) {
+	for _, c := range commands() {
+		name := strings.Fields(c.name)
+		if len(name) > len(strings.Fields(found.name)) && len(words) >= len(name) && slices.Equal(words[:len(name)], name) {
+			found, rest, ok = c, words[len(name):], true
+		}
+	}
+	return found, rest, ok
 }
 
 // Run is the program: it runs the command that the arguments name, and gives its exit
 // code. It is called once.
-func Run(args []string, programVersion string) int {
-	version = programVersion
+func Run(args []string, from Build) int {
+	build, version = from, from.Version
 	// Editors show stderr in their log of the sidecar; stdout carries frames.
 	log.SetPrefix("pillion: ")
 	log.SetFlags(log.Ltime)
-	if len(args) > 1 && args[0] == "help" {
-		args = append(args[1:], "--help")
+	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
+		args = []string{"help"}
 	}
-	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
-		fmt.Print(usage)
-		return 0
-	}
-	if args[0] == "--version" {
+	switch part := process.Parts[args[0]]; {
+	case part != nil:
+		return part(args[1:])
+	case args[0] == completer:
+		return complete(args[1:])
+	case args[0] == "--version":
 		args[0] = "version"
 	}
-	command, ok := commands[args[0]]
-	if part := process.Parts[args[0]]; part != nil {
-		command, ok = part, true
-	}
+	c, rest, ok := find(args)
 	if !ok {
-		fmt.Fprintf(os.Stderr, "pillion: unknown command %q\n\n%s", args[0], usage)
-		return exitUsage
+		return unknown(args[0])
 	}
-	return command(args[1:])
+	return c.run(rest)
+}
+
+// unknown says what was probably meant: the nearest name, if few letters differ.
+func unknown(name string) int {
+	nearest, least := "", 3
+	for _, c := range commands() {
+		if d := distance(name, c.name); d < least {
+			nearest, least = c.name, d
+		}
+	}
+	hint := "`pillion help` lists the commands"
+	if nearest != "" {
+		hint = "did you mean `pillion " + nearest + "`?"
+	}
+	fmt.Fprintf(os.Stderr, "pillion: unknown command %q; %s\n", name, hint)
+	return exitUsage
+}
+
+// distance is how many letters must change, appear or go.
+func distance(a, b string) int {
+	d := diffmatchpatch.New()
+	return d.DiffLevenshtein(d.DiffMain(a, b, false))
 }
 
 func fail(err error) int {
 	fmt.Fprintln(os.Stderr, "pillion:", err)
 	return exitFailed
 }
-
-const usage = `pillion lets coding agents work in your project through your editor.
-
-  pillion serve                  the sidecar, started by an editor
-  pillion mcp                    the MCP server, started by an agent
-  pillion mcp install AGENT      set up an agent: Claude Code, Codex and others
-  pillion watch                  see and answer agents' requests without an editor
-  pillion chat                   talk to a gateway's agent in this terminal
-  pillion call TOOL [JSON]       call a tool yourself, in this folder
-  pillion tools [TOOL]           list the tools, or describe one
-  pillion trust                  trust a project's settings
-  pillion rules                  list the rules of a folder, and forget some
-  pillion journal                list what agents changed in a folder, and revert it
-  pillion session                list agents' sessions and their to-do lists
-  pillion audit                  show the log of calls, and verify it
-  pillion try                    watch an agent work on a sample project
-  pillion doctor                 check this machine, this folder and your agents
-  pillion version                print the version
-
-Run a command with --help for more.
-`

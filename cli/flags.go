@@ -28,7 +28,7 @@ func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []strin
 	for {
 		switch err := flags.Parse(args); {
 		case errors.Is(err, flag.ErrHelp):
-			fmt.Print(help)
+			showHelp(flags, help)
 			return nil, 0, false
 		case err != nil:
 			return nil, misuse(flags.Name(), strings.Replace(err.Error(), ": -", ": --", 1)), false
@@ -47,6 +47,9 @@ func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []strin
 	}
 	return operands, 0, true
 }
+
+// showHelp is replaced by the test that compares the flags with what the help says.
+var showHelp = func(_ *flag.FlagSet, help string) { fmt.Print(help) }
 
 func misuse(command, what string) int {
 	fmt.Fprintf(os.Stderr, "%s: %s; see `%s --help`\n", command, what, command)

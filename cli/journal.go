@@ -40,6 +40,9 @@ Shows and reverts what agents changed in a folder, newest first.
   --after      with show: the file after the change
   --unsaved    with show: its unsaved text before the change, if there was any
   --dry-run    with revert: only show what would happen
+  --session ID
+               with list and revert: what was changed in this session
+  --turn N     with --session: in this turn
   --limit N    how many to list; default 50
   -C FOLDER    the folder, instead of the current one
   --json       print the list as JSON, for programs

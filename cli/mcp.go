@@ -20,7 +20,6 @@ import (
 )
 
 const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--dialect NAME] [--answer-within SECONDS] [--session ID]
-       pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
 passes calls to the editor that has the folder open. Without one it works on the files
@@ -46,11 +45,8 @@ itself, and asks you through the agent, if the agent can ask.
 To have an agent start it, run ` + "`pillion mcp install claude`" + `.
 `
 
-// mcpCommand is the MCP server that an agent starts, or sets an agent up.
+// mcpCommand is the MCP server that an agent starts.
 func mcpCommand(args []string) int {
-	if len(args) > 0 && args[0] == "install" {
-		return mcpInstall(args[1:])
-	}
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
 	var answerWithin *time.Duration

@@ -1,4 +1,4 @@
-// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, fuzz, extension, editor, neovim, plain, agents; all of them by default.
+// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, fuzz, extension, editor, neovim, plain, agents, release; all of them by default.
 // Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const extension = path.join(root, 'vscode-extension');
 const endToEnd = path.join(root, 'e2e');
 process.chdir(root);
 
-const groups = { lint, build, go, fuzz: fuzzTargets, extension: extensionTests, editor, neovim, plain, agents };
+const groups = { lint, build, go, fuzz: fuzzTargets, extension: extensionTests, editor, neovim, plain, agents, release };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in groups));
 if (unknown.length > 0) {
@@ -122,6 +122,19 @@ async function agents() {
   await steps.run('set-up: agents', () => part('agents'));
   await steps.run('the program that agents start', () => command('scripts/build.sh', ['bin/pillion']));
   rides.push(testsOf('terminal'));
+}
+
+/** A release, twice at once: the same commit gives the same bytes. Its artefacts are installed in the tests that follow. */
+async function release() {
+  for (const name of ['nfpm', 'wine', 'node24', 'code-server', 'neovim']) await steps.run(`set-up: ${name}`, () => part(name));
+  await steps.run('extension: packages', () => command('scripts/npm-ci.sh', [extension], { quiet: true }));
+  await steps.run('a release, made twice', async () => {
+    const places = ['release', 'release-again'].map((name) => path.join(root, 'artifacts', name));
+    await Promise.all(places.map((place) => command('node', ['scripts/release.mjs', place], { quiet: true })));
+    await command('diff', ['--recursive', '--brief', ...places]);
+    fs.rmSync(places[1], { recursive: true });
+  });
+  rides.push(testsOf('release'));
 }
 
 /** Each file has sandboxes of its own, so that any can run beside any other. They are mixed: the heavy ones come all through. */

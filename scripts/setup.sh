@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/setup"
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(apt node24 code-server agents peer neovim helix stylua go-tools language-servers gopls)
+[ ${#parts[@]} -gt 0 ] || parts=(apt node24 code-server agents peer neovim helix stylua go-tools language-servers gopls nfpm wine)
 for part in "${parts[@]}"; do
   "./$part.sh" >/dev/null
 done

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 		os.Exit(runSubAgent())
 	}
 	if os.Getenv("PILLION_TEST_MAIN") != "" {
-		os.Exit(cli.Run(os.Args[1:], "0.1.0-dev"))
+		os.Exit(cli.Run(os.Args[1:], cli.Build{Version: "0.1.0-dev", Commit: "0123456789abcdef", Date: "2026-11-20T13:14:41Z"}))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "mcp-server" {
 		mcpServer()

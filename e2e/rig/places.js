@@ -26,7 +26,7 @@ function built(file, how) {
 /** @type {Map<string, string>} */
 const parts = new Map();
 
-/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'agents' | 'neovim' | 'helix' | 'language-servers' | 'gopls'} name */
+/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'wine' | 'agents' | 'neovim' | 'helix' | 'language-servers' | 'gopls'} name */
 export function part(name) {
   let place = parts.get(name);
   if (place === undefined) {

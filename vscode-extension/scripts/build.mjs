@@ -1,5 +1,5 @@
 // Bundles the extension into dist/extension.js, or with --tests the unit tests into dist/test/.
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 
 const flags = new Set(process.argv.slice(2));
@@ -11,10 +11,11 @@ if (flags.has("--tests")) {
   await esbuild.build({ ...common, entryPoints, outdir: "dist/test", format: "esm", outExtension: { ".js": ".mjs" }, sourcemap: "inline", alias: { vscode: "./test/vscode.ts" } });
 } else {
   const production = flags.has("--production");
-  const options = { ...common, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", minify: production, sourcemap: !production };
+  const options = { ...common, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", minify: production, sourcemap: !production, metafile: true };
   if (flags.has("--watch")) {
     await (await esbuild.context(options)).watch();
   } else {
-    await esbuild.build(options);
+    const { metafile } = await esbuild.build(options);
+    writeFileSync("dist/bundled.json", JSON.stringify(metafile)); // whose licences a release carries
   }
 }

@@ -360,13 +360,34 @@ local function lsp_start(options)
   return (vim.lsp.start_client(options)) -- 0.10's vim.lsp.start attaches a buffer, whatever one wants
 end
 
+--- Fetches the program where the plugin can, and goes on with it.
+---@param client pillion.Client
+---@return boolean begun
+local function obtain(client)
+  local begun = require("pillion.obtain").begin(function(problem)
+    if problem then
+      become(client, "failed", problem)
+      announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+    elseif client.state == "failed" then
+      announce.say("Pillion: the program is here")
+      launch(client)
+    end
+  end)
+  if begun then
+    announce.say("Pillion: fetching the program")
+  end
+  return begun
+end
+
 launch = function(client)
   become(client, "starting")
   local located = locator.locate(config.current.path)
   client.missing = located.problem ~= nil
   if located.problem then
     become(client, "failed", located.problem)
-    announce.say("Pillion: " .. located.problem, vim.log.levels.WARN)
+    if config.current.path ~= "" or not obtain(client) then
+      announce.say("Pillion: " .. located.problem, vim.log.levels.WARN)
+    end
     return
   end
   client.path, client.started_at = located.path, vim.uv.now()

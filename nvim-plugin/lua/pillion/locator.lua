@@ -24,6 +24,12 @@ local function plugin_folder()
   return vim.fn.fnamemodify(vim.uv.fs_realpath(here) or here, ":h:h:h")
 end
 
+--- Where the program is that comes with this plugin, if it does.
+---@return string
+function M.bundled()
+  return vim.fs.joinpath(plugin_folder(), "bin", name)
+end
+
 ---@class pillion.Located
 ---@field path? string
 ---@field from? "option"|"bundle"|"PATH"
@@ -39,7 +45,7 @@ function M.locate(option)
     end
     return { problem = ("the option path names %s, which is not an executable file; correct or clear it"):format(option) }
   end
-  local bundled = vim.fs.joinpath(plugin_folder(), "bin", name)
+  local bundled = M.bundled()
   if runs(bundled) then
     return { path = bundled, from = "bundle" }
   end
