@@ -23,7 +23,7 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   await dialog.show();
   await nvim.sees('$ sh count.sh && echo counted');
   await nvim.sees(/Folder/);
-  await nvim.sees(/Asks because/);
+  await nvim.sees(/Runs/);
   nvim.screenshot('command');
   await dialog.answer('approve');
   const { structured } = await call;

@@ -96,9 +96,9 @@ func sandbox(name string) Fact {
 	case "none":
 		f.Text = "none: the command has your own rights"
 	case "bubblewrap":
-		f.Text = "bubblewrap: it writes only in the workspace, temporary folders and build caches, and sees no other processes"
+		f.Text = "bubblewrap: it writes only in the workspace, temporary folders and caches of its own, and sees no other processes"
 	case "landlock":
-		f.Text = "Landlock: it writes only in the workspace, temporary folders and build caches"
+		f.Text = "Landlock: it writes only in the workspace, temporary folders and caches of its own"
 	}
 	return f
 }

@@ -134,8 +134,8 @@ func TestSandboxesAreNotPraised(t *testing.T) {
 		network       bool
 	}{
 		{"none", "none: the command has your own rights", false},
-		{"landlock", "Landlock: it writes only in the workspace, temporary folders and build caches|blocked", false},
-		{"bubblewrap", "bubblewrap: it writes only in the workspace, temporary folders and build caches, and sees no other processes|allowed", true},
+		{"landlock", "Landlock: it writes only in the workspace, temporary folders and caches of its own|blocked", false},
+		{"bubblewrap", "bubblewrap: it writes only in the workspace, temporary folders and caches of its own, and sees no other processes|allowed", true},
 		{"something new\u200b", `something new\u200b`, false},
 		{"", "", false},
 	} {
