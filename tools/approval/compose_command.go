@@ -109,7 +109,7 @@ func network(p Preview) Fact {
 	case p.Network:
 		return NewFact("network", "Network", "allowed")
 	case len(p.Hosts) > 0:
-		return NewFact("network", "Network", "blocked but for "+strings.Join(visibleAll(p.Hosts), ", "))
+		return NewFact("network", "Network", "only "+strings.Join(visibleAll(p.Hosts), ", "))
 	case p.Sandbox == "bubblewrap" || p.Sandbox == "landlock":
 		return NewFact("network", "Network", "blocked")
 	}
