@@ -490,7 +490,9 @@ func TestTheEditorsOwnSessionIsNoGateways(t *testing.T) {
 // until polls what no event tells of.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(gateway.Patience); !is(); {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(gateway.Patience); !is(); <-tick.C {
 		if time.Now().After(deadline) {
 			t.Fatal("it never happens")
 		}
