@@ -86,6 +86,12 @@ func listTools(args []string) int {
 	case len(operands) == 1:
 		return describeTool(definitions[0])
 	}
+	printTools(definitions, notes)
+	return 0
+}
+
+// printTools prints a line for each, and what was refused.
+func printTools(definitions []tools.Definition, notes []found.Note) {
 	style := terminal.StyleOf(os.Stdout)
 	width := 18
 	for _, d := range definitions {
@@ -103,7 +109,6 @@ func listTools(args []string) int {
 	for _, n := range notes {
 		fmt.Println("\n" + style.Wrap("", "  ", fault.Line(n.Source)+": "+fault.Line(n.Text)))
 	}
-	return 0
 }
 
 // toolsIn are the tools in a folder, and notes on those of other programs.

@@ -40,16 +40,16 @@ const (
 
 // alwaysAsks says whether this plan needs a yes that no mode and no rule can give.
 func (p *pending) alwaysAsks() bool {
-	if _, looks := p.plan.(*Answer); looks {
+	itself := false
+	switch plan := p.plan.(type) {
+	case *Answer:
 		return p.call.RequiresApproval
+	case *Action:
+		itself = plan.AlwaysAsk
+	case *Edits:
+		itself = plan.AlwaysAsk
 	}
-	if a, acts := p.plan.(*Action); acts && a.AlwaysAsk {
-		return true
-	}
-	if e, edits := p.plan.(*Edits); edits && e.AlwaysAsk {
-		return true
-	}
-	return p.call.RequiresApproval || p.settings.Limits.CodeLab && p.codeLabAsks()
+	return itself || p.call.RequiresApproval || p.settings.Limits.CodeLab && p.codeLabAsks()
 }
 
 // codeLabAsks says whether the preset asks before this plan, whatever the tool is

@@ -63,7 +63,7 @@ func (c command) confine(in Input) (command, error) {
 	c.held.ReadOnly = shallowest(c.held.ReadOnly, mostProtected)
 	c.held.Files, c.held.Named = c.namedTargets(line, c.held), line.Absolute()
 	if c.held.Offline && s.Network != NetworkOff {
-		c.held.Hosts, c.held.PrivateHosts = listedHosts(append(slices.Clone(s.Hosts), c.Network...)), s.PrivateHosts
+		c.held.Hosts, c.held.PrivateHosts = listedHosts(s.Hosts, c.Network), s.PrivateHosts
 	}
 	return c, nil
 }

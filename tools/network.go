@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"slices"
 
 	"pillion/internal/fault"
@@ -27,31 +28,36 @@ func parseHosts(given []string) ([]string, error) {
 	if len(given) > mostHosts {
 		return nil, invalid("network names %d hosts, over the limit of %d; name those that the command needs", len(given), mostHosts)
 	}
-	var out []string
+	if slices.Contains(given, policy.Everything) {
+		return []string{policy.Everything}, nil
+	}
+	hosts, err := readHosts(given)
+	return inOrder(hosts), err
+}
+
+// listedHosts are what a command can reach: what rules let every command reach, as far as it
+// can be read, and what it named.
+func listedHosts(byRule, named []string) []string {
+	hosts, _ := readHosts(byRule) //nolint:errcheck // such a rule lets nothing through
+	return inOrder(append(hosts, named...))
+}
+
+// readHosts gives those that can be read, and why another cannot.
+func readHosts(given []string) (out []string, bad error) {
 	for _, text := range given {
-		if text == policy.Everything {
-			return []string{policy.Everything}, nil
-		}
 		host, err := web.ParseHost(text)
 		if err != nil {
-			return nil, err
+			bad = cmp.Or(bad, err)
+			continue
 		}
 		out = append(out, host)
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	return out, bad
 }
 
-// listedHosts are those of them that can be read.
-func listedHosts(given []string) []string {
-	var out []string
-	for _, text := range given {
-		if host, err := web.ParseHost(text); err == nil {
-			out = append(out, host)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+func inOrder(hosts []string) []string {
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
 }
 
 // offline says whether the command has no network of its own, and notes what it may reach:

@@ -292,14 +292,7 @@ func TestBodiesWithoutEnd(t *testing.T) {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", name)
 			w.WriteHeader(status)
-			n, block := 0, []byte(strings.Repeat("x", 1<<20))
-			for n < 200<<20 {
-				more, err := w.Write(block)
-				if n += more; err != nil {
-					break
-				}
-			}
-			sent <- n
+			sent <- pour(w, strings.Repeat("x", 1<<20), 200<<20)
 		}))
 		t.Cleanup(web.Close)
 		t.Cleanup(web.CloseClientConnections)
@@ -311,6 +304,17 @@ func TestBodiesWithoutEnd(t *testing.T) {
 			t.Errorf("%s: %d MiB were read", name, n>>20)
 		}
 	}
+}
+
+// pour writes blocks until the reader leaves, or so many bytes, and counts them.
+func pour(w io.Writer, block string, most int) (n int) {
+	for n < most {
+		more, err := io.WriteString(w, block)
+		if n += more; err != nil {
+			break
+		}
+	}
+	return n
 }
 
 // TestAStreamThatGoesOn after its answer is left.
@@ -327,14 +331,7 @@ func TestAStreamThatGoesOn(t *testing.T) {
 		if !strings.Contains(string(text), "tools/call") {
 			return
 		}
-		n, block := 0, []byte(":"+strings.Repeat("x", 1<<20)+"\n")
-		for n < 400<<20 {
-			more, err := w.Write(block)
-			if n += more; err != nil {
-				break
-			}
-		}
-		sent <- n
+		sent <- pour(w, ":"+strings.Repeat("x", 1<<20)+"\n", 400<<20)
 	}))
 	t.Cleanup(web.Close)
 	t.Cleanup(web.CloseClientConnections)

@@ -8,39 +8,40 @@ type keyShape struct {
 	prefix string
 	least  int // characters after the prefix
 	also   string
+	most   int // likewise; 0: any number
 }
 
 // keyShapes are those that can be told from other text by their beginning alone. also are
 // characters that they have beside letters and digits.
 var keyShapes = []keyShape{
-	{"an AWS access key", "AKIA", 16, ""},
-	{"an AWS access key", "ASIA", 16, ""},
-	{"a GitHub token", "ghp_", 36, ""},
-	{"a GitHub token", "gho_", 36, ""},
-	{"a GitHub token", "ghu_", 36, ""},
-	{"a GitHub token", "ghs_", 36, ""},
-	{"a GitHub token", "ghr_", 36, ""},
-	{"a GitHub token", "github_pat_", 60, "_"},
-	{"a GitLab token", "glpat-", 20, "_-."},
-	{"a Slack token", "xoxb-", 24, "-"},
-	{"a Slack token", "xoxp-", 24, "-"},
-	{"a Slack token", "xoxa-", 24, "-"},
-	{"a Slack token", "xoxr-", 24, "-"},
-	{"a Slack token", "xoxs-", 24, "-"},
-	{"a Slack token", "xapp-", 24, "-"},
-	{"an Anthropic key", "sk-ant-", 40, "_-"},
-	{"an OpenAI key", "sk-proj-", 40, "_-"},
-	{"an OpenAI key", "sk-svcacct-", 40, "_-"},
-	{"an OpenAI key", "sk-", 40, ""},
-	{"a Google key", "AIza", 35, "_-"},
-	{"a Google token", "ya29.", 40, "_-"},
-	{"a Google key", "GOCSPX-", 28, "_-"},
-	{"a Stripe key", "sk_live_", 24, ""},
-	{"a Stripe key", "rk_live_", 24, ""},
-	{"an npm token", "npm_", 36, ""},
-	{"a PyPI token", "pypi-AgEI", 50, "_-"},
-	{"a Hugging Face token", "hf_", 34, ""},
-	{"a SendGrid key", "SG.", 60, "_-."},
+	{"an AWS access key", "AKIA", 16, "", 16},
+	{"an AWS access key", "ASIA", 16, "", 16},
+	{"a GitHub token", "ghp_", 36, "", 0},
+	{"a GitHub token", "gho_", 36, "", 0},
+	{"a GitHub token", "ghu_", 36, "", 0},
+	{"a GitHub token", "ghs_", 36, "", 0},
+	{"a GitHub token", "ghr_", 36, "", 0},
+	{"a GitHub token", "github_pat_", 60, "_", 0},
+	{"a GitLab token", "glpat-", 20, "_-.", 0},
+	{"a Slack token", "xoxb-", 24, "-", 0},
+	{"a Slack token", "xoxp-", 24, "-", 0},
+	{"a Slack token", "xoxa-", 24, "-", 0},
+	{"a Slack token", "xoxr-", 24, "-", 0},
+	{"a Slack token", "xoxs-", 24, "-", 0},
+	{"a Slack token", "xapp-", 24, "-", 0},
+	{"an Anthropic key", "sk-ant-", 40, "_-", 0},
+	{"an OpenAI key", "sk-proj-", 40, "_-", 0},
+	{"an OpenAI key", "sk-svcacct-", 40, "_-", 0},
+	{"an OpenAI key", "sk-", 40, "", 0},
+	{"a Google key", "AIza", 35, "_-", 0},
+	{"a Google token", "ya29.", 40, "_-", 0},
+	{"a Google key", "GOCSPX-", 28, "_-", 0},
+	{"a Stripe key", "sk_live_", 24, "", 0},
+	{"a Stripe key", "rk_live_", 24, "", 0},
+	{"an npm token", "npm_", 36, "", 0},
+	{"a PyPI token", "pypi-AgEI", 50, "_-", 0},
+	{"a Hugging Face token", "hf_", 34, "", 0},
+	{"a SendGrid key", "SG.", 60, "_-.", 0},
 }
 
 const (
@@ -108,7 +109,7 @@ func (k keyShape) fits(rest string) bool {
 	for n < len(rest) && (isWordByte(rest[n]) || strings.IndexByte(k.also, rest[n]) >= 0) {
 		n++
 	}
-	if n < k.least || k.also == "" && k.kind == "an AWS access key" && n != k.least {
+	if n < k.least || k.most > 0 && n > k.most {
 		return false
 	}
 	return isVaried(rest[:n]) && !strings.Contains(rest[:n], "EXAMPLE")

@@ -237,14 +237,20 @@ func (r Request) asks() bool {
 	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
 }
 
+// What is said of a rule of the settings.
+const (
+	denies    = "the settings deny it with the rule %s"
+	asksFirst = "the settings ask first with the rule %s"
+)
+
 // refuse finds what no user is asked about.
 func refuse(r Request) (Decision, bool) {
 	for _, rule := range r.Rules.Deny {
 		if rule.judge(r) == matches {
-			return refusal(ByRule, Reason{ReasonRule, fmt.Sprintf("the settings deny it with the rule %s", rule)}), true
+			return refusal(ByRule, Reason{ReasonRule, fmt.Sprintf(denies, rule)}), true
 		}
 	}
-	if denied := r.deniedHosts(); len(denied) > 0 {
+	if denied := r.hostRules(r.Rules.Deny, denies); len(denied) > 0 {
 		return refusal(ByRule, denied...), true
 	}
 	if own := repositoryReasons(r); len(own) > 0 {
@@ -280,8 +286,8 @@ func firmQuestions(r Request) []Reason {
 	}
 	for _, rule := range r.Rules.Ask {
 		if rule.judge(r) != differs {
-			out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings ask first with the rule %s", rule)})
+			out = append(out, Reason{ReasonRule, fmt.Sprintf(asksFirst, rule)})
 		}
 	}
-	return append(out, r.askedHosts()...)
+	return append(out, r.hostRules(r.Rules.Ask, asksFirst)...)
 }

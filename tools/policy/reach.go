@@ -53,27 +53,14 @@ func (r Request) hosts() []string {
 	return r.Command.Hosts
 }
 
-// deniedHosts are why it cannot: what is not on the list of one who must be denied a part
-// of the network is not given the whole.
-func (r Request) deniedHosts() []Reason {
-	var out []Reason
+// hostRules says which rules are about what the command is to reach, in the words of text. Of
+// the whole network each rule is that is about a part of it: who must be denied a host is not
+// given everything.
+func (r Request) hostRules(rules []Rule, text string) (out []Reason) {
 	for _, host := range r.hosts() {
-		for _, rule := range r.Rules.Deny {
+		for _, rule := range rules {
 			if rule.judgeReach(host) != differs {
-				out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings deny it with the rule %s", rule)})
-			}
-		}
-	}
-	return out
-}
-
-// askedHosts are why it asks each time.
-func (r Request) askedHosts() []Reason {
-	var out []Reason
-	for _, host := range r.hosts() {
-		for _, rule := range r.Rules.Ask {
-			if rule.judgeReach(host) != differs {
-				out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings ask first with the rule %s", rule)})
+				out = append(out, Reason{ReasonRule, fmt.Sprintf(text, rule)})
 			}
 		}
 	}

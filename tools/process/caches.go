@@ -23,8 +23,8 @@ type cache struct {
 	folder   string // in the home, without the variable
 }
 
-// caches are of tools that do not work without one that they can write. A tool that does
-// without, such as pre-commit, yarn 1 and cargo, reads the user's.
+// caches are of tools that do not work without one that they can write, and that a variable
+// leads to another. Any other tool, such as cargo and pre-commit, can read the user's.
 var caches = []cache{
 	{"go", "GOCACHE", ".cache/go-build"},
 	{"go", "GOMODCACHE", "go/pkg/mod"},

@@ -9,8 +9,8 @@ import (
 // Staged is a folder in which programs make files beside those that they change, so that it
 // has to be writable as a whole, and of which only what is on a list may change. Bubblewrap
 // shows the command a copy of the folder's own entries; when all of the command is gone, its
-// guardian brings back what is on the list and git.HarmlessState. The other levels have no
-// such thing.
+// guardian brings back what is on the list, unless git.HarmlessState says that it would harm.
+// The other levels have no such thing.
 type Staged struct {
 	Dir     string
 	Files   string   // regular expression: names of files that may be made, changed and removed
