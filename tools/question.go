@@ -147,7 +147,7 @@ func (p *pending) choices() []approval.Choice {
 		{ID: approval.ApproveID, Title: "Approve", Scope: approval.Once, Meaning: p.meansForSession()},
 	}
 	for _, o := range p.decision.Offers {
-		out = append(out, approval.Choice{ID: o.ID, Title: o.Title, Scope: approval.Scope(o.Scope), Rule: o.Rule.String()})
+		out = append(out, approval.Choice{ID: o.ID, Title: o.Title, Scope: approval.Scope(o.Scope), Rule: o.Saves()})
 	}
 	return out
 }

@@ -31,6 +31,20 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   assert.equal(structured.stdout, '3\ncounted\n');
 });
 
+ride('a command that names hosts shows them, and what it may reach', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'cat words.txt', network: ['git.example.org:22', 'Registry.Example.org'] });
+  const dialog = await nvim.dialog('cat words.txt');
+  await dialog.show();
+  await nvim.sees(/it may reach git\.example\.org:22/);
+  await nvim.sees(/Network +only git\.example\.org:22, registry\.example\.org/);
+  await nvim.sees(/run_command\(cat words\.txt\), network\(git\.example\.org:22\)/);
+  nvim.screenshot('command-hosts');
+  await dialog.answer('approve');
+  assert.equal((await call).structured.stdout, files['words.txt']);
+});
+
 ride('a command on files with unsaved changes names them', files, async (it) => {
   const { nvim } = it;
   await nvim.press('Godelta<Esc>');

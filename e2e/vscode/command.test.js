@@ -27,6 +27,21 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   assert.equal(structured.stdout, '3\ncounted\n');
 });
 
+ride('a command that names hosts shows them, and what it may reach', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'cat words.txt', network: ['git.example.org:22', 'Registry.Example.org'] });
+  const dialog = await (await window.dialog(question)).drawn();
+  const text = await dialog.pageText();
+  assert.match(text, /it may reach git\.example\.org:22/);
+  assert.match(text, /it may reach registry\.example\.org/);
+  assert.match(text, /Network +only git\.example\.org:22, registry\.example\.org/);
+  assert.match(text.replace(/\s+/g, ' '), /for this session run_command\(cat words\.txt\), network\(git\.example\.org:22\), network\(registry\.example\.org\)/);
+  await window.screenshot('command-hosts');
+  await dialog.press('Approve');
+  assert.equal((await call).structured.stdout, files['words.txt']);
+});
+
 ride('approved for the session: the same command asks no more, another one does, and so does another session', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Offer is a rule that the user may have remembered along with a yes. With it,
@@ -15,6 +16,25 @@ type Offer struct {
 	Rule  Rule
 	// Once are keys as in Decision.OncePerSession, of hosts that it stands for beside the rule.
 	Once []string
+}
+
+// Saves is all that it has remembered, as people read rules. Hosts are for the session alone.
+func (o Offer) Saves() string {
+	var hosts []string
+	for _, key := range o.Once {
+		rule := Rule{Tool: networkTool}
+		if host := strings.TrimPrefix(key, networkKey); host != Everything {
+			rule.Specifier = host
+		}
+		hosts = append(hosts, rule.String())
+	}
+	switch {
+	case len(hosts) == 0:
+		return o.Rule.String()
+	case o.Scope == "workspace":
+		return o.Rule.String() + ", and for this session " + strings.Join(hosts, ", ")
+	}
+	return o.Rule.String() + ", " + strings.Join(hosts, ", ")
 }
 
 // offersWith are offers that answer the open questions as well, as far as those are about

@@ -11,6 +11,9 @@ import (
 // for everything.
 const networkTool = "network"
 
+// networkKey leads a host in Decision.OncePerSession.
+const networkKey = "network:"
+
 // Everything stands in Command.Hosts for the whole network.
 const Everything = "*"
 
@@ -77,7 +80,7 @@ func reach(r Request) []onceQuestion {
 			text = "it has the whole network"
 		}
 		out = append(out, onceQuestion{
-			key: "network:" + host, reason: Reason{ReasonNetwork, text},
+			key: networkKey + host, reason: Reason{ReasonNetwork, text},
 			named: r.Mode == FullAccess || slices.ContainsFunc(r.Rules.Allow, func(rule Rule) bool { return rule.letsReach(host) }),
 		})
 	}

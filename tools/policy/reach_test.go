@@ -95,6 +95,10 @@ func TestOffersWithHosts(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	for _, o := range d.Offers {
+		want := o.Rule.String() + map[string]string{"session": ", ", "workspace": ", and for this session "}[o.Scope] + "network(a.example), network(b.example:22)"
+		if o.Saves() != want {
+			t.Errorf("%s: it says %q, want %q", o.ID, o.Saves(), want)
+		}
 		again := r
 		again.Grants, again.Once = []Rule{o.Rule}, map[string]bool{}
 		if Decide(again).Verdict != Ask {
