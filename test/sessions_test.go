@@ -170,6 +170,39 @@ func TestSessionsAreShownAsTheyChange(t *testing.T) {
 	}
 }
 
+// TestASecretCanBeTakenBack: what was approved for the session is in its list, and asks again
+// once it is taken back.
+func TestASecretCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Write(".env", "TOKEN=1\n")
+	openAs(e, "p", "planner")
+	read := func(decision string) testrig.Result {
+		done := make(chan testrig.Result, 1)
+		go func() { done <- callAs(e, "p", "read_file", object{"path": ".env"}) }()
+		if decision != "" {
+			testrig.Wait(t, e.Approvals, "the request").Answer <- object{"decision": decision}
+		}
+		return testrig.Wait(t, done, "the read")
+	}
+	for _, decision := range []string{"approve", ""} {
+		if r := read(decision); r.IsError {
+			t.Fatalf("read: %v", r.StructuredContent)
+		}
+	}
+	s := openAs(e, "p", "planner")
+	if !slices.Equal(s.Grants, []string{"secret(.env)"}) {
+		t.Fatalf("remembered: %v", s.Grants)
+	}
+	e.Must("session/revoke", object{"sessionId": "p", "rule": "secret(.env)"}, &s)
+	if len(s.Grants) != 0 {
+		t.Errorf("still remembered: %v", s.Grants)
+	}
+	if r := read("reject"); !r.IsError {
+		t.Errorf("read without a question: %v", r.StructuredContent)
+	}
+}
+
 // TestRevoke: a rule that is taken back allows nothing more.
 func TestRevoke(t *testing.T) {
 	t.Parallel()

@@ -224,7 +224,7 @@ func (p *pending) withoutSecrets(err error) error {
 		why := ""
 		if _, known := seenVersion(p.call.Session, path); !known && isSecret(path) {
 			why = "looks like a file with secrets"
-		} else if key != "" && !p.call.Session.GrantedOnce()["secret:"+fault.Quote(path.String())] {
+		} else if key != "" && !p.call.Session.GrantedOnce()[policy.SecretKey(path.String())] {
 			why = "seems to hold " + key
 		}
 		if why != "" {

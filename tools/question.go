@@ -3,10 +3,10 @@ package tools
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/policy"
 	"pillion/workspace/diff"
 )
 
@@ -156,7 +156,7 @@ func (p *pending) choices() []approval.Choice {
 func (p *pending) meansForSession() string {
 	keys := p.decision.OncePerSession
 	one, several := "this file", "these files"
-	if slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, "network:") }) {
+	if slices.ContainsFunc(p.decision.Reasons, func(r policy.Reason) bool { return r.Code == policy.ReasonNetwork }) {
 		one, several = "this host", "these hosts"
 	}
 	switch len(keys) {

@@ -16,7 +16,7 @@ func TestWhatRunsNextIsMarkedInTheList(t *testing.T) {
 	w.registry.Activity = func(a tools.Activity) { shown = a.Summary }
 	s := w.session("main")
 	w.must(s.SetMode(policy.AutoEdit))
-	s.GrantOnce("runs:Makefile", "runs:web/package.json", "runs:a.mk", "runs:b.mk", "runs:c.mk")
+	s.GrantOnce("runs(Makefile)", "runs(web/package.json)", "runs(a.mk)", "runs(b.mk)", "runs(c.mk)")
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"write_file", `{"path": "Makefile", "content": "all:\n"}`, "runs when you next use make: Makefile +1 −0"},
 		{"write_file", `{"path": "Makefile", "content": "all:\n"}`, "Makefile +0 −0"},

@@ -120,7 +120,7 @@ func (e skillEntry) line() string {
 // loadSkill asks for exactly this text: for another one it asks again.
 func loadSkill(in Input, s skills.Skill) *Action {
 	version := skillVersion(s.Content)
-	yes := "skill " + s.Name + " " + version
+	yes := "skill(" + s.Name + " " + version + ")"
 	name := filepath.ToSlash(s.File)
 	if !s.Path.IsZero() {
 		name = s.Path.String()

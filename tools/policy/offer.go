@@ -20,21 +20,14 @@ type Offer struct {
 
 // Saves is all that it has remembered, as people read rules. Hosts are for the session alone.
 func (o Offer) Saves() string {
-	var hosts []string
-	for _, key := range o.Once {
-		rule := Rule{Tool: networkTool}
-		if host := strings.TrimPrefix(key, networkKey); host != Everything {
-			rule.Specifier = host
-		}
-		hosts = append(hosts, rule.String())
-	}
+	hosts := strings.Join(o.Once, ", ")
 	switch {
-	case len(hosts) == 0:
+	case hosts == "":
 		return o.Rule.String()
 	case o.Scope == "workspace":
-		return o.Rule.String() + ", and for this session " + strings.Join(hosts, ", ")
+		return o.Rule.String() + ", and for this session " + hosts
 	}
-	return o.Rule.String() + ", " + strings.Join(hosts, ", ")
+	return o.Rule.String() + ", " + hosts
 }
 
 // offersWith are offers that answer the open questions as well, as far as those are about

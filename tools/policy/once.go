@@ -19,10 +19,15 @@ type onceQuestion struct {
 func onceQuestions(r Request) []onceQuestion {
 	var out []onceQuestion
 	for _, name := range secretReads(r) {
-		out = append(out, onceQuestion{key: "secret:" + name, reason: Reason{ReasonSecret, secretReason(name)}})
+		out = append(out, onceQuestion{key: secretKey(name), reason: Reason{ReasonSecret, secretReason(name)}})
 	}
 	return slices.Concat(out, keyReads(r), nextWrites(r), reach(r))
 }
+
+// SecretKey is what stands for a secret file in Decision.OncePerSession.
+func SecretKey(file string) string { return secretKey(fault.Quote(file)) }
+
+func secretKey(quoted string) string { return "secret(" + quoted + ")" }
 
 // keyReads are of files that nobody would take for secrets by their names. In mode plan they
 // ask as well: whoever only reads may read the rest of the project.
@@ -31,7 +36,7 @@ func keyReads(r Request) []onceQuestion {
 	for _, fact := range r.Keys {
 		if file := fact.real(); !slices.ContainsFunc(fact.names(), Secret) {
 			name := fault.Quote(file)
-			out = append(out, onceQuestion{key: "secret:" + name, reason: Reason{ReasonSecret, name + " seems to hold " + fact.Kind}, named: r.namesFile(file)})
+			out = append(out, onceQuestion{key: secretKey(name), reason: Reason{ReasonSecret, name + " seems to hold " + fact.Kind}, named: r.namesFile(file)})
 		}
 	}
 	return inOrder(out)
@@ -63,7 +68,7 @@ func nextWrites(r Request) []onceQuestion {
 		}
 		file := fact.real()
 		out = append(out, onceQuestion{
-			key: "runs:" + fault.Quote(file), reason: Reason{ReasonNext, fault.Quote(file) + " " + clause},
+			key: "runs(" + fault.Quote(file) + ")", reason: Reason{ReasonNext, fault.Quote(file) + " " + clause},
 			named: r.namesFile(file),
 		})
 	}

@@ -110,7 +110,8 @@ type Decision struct {
 	Rememberable bool
 	Offers       []Offer
 	// OncePerSession is set when all that is asked is asked once in a session: a yes holds
-	// for these keys, each of one file, such as "secret:.env".
+	// for these keys, each of one file or host, such as "secret(.env)". The user reads them
+	// among the session's rules.
 	OncePerSession []string
 	// Parts and Writes are what a command that asks would run, and what it says
 	// that it would write to.

@@ -170,7 +170,7 @@ func TestSecretsAskOncePerSession(t *testing.T) {
 			want = Refuse
 		}
 		d := check(t, req, want)
-		if want == Ask && !slices.Equal(d.OncePerSession, []string{"secret:.env", "secret:b/id_rsa"}) {
+		if want == Ask && !slices.Equal(d.OncePerSession, []string{"secret(.env)", "secret(b/id_rsa)"}) {
 			t.Errorf("%s: key %q", req, d.OncePerSession)
 		}
 	}
@@ -207,7 +207,7 @@ func TestSecretBesideAnotherQuestion(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	req.Grants = []Rule{{Tool: "edit_file"}}
-	if d = check(t, req, Ask); !slices.Equal(d.OncePerSession, []string{"secret:.env"}) {
+	if d = check(t, req, Ask); !slices.Equal(d.OncePerSession, []string{"secret(.env)"}) {
 		t.Errorf("with the edit granted: %+v", d)
 	}
 }
@@ -219,10 +219,10 @@ func TestKeysAskOncePerSession(t *testing.T) {
 		r := Request{Tool: "read_file", Access: Read, Mode: mode, Paths: []PathFact{{Path: "a.py"}}, Keys: []KeyFact{{PathFact{Path: "a.py"}, "a Stripe key"}}}
 		r.Rules.Allow = []Rule{{Tool: "read_file"}}
 		d := check(t, r, Ask)
-		if !slices.Equal(d.OncePerSession, []string{"secret:a.py"}) || !slices.Equal(d.Reasons, []Reason{{ReasonSecret, "a.py seems to hold a Stripe key"}}) {
+		if !slices.Equal(d.OncePerSession, []string{"secret(a.py)"}) || !slices.Equal(d.Reasons, []Reason{{ReasonSecret, "a.py seems to hold a Stripe key"}}) {
 			t.Errorf("%s: %+v", r, d)
 		}
-		r.Once = map[string]bool{"secret:a.py": true}
+		r.Once = map[string]bool{"secret(a.py)": true}
 		check(t, r, Run)
 		r.Once, r.Rules.Allow = nil, []Rule{{Tool: "read_file", Specifier: "a.py"}}
 		check(t, r, Run)
@@ -245,23 +245,23 @@ func TestWhatRunsNextAsksOncePerSession(t *testing.T) {
 	for _, mode := range []Mode{AutoEdit, FullAccess} {
 		r := patch(mode, "a.py", "web/package.json", "Makefile")
 		d := check(t, r, Ask)
-		if want := []string{"runs:Makefile", "runs:web/package.json"}; !slices.Equal(d.OncePerSession, want) || d.Rememberable {
+		if want := []string{"runs(Makefile)", "runs(web/package.json)"}; !slices.Equal(d.OncePerSession, want) || d.Rememberable {
 			t.Errorf("%s: %+v", r, d)
 		}
 		if want := []Reason{{ReasonNext, "Makefile runs when you next use make"}, {ReasonNext, "web/package.json runs when you next use npm"}}; !slices.Equal(d.Reasons, want) {
 			t.Errorf("%s: %q", r, d.Reasons)
 		}
-		r.Once = map[string]bool{"runs:Makefile": true}
-		if d := check(t, r, Ask); !slices.Equal(d.OncePerSession, []string{"runs:web/package.json"}) || len(d.Reasons) != 1 {
+		r.Once = map[string]bool{"runs(Makefile)": true}
+		if d := check(t, r, Ask); !slices.Equal(d.OncePerSession, []string{"runs(web/package.json)"}) || len(d.Reasons) != 1 {
 			t.Errorf("%s: after the first, %+v", r, d)
 		}
-		r.Once["runs:web/package.json"] = true
+		r.Once["runs(web/package.json)"] = true
 		if d := check(t, r, Run); d.By != ByGrant {
 			t.Errorf("%s: by %s", r, d.By)
 		}
 		link := patch(mode)
 		link.Paths = []PathFact{{Path: "notes", LinkTarget: "conftest.py", Write: true}}
-		if d := check(t, link, Ask); !slices.Equal(d.OncePerSession, []string{"runs:conftest.py"}) {
+		if d := check(t, link, Ask); !slices.Equal(d.OncePerSession, []string{"runs(conftest.py)"}) {
 			t.Errorf("%s: %+v", link, d)
 		}
 	}
@@ -284,7 +284,7 @@ func TestWhatRunsNextIsMarked(t *testing.T) {
 	}
 	for _, rule := range []string{"edit_file", "edit_file(*)", "edit_file(**)"} {
 		r.Rules.Allow = []Rule{mustParse(t, rule)}
-		if d := check(t, r, Ask); !slices.Equal(d.OncePerSession, []string{"runs:Makefile"}) {
+		if d := check(t, r, Ask); !slices.Equal(d.OncePerSession, []string{"runs(Makefile)"}) {
 			t.Errorf("%s: %+v", rule, d)
 		}
 	}

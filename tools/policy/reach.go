@@ -11,9 +11,6 @@ import (
 // for everything.
 const networkTool = "network"
 
-// networkKey leads a host in Decision.OncePerSession.
-const networkKey = "network:"
-
 // Everything stands in Command.Hosts for the whole network.
 const Everything = "*"
 
@@ -80,9 +77,17 @@ func reach(r Request) []onceQuestion {
 			text = "it has the whole network"
 		}
 		out = append(out, onceQuestion{
-			key: networkKey + host, reason: Reason{ReasonNetwork, text},
+			key: hostKey(host), reason: Reason{ReasonNetwork, text},
 			named: r.Mode == FullAccess || slices.ContainsFunc(r.Rules.Allow, func(rule Rule) bool { return rule.letsReach(host) }),
 		})
 	}
 	return out
+}
+
+// hostKey is what stands for a host in Decision.OncePerSession: the rule that would allow it.
+func hostKey(host string) string {
+	if host == Everything {
+		return networkTool
+	}
+	return Rule{Tool: networkTool, Specifier: host}.String()
 }

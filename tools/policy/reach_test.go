@@ -27,18 +27,18 @@ func TestWhatCommandsMayReach(t *testing.T) {
 		once             string
 	}{
 		"a line that a rule allows":              {nil, []string{"run_command(ls *)"}, nil, nil, Default, Run, ""},
-		"with a host that none allows":           {[]string{"a.example"}, []string{"run_command(ls *)"}, nil, nil, Default, Ask, "network:a.example"},
+		"with a host that none allows":           {[]string{"a.example"}, []string{"run_command(ls *)"}, nil, nil, Default, Ask, "network(a.example)"},
 		"with one that one allows":               {[]string{"a.example"}, []string{"run_command(ls *)", "network(a.example)"}, nil, nil, Default, Run, ""},
-		"at a port that none allows":             {[]string{"a.example:22"}, []string{"run_command(ls *)", "network(a.example)"}, nil, nil, Default, Ask, "network:a.example:22"},
+		"at a port that none allows":             {[]string{"a.example:22"}, []string{"run_command(ls *)", "network(a.example)"}, nil, nil, Default, Ask, "network(a.example:22)"},
 		"below one that is allowed":              {[]string{"a.b.example"}, []string{"run_command(ls *)", "network(*.example)"}, nil, nil, Default, Run, ""},
-		"the whole network":                      {[]string{"*"}, []string{"run_command(ls *)", "network(*.example)"}, nil, nil, Default, Ask, "network:*"},
+		"the whole network":                      {[]string{"*"}, []string{"run_command(ls *)", "network(*.example)"}, nil, nil, Default, Ask, "network"},
 		"the whole network by a rule":            {[]string{"*"}, []string{"run_command(ls *)", "network"}, nil, nil, Default, Run, ""},
 		"everything may everything":              {[]string{"*"}, nil, nil, nil, FullAccess, Run, ""},
 		"but what is denied":                     {[]string{"a.example"}, nil, nil, []string{"network(example)"}, FullAccess, Refuse, ""},
 		"all of what is denied in part":          {[]string{"*"}, []string{"network"}, nil, []string{"network(bad.example)"}, FullAccess, Refuse, ""},
 		"what is to be asked about":              {[]string{"a.example"}, []string{"run_command(ls *)", "network(a.example)"}, []string{"network(a.example)"}, nil, Default, Ask, ""},
 		"all of what is to be asked about":       {[]string{"*"}, nil, []string{"network(a.example)"}, nil, FullAccess, Ask, ""},
-		"a rule for a page is none for commands": {[]string{"a.example"}, []string{"run_command(ls *)", "web_fetch(a.example)"}, nil, nil, Default, Ask, "network:a.example"},
+		"a rule for a page is none for commands": {[]string{"a.example"}, []string{"run_command(ls *)", "web_fetch(a.example)"}, nil, nil, Default, Ask, "network(a.example)"},
 	} {
 		d := Decide(Request{
 			Tool: "run_command", Access: Exec, Mode: c.mode, Command: &Command{Line: "ls -l", POSIX: true, Hosts: c.hosts},

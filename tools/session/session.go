@@ -187,13 +187,15 @@ func (s *Session) Grant(r policy.Rule) {
 	}
 }
 
-// Revoke takes a remembered rule back, by its text, and says whether there was one.
-func (s *Session) Revoke(rule string) bool {
+// Revoke takes a remembered rule back, or a yes that holds for the session, by its text as
+// in Info, and says whether there was one.
+func (s *Session) Revoke(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(s.grants)
-	s.grants = slices.DeleteFunc(slices.Clone(s.grants), func(r policy.Rule) bool { return r.String() == rule })
-	if len(s.grants) == before {
+	before := len(s.grants) + len(s.once)
+	s.grants = slices.DeleteFunc(slices.Clone(s.grants), func(r policy.Rule) bool { return r.String() == text })
+	delete(s.once, text)
+	if len(s.grants)+len(s.once) == before {
 		return false
 	}
 	s.judged++
@@ -201,12 +203,13 @@ func (s *Session) Revoke(rule string) bool {
 	return true
 }
 
-// DropGrants takes all remembered rules back.
+// DropGrants takes all of them back.
 func (s *Session) DropGrants() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.grants) > 0 {
+	if len(s.grants)+len(s.once) > 0 {
 		s.grants = nil
+		clear(s.once)
 		s.judged++
 		s.changed(s)
 	}
@@ -217,6 +220,15 @@ func (s *Session) Judged() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.judged
+}
+
+// granted needs the lock.
+func (s *Session) granted() []string {
+	out := make([]string, 0, len(s.grants)+len(s.once))
+	for _, r := range s.grants {
+		out = append(out, r.String())
+	}
+	return append(out, slices.Sorted(maps.Keys(s.once))...)
 }
 
 // Grants lists the remembered rules in the order they were given.
@@ -230,8 +242,12 @@ func (s *Session) Grants() []policy.Rule {
 func (s *Session) GrantOnce(keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.once)
 	for _, key := range keys {
 		s.once[key] = true
+	}
+	if len(s.once) > before {
+		s.changed(s)
 	}
 }
 
@@ -305,9 +321,9 @@ type Info struct {
 	Connected   bool        `json:"connected"` // its agent is
 	LastCall    time.Time   `json:"lastCall,omitzero"`
 	Counts
-	Grants        []policy.Rule `json:"grants"` // the remembered rules
-	Todos         []Todo        `json:"todos"`  // without what agents of other tool sets add
-	TodosRevision int           `json:"todosRevision"`
+	Grants        []string `json:"grants"` // the remembered rules, and the files and hosts that a yes holds for
+	Todos         []Todo   `json:"todos"`  // without what agents of other tool sets add
+	TodosRevision int      `json:"todosRevision"`
 }
 
 // Info describes the session at this moment.
@@ -333,7 +349,7 @@ func (s *Session) Info() Info {
 		Connected:     !s.away,
 		LastCall:      s.last.UTC(),
 		Counts:        s.counts,
-		Grants:        append([]policy.Rule{}, s.grants...),
+		Grants:        s.granted(),
 		Todos:         append([]Todo{}, s.todos...),
 		TodosRevision: s.revision,
 	}

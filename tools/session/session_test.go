@@ -52,9 +52,9 @@ func TestGrants(t *testing.T) {
 
 func TestGrantOnce(t *testing.T) {
 	s := New("s", claude, policy.Default)
-	s.GrantOnce("secret:.env")
+	s.GrantOnce("secret(.env)")
 	s.GrantOnce()
-	for key, want := range map[string]bool{"secret:.env": true, "secret:.env.local": false, "": false} {
+	for key, want := range map[string]bool{"secret(.env)": true, "secret(.env.local)": false, "": false} {
 		if s.GrantedOnce()[key] != want {
 			t.Errorf("%q: granted %v", key, !want)
 		}
@@ -279,7 +279,7 @@ func TestConcurrentUse(t *testing.T) {
 			s.Seen("a")
 			s.Grant(policy.Rule{Tool: "edit_file", Specifier: "a"})
 			s.Grants()
-			s.GrantOnce("secret:.env")
+			s.GrantOnce("secret(.env)")
 			s.Pause("why")
 			s.NewTurn()
 			_ = s.SetMode(policy.AutoEdit)
@@ -297,7 +297,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	all.Wait()
 	s, _ := set.Get("shared")
-	if opened != 1 || passed != 10 || len(s.Grants()) != 1 || s.Turn() != 33 || !s.GrantedOnce()["secret:.env"] {
+	if opened != 1 || passed != 10 || len(s.Grants()) != 1 || s.Turn() != 33 || !s.GrantedOnce()["secret(.env)"] {
 		t.Errorf("opened %d times, %d passed, grants %v, turn %d", opened, passed, s.Grants(), s.Turn())
 	}
 }
