@@ -287,6 +287,7 @@ func (r *Runner) temporaryMounts(c *Confine) (own []mount, err error) {
 			return nil, fault.New(fault.ExecutionFailed, "the folder for temporary files cannot be made: %w", err)
 		}
 		own = append(own, mount{kind: writable, path: dir, from: instead})
+		makeFolder(instead, dir, valueOf(r.base, "TMPDIR"))
 		for _, file := range c.Named {
 			if file = Resolve(file); withinAny([]string{dir}, file) && isRegular(file) && !isOwn(filepath.Join(instead, strings.TrimPrefix(file, dir))) {
 				c.ReadOnly = append(slices.Clone(c.ReadOnly), file)
@@ -302,6 +303,18 @@ func (r *Runner) temporaryMounts(c *Confine) (own []mount, err error) {
 		}
 	}
 	return own, nil
+}
+
+// makeFolder has a folder below dir in what stands in its place. A command may have put
+// something else there, which is its own affair; no link leads out.
+func makeFolder(instead, dir, folder string) {
+	if folder = Resolve(folder); !filepath.IsAbs(folder) || !within(dir, folder) || folder == dir {
+		return
+	}
+	if root, err := os.OpenRoot(instead); err == nil {
+		_ = root.MkdirAll(strings.TrimPrefix(folder, dir+"/"), 0o700)
+		root.Close()
+	}
 }
 
 func isRegular(path string) bool {

@@ -61,6 +61,23 @@ func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
 	}
 }
 
+// TestTheOwnFolderHasTheUsersPlace: systems give each user a folder in the shared one, and the
+// variable leads programs there.
+func TestTheOwnFolderHasTheUsersPlace(t *testing.T) {
+	_, shared := sharedFolder(t)
+	if shared == "" {
+		return
+	}
+	t.Setenv("TMPDIR", shared)
+	got := run(t, newRunner(t), newPlace(t).spec(Bubblewrap, "mktemp"))
+	if !strings.HasPrefix(got.Stdout, shared+"/") {
+		t.Errorf("%+v", got)
+	}
+	if content(strings.TrimSpace(got.Stdout)) != "nothing" {
+		t.Error("it was made in the user's own folder")
+	}
+}
+
 // TestTemporaryFilesLieOutsideTheWorkspace, where no command can put a link in the place of
 // another session's folder, which the next box would show as /tmp.
 func TestTemporaryFilesLieOutsideTheWorkspace(t *testing.T) {

@@ -1,0 +1,64 @@
+package process
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// heldTests are about what holds a command. Kernels and bubblewrap treat root otherwise.
+const heldTests = "^Test(NamedFilesCanBeWritten|ProtectedPathsCanBeReadOnly|OthersProcessesAreOutOfReach|NothingIsLeftAtEveryLevel|KilledSidecarLeavesNothingAtEveryLevel|" +
+	"NetworkOffIsOff|SocketsOfOthers|TemporaryFilesAreTheSessionsOwn|TemporaryFilesLieOutsideTheWorkspace|ACallsOwnVariablesOpenNothing|" +
+	"ASocketThatIsMadeLaterIsOutOfReach|ListedHostsCanBeReached|TheWaysOut|FilteredCommandsWork|TheUsersCachesAreOnlyRead|CachesOfWorkspaces)$"
+
+// TestAsAnOrdinaryUser: machines that test as root are not those that people work on.
+func TestAsAnOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		return // then all tests run as one
+	}
+	const nobody = 65534
+	base, err := os.MkdirTemp("/var/tmp", "pillion-ordinary-") // what is below /tmp is shown otherwise
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	home, program := filepath.Join(base, "home"), filepath.Join(base, "process.test")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{base, home} {
+		if err := os.Chown(path, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyProgram(t, program)
+	cmd := exec.Command(program, "-test.run", heldTests, "-test.timeout=5m")
+	cmd.Dir = base
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func copyProgram(t *testing.T, to string) {
+	t.Helper()
+	from, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(f, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
