@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -259,4 +260,47 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 	must(b, l.Close())
+}
+
+// TestFollow: from a number on, over files that get full and programs that come and go.
+func TestFollow(t *testing.T) {
+	dir := written(t, 20)
+	ctx, stop := context.WithCancel(t.Context())
+	seen, ended := make(chan Entry, 100), make(chan error, 1)
+	go func() { ended <- Follow(ctx, dir, 17, func(e Entry) { seen <- e }) }()
+	for n := int64(18); n <= 60; n++ {
+		if n > 20 {
+			l := Open(dir, Options{FileBytes: 2500}, t.Logf)
+			l.Append(call(int(n)))
+			must(t, l.Close())
+		}
+		select {
+		case e := <-seen:
+			if e.N != n {
+				t.Fatalf("line %d, want %d", e.N, n)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("line %d does not come", n)
+		}
+	}
+	stop()
+	must(t, <-ended)
+}
+
+// TestFollowBeforeThereIsALog: the first line comes as well.
+func TestFollowBeforeThereIsALog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	ctx, stop := context.WithCancel(t.Context())
+	seen, ended := make(chan Entry, 1), make(chan error, 1)
+	go func() { ended <- Follow(ctx, dir, 0, func(e Entry) { seen <- e }) }()
+	l := Open(dir, Options{}, t.Logf)
+	l.Append(call(1))
+	must(t, l.Close())
+	select {
+	case <-seen:
+	case <-time.After(time.Minute):
+		t.Error("it does not come")
+	}
+	stop()
+	must(t, <-ended)
 }

@@ -43,7 +43,8 @@ func commands() []command {
 		{"rules", "", "list the rules of a folder, and forget some", rulesHelp, rules},
 		{"journal", "", "list what agents changed in a folder, and revert it", journalHelp, journalCommand},
 		{"session", "", "list agents' sessions and their to-do lists", sessionHelp, sessionCommand},
-		{"audit", "", "show the log of calls, and verify it", auditHelp, auditCommand},
+		{"log", "", "show what agents do, and follow it", logHelp, logCommand},
+		{"audit verify", "[HASH]", "check the log of calls for changes", verifyHelp, auditVerify},
 		{"try", "", "watch an agent work on a sample project", tryHelp, tryRide},
 		{"doctor", "", "check this machine, this folder and your agents", doctorHelp, examine},
 		{"completion", "SHELL", "print completion for bash, zsh or fish", completionHelp, printCompletion},
@@ -78,14 +79,25 @@ func Run(args []string, from Build) int {
 		return part(args[1:])
 	case args[0] == completer:
 		return complete(args[1:])
-	case args[0] == "--version":
-		args[0] = "version"
 	}
-	c, rest, ok := find(args)
+	c, rest, ok := find(today(args))
 	if !ok {
 		return unknown(args[0])
 	}
 	return c.run(rest)
+}
+
+// today is what commands are called now that had other names.
+func today(args []string) []string {
+	switch {
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	case args[0] == "audit" && len(args) > 1 && args[1] == "show":
+		return append([]string{"log"}, args[2:]...)
+	case args[0] == "audit" && (len(args) == 1 || strings.HasPrefix(args[1], "-")):
+		return append([]string{"log"}, args[1:]...)
+	}
+	return args
 }
 
 // unknown says what was probably meant: the nearest name, if few letters differ.

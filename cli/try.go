@@ -117,7 +117,7 @@ func ride(ctx context.Context, p sampleCopy, human sidecar.Person, style termina
 // answers can be piped in.
 func humanForRide(yes bool, style terminal.Style, stop <-chan struct{}) sidecar.Person {
 	if yes {
-		return terminal.Yes{Out: os.Stdout, Style: style}
+		return &terminal.Yes{Out: os.Stdout, Style: style}
 	}
 	return terminal.NewAsker(terminal.Options{In: os.Stdin, Out: os.Stdout, Style: style, Stop: stop})
 }

@@ -11,12 +11,13 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const rig = path.join(root, 'e2e');
 
 if (!process.stdin.isTTY || !process.stdout.isTTY) {
-  console.error('make try-nvim wants a terminal');
+  console.error('make try-nvim needs a terminal: run it in one, without a pipe.');
   process.exit(1);
 }
 const gateway = process.argv[process.argv.indexOf('--gateway') + 1];
 const byGateway = process.argv.includes('--gateway');
 const nvim = ownNeovim() ?? partNeovim();
+console.log('Getting the sample project and its agent ready…');
 execFileSync(path.join(root, 'scripts/npm-ci.sh'), [rig], { stdio: ['ignore', 'ignore', 'inherit'] });
 
 const { Sandbox } = await import(path.join(rig, 'rig/sandbox.js'));
@@ -31,9 +32,18 @@ configure();
 for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
 const terminal = Object.fromEntries(['TERM', 'COLORTERM'].map((name) => [name, process.env[name]]).filter(([, value]) => value));
 const env = { ...environment(sandbox), ...terminal, PILLION_SAMPLE_STEPS: steps, PILLION_SAMPLE_AGENT: path.join(root, 'scripts/lib/sample-agent.mjs') };
+console.log(`Starting ${nvim} in ${sandbox.project}: the agent works in the window at the bottom, and its first request comes within seconds.`);
 const child = spawn(nvim, ['kettle/clock.py'], { cwd: sandbox.project, env, stdio: 'inherit' });
-await new Promise((resolve) => child.once('exit', resolve));
-console.log(sandbox.git('diff', '--stat').trimEnd() || 'nothing was changed');
+const failure = await new Promise((resolve) => {
+  child.once('error', (error) => resolve(error.message));
+  child.once('exit', (code, signal) => resolve(code === 0 ? '' : (signal ?? `exit code ${code}`)));
+});
+if (failure) {
+  console.error(`Neovim did not end well: ${failure}`);
+  process.exitCode = 1;
+} else {
+  console.log(sandbox.git('diff', '--stat').trimEnd() || 'nothing was changed');
+}
 await sandbox.dispose();
 
 /** The user's own, when it is new enough. */
@@ -47,7 +57,7 @@ function ownNeovim() {
 }
 
 function partNeovim() {
-  console.log('making Neovim ready; the first time takes some seconds');
+  console.log('Getting Neovim ready; the first time takes some seconds…');
   const part = execFileSync(path.join(root, 'scripts/setup/neovim.sh'), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   return path.join(part.trim(), 'bin/nvim');
 }

@@ -20,7 +20,7 @@ import (
 // reader is an agent's session in a sidecar on the folder.
 func reader(b *testing.B, dir string) (*Sidecar, *session.Session) {
 	b.Helper()
-	c, err := ForPerson(dir, terminal.Yes{})
+	c, err := ForPerson(dir, &terminal.Yes{})
 	if err != nil {
 		b.Fatal(err)
 	}

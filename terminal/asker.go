@@ -194,7 +194,7 @@ func (a *Asker) say(line string) {
 		return
 	}
 	if len(a.held) == mostLines {
-		a.held = append([]string{a.style.Dim("  … (`pillion audit` has all calls)")}, a.held[2:]...)
+		a.held = append([]string{a.style.Dim("  … (`pillion log` has all calls)")}, a.held[2:]...)
 	}
 	a.held = append(a.held, line)
 }
@@ -220,7 +220,11 @@ func (a *Asker) showPreview(r approval.Request) choices {
 	}
 	hidden := len(lines) - a.mostLines()
 	if hidden > 0 {
-		fmt.Fprintln(a.o.Out, a.style.Yellow(fmt.Sprintf("  ! %d more lines are not shown; type v to see all %d.", hidden, len(lines))))
+		what := fmt.Sprintf("%d more lines are", hidden)
+		if hidden == 1 {
+			what = "1 more line is"
+		}
+		fmt.Fprintln(a.o.Out, a.style.Yellow(fmt.Sprintf("  ! %s not shown; type v to see all %d.", what, len(lines))))
 	}
 	fmt.Fprintln(a.o.Out)
 	choices := a.choices(r, hidden > 0)

@@ -383,7 +383,7 @@ func TestAskedTellsOfAQuestion(t *testing.T) {
 
 func TestYesShowsWhatItApproves(t *testing.T) {
 	out := newScreen()
-	y := Yes{Out: out}
+	y := &Yes{Out: out}
 	answer, err := y.Ask(t.Context(), editRequest)
 	if err != nil || answer.Decision != approval.Approve || answer.Digest != "d1" {
 		t.Errorf("%+v, %v", answer, err)

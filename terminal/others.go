@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
@@ -14,10 +15,16 @@ type Yes struct {
 	Out   io.Writer
 	Style Style
 	Own   bool // the calls are the person's own, so it need not be said who asks
+
+	asked atomic.Bool
 }
 
+// Asked reports whether there has been a question.
+func (y *Yes) Asked() bool { return y.asked.Load() }
+
 // Ask shows the request and approves it.
-func (y Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error) {
+func (y *Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error) {
+	y.asked.Store(true)
 	who := ""
 	if !y.Own {
 		who = fault.Quote(r.Agent.Name) + " asks: "
@@ -28,13 +35,13 @@ func (y Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error)
 }
 
 // Changed does nothing: the plan is checked again before anything is done.
-func (Yes) Changed(approval.Changed) {}
+func (*Yes) Changed(approval.Changed) {}
 
 // Resolved does nothing.
-func (Yes) Resolved(string, approval.Outcome) {}
+func (*Yes) Resolved(string, approval.Outcome) {}
 
 // Prompt cannot be answered by a script.
-func (Yes) Prompt(context.Context, approval.Agent, string, []string) (string, error) {
+func (*Yes) Prompt(context.Context, approval.Agent, string, []string) (string, error) {
 	return "", fault.New(fault.ApprovalUnavailable, "--yes answers no questions; run it in a terminal")
 }
 

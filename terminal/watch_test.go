@@ -45,7 +45,7 @@ func TestLinesComeAfterTheQuestion(t *testing.T) {
 	}
 	out.wait(t, "something to know", 1)
 	_, after, _ := strings.Cut(out.String(), "meanwhile")
-	if n := strings.Count(out.String(), "read_file: meanwhile, with "); n < mostLines/2 || n > mostLines || !strings.Contains(out.String(), "pillion audit") || strings.Contains(after, "\x1b") {
+	if n := strings.Count(out.String(), "read_file: meanwhile, with "); n < mostLines/2 || n > mostLines || !strings.Contains(out.String(), "pillion log") || strings.Contains(after, "\x1b") {
 		t.Errorf("%d lines came:\n%q", n, after)
 	}
 	for line := range strings.Lines(after) {

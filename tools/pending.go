@@ -80,9 +80,20 @@ func canonical(name string) string {
 	return name
 }
 
+// meantTools are words of the names that other tool sets have.
+var meantTools = map[string]string{
+	"create": "write_file", "bash": "run_command", "shell": "run_command", "exec": "run_command", "grep": "search_in_project",
+	"find": "glob", "ls": "list_files", "replace": "edit_file", "rename": "move_file", "remove": "delete_file", "rm": "delete_file", "mv": "move_file", "fetch": "web_fetch",
+}
+
 func unknownTool(name string) error {
 	err := fault.New(fault.ToolNotFound, "unknown tool: %s", fault.Quote(name))
 	best, score := "", 0.4
+	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '.' || r == '-' }) {
+		if meant, ok := meantTools[word]; ok {
+			return err.WithHint("did you mean %s?", meant)
+		}
+	}
 	for _, t := range Catalogue() {
 		if s := match.Similarity(t.Name, name); s > score {
 			best, score = t.Name, s

@@ -295,8 +295,20 @@ func known(s *jsonschema.Schema) string {
 	return strings.Join(s.PropertyOrder, ", ")
 }
 
-// nearestKey is the known key with the most letter pairs in common with key.
+// meantKeys are other words for arguments.
+var meantKeys = map[string][]string{
+	"paths": {"files"}, "files": {"paths"}, "file": {"path", "files"}, "filename": {"path"}, "dir": {"path", "cwd"}, "folder": {"path", "cwd"},
+	"cmd": {"command"}, "text": {"content"}, "query": {"pattern"}, "regex": {"pattern"}, "pattern": {"query"},
+}
+
+// nearestKey is another word for key, else the known key with the most letter pairs in
+// common with it.
 func nearestKey(s *jsonschema.Schema, key string) string {
+	for _, name := range meantKeys[key] {
+		if s.Properties[name] != nil {
+			return name
+		}
+	}
 	best, bestScore := "", 0.0
 	for _, name := range s.PropertyOrder {
 		if score := match.Similarity(name, key); score > bestScore {
