@@ -31,7 +31,7 @@ func (r Rule) NeverAllows() string {
 		return "a * can only stand at its end, after plain words and a blank, such as " + r.Tool +
 			"(go test *); in double quotes it means itself"
 	}
-	if _, known := listing(words); r.Listed && !known {
+	if _, _, known := listing(words); r.Listed && !known {
 		return "of " + strings.Join(words, " ") + " no options are listed: leave 'with listed options' out"
 	}
 	return tooWide(words)
@@ -89,7 +89,7 @@ func (r Request) partWhy(p part, given []Rule) string {
 	if why := r.Command.placesWhy(p); why != "" {
 		return why
 	}
-	if slices.ContainsFunc(given, func(rule Rule) bool { return rule.allowsPart(*r.Command, p) }) {
+	if slices.ContainsFunc(given, func(rule Rule) bool { return rule.allowsPart(*r.Command, p) }) || r.readsAllowed() && onlyReads(p) {
 		return ""
 	}
 	return noRule

@@ -9,11 +9,31 @@ import (
 // a pattern lets through: those that are known to write no file, run no program and read
 // no settings from elsewhere. Whatever else begins with a dash asks. An entry that ends in
 // = takes a value, after the = or as the next word; one that ends in # takes digits, in
-// the same word or the next; of any other the whole word has to be the same.
+// the same word or the next; -[abc] is any of these letters, together or alone; of any other
+// the whole word has to be the same. A name of one word is of a program that only reads.
 //
 // An option is added with a look at the program's own manual. TestListedOptionsWriteNothing
 // tries what git and go really do with each.
 var listed = map[string][]string{
+	"ls":   words("-[1ACFGHLRSUXacdfghiklnopqrstuvx] --all --almost-all --classify --color --color= --directory --full-time --group-directories-first --human-readable --inode --recursive --reverse --size --sort= --time= --time-style="),
+	"cat":  words("-[AETbnsv] --number --number-nonblank --show-all --squeeze-blank"),
+	"head": words("-[qv] -# -c# -n# --bytes= --lines= --quiet --verbose"),
+	"tail": words("-[qv] -# -c# -n# --bytes= --lines= --quiet --verbose"),
+	"wc":   words("-[Lclmw] --bytes --chars --lines --max-line-length --words"),
+	"stat": words("-[Lft] -c= --dereference --file-system --format= --printf= --terse"),
+	"du":   words("-[abchkmsx] -d# --all --apparent-size --max-depth= --human-readable --summarize --total"),
+	"df":   words("-[Tahikm] --human-readable --print-type"),
+	"find": words("-[HLP] -# -name= -iname= -path= -ipath= -regex= -iregex= -type= -maxdepth# -mindepth# -size= -mtime= -mmin= -newer= -perm= -empty -print -print0 -not -a -o -and -or -prune"),
+	"grep": words("-[EFGHLbchilnoqsvwxz] -A# -B# -C# -m# -e= --after-context= --before-context= --context= --color --color= --count --extended-regexp --fixed-strings --ignore-case --invert-match --line-number --max-count= --only-matching --word-regexp --"),
+	"sort": words("-[MRVbdfghinrsuz] -k= -t= --key= --numeric-sort --reverse --unique"),
+	"uniq": words("-[Dcdiu] -f# -s# -w# --count --repeated --unique"),
+	"tree": words("-[CDFadfghpqrstu] -I= -L# -P= --dirsfirst --gitignore --noreport"),
+	"file": words("-[Lbi] --brief --dereference --mime --mime-encoding --mime-type"),
+
+	"basename": words("-[az] -s= --multiple --suffix="), "dirname": words("-z"), "realpath": words("-[LPemqsz] --relative-to= --relative-base="), "readlink": words("-[efmnqsvz]"),
+	"cmp": words("-[bls]"), "comm": words("-[123]"), "nl": nil, "tac": nil, "md5sum": nil, "sha1sum": nil, "sha256sum": nil, "cksum": nil,
+	"echo": words("-[Een]"), "pwd": words("-[LP]"), "true": nil, "false": nil, "which": words("-a"), "whoami": nil, "id": words("-[Ggnru]"), "uname": words("-[aimnoprsv]"),
+
 	"git status": words("-s -b -sb --short --branch --long --show-stash --porcelain= --porcelain -v -z -uno -unormal -uall --untracked-files= --ignored -- " +
 		"--renames --no-renames --ahead-behind --no-ahead-behind"),
 	"git diff":  words("--cached --staged --merge-base " + gitDiff),
@@ -73,26 +93,42 @@ const (
 	npm = `-s --silent --quiet -w= --workspace= -ws --workspaces --if-present --include-workspace-root`
 )
 
-// offersFor says whether a pattern may be offered for a program with that first word.
-func offersFor(program, sub string) bool {
-	_, ok := listed[program+" "+sub]
-	return ok
+// listing is what the table has for a pattern that begins with these words, under the name
+// of so many of them.
+func listing(prefix []string) (options []string, name int, ok bool) {
+	for name = 1; name <= min(len(prefix), 2); name++ {
+		if options, ok = listed[strings.Join(prefix[:name], " ")]; ok {
+			return options, name, true
+		}
+	}
+	return nil, 0, false
 }
 
-// listing is what the table has for a pattern that begins with these words.
-func listing(prefix []string) (options []string, ok bool) {
-	if len(prefix) < 2 {
-		return nil, false
+// readsTool is the name of a rule for all commands that only read.
+const readsTool = "read_only_commands"
+
+// onlyReads says whether a part is of a listed program that only reads, with listed options.
+func onlyReads(p part) bool {
+	var texts []string
+	for _, w := range p.words {
+		texts = append(texts, w.text)
 	}
-	options, ok = listed[strings.Join(prefix[:2], " ")]
-	return options, ok
+	_, n, ok := listing(texts)
+	return ok && (n == 1 || texts[0] == "git" && texts[1] != "add") && onlyListed(texts[:n], p.words[n:])
+}
+
+// readsAllowed says whether a rule lets commands run that only read.
+func (r Request) readsAllowed() bool {
+	return r.Command != nil && slices.ContainsFunc(slices.Concat(r.Rules.Allow, r.Grants), func(rule Rule) bool {
+		return rule.Tool == readsTool && rule.Specifier == ""
+	})
 }
 
 // onlyListed says whether of the words of a part, after those of the pattern, each option is
 // in the table. A word that is none may be an operand or a value; where either leads is
 // judged elsewhere.
 func onlyListed(prefix []string, rest []word) bool {
-	options, ok := listing(prefix)
+	options, _, ok := listing(prefix)
 	return ok && !slices.ContainsFunc(rest, func(w word) bool {
 		text := w.text
 		if oneDash[prefix[0]] && strings.HasPrefix(text, "--") {
@@ -109,6 +145,9 @@ func fitsListed(text, entry string) bool {
 	if name, ok := strings.CutSuffix(entry, "#"); ok {
 		digits, ok := strings.CutPrefix(text, name)
 		return ok && (isNumber(digits) || digits == "" && name != "-")
+	}
+	if letters, ok := strings.CutPrefix(entry, "-["); ok {
+		return len(text) > 1 && strings.Trim(text[1:], strings.TrimSuffix(letters, "]")) == ""
 	}
 	return text == entry
 }

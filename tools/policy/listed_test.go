@@ -32,6 +32,8 @@ func TestPatternsOnOfferAllowNoMore(t *testing.T) {
 		"yarn test":         {"yarn test --silent", "yarn test -u"},
 		"pnpm test":         {"pnpm test -r", "pnpm test --dir x"},
 		"git cat-file -p x": {"git cat-file --batch", "git cat-file --textconv x", "git cat-file --filters x"},
+		"ls -la":            {"ls -l >x", "ls -lZ", "ls --hyperlink"},
+		"sort a":            {"sort -o a a", "sort -uo a a", "sort --output=a a", "sort -T x a"},
 		"go vet ./...":      {"go vet -vettool=x", "go vet -fix", "go vet -cfgfile=x"},
 	} {
 		r := command(offer, "")
@@ -57,15 +59,17 @@ func TestPatternsOnOfferAllowNoMore(t *testing.T) {
 func TestTheListIsInOrder(t *testing.T) {
 	for name, options := range listed {
 		prefix := words(name)
-		if why := tooWide(append(slices.Clone(prefix), "x")); why != "" || len(prefix) != 2 || !subcommands[prefix[0]] {
+		if why := tooWide(append(slices.Clone(prefix), "x")); why != "" || len(prefix) > 2 || (len(prefix) == 2) != subcommands[prefix[0]] {
 			t.Errorf("%s: no pattern is on offer for it: %s", name, why)
 		}
 		if slices.Sort(options); len(slices.Compact(slices.Clone(options))) != len(options) {
 			t.Errorf("%s: an option stands twice in %q", name, options)
 		}
 		for _, option := range options {
-			if why := hazard(append(slices.Clone(prefix), strings.TrimRight(option, "=#"))); why != "" {
-				t.Errorf("%s %s: %s", name, option, why)
+			for _, word := range spelled(option) {
+				if why := hazard(append(slices.Clone(prefix), word)); why != "" {
+					t.Errorf("%s %s: %s", name, option, why)
+				}
 			}
 		}
 	}
@@ -109,19 +113,23 @@ func TestListedOptionsWriteNothing(t *testing.T) {
 	tried := 0
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		prefix := words(name)
-		if prefix[0] != "git" && prefix[0] != "go" || name == "go test" { // which runs what is in the tests
+		if len(prefix) == 2 && prefix[0] != "git" && prefix[0] != "go" || name == "go test" { // which runs what is in the tests
 			continue
 		}
 		for _, option := range listed[name] {
 			if option == "-a" && prefix[0] == "go" || option == "-race" { // they build everything again
 				continue
 			}
-			plain := strings.TrimRight(option, "=#")
-			run(append(slices.Clone(prefix), plain, "victim")...)
-			if plain != option {
-				run(append(slices.Clone(prefix), plain+strings.TrimPrefix(option[len(plain):], "#")+"victim")...)
+			for _, plain := range spelled(option) {
+				run(append(slices.Clone(prefix), plain, "victim")...)
+				if len(prefix) == 1 && name != "uniq" { // of which no rule allows two operands
+					run(append(slices.Clone(prefix), plain, "victim", "a.go")...)
+				}
+				if strings.HasPrefix(option, plain) && plain != option {
+					run(append(slices.Clone(prefix), plain+strings.TrimPrefix(option[len(plain):], "#")+"victim")...)
+				}
+				tried++
 			}
-			tried++
 			if after := treeOf(t, dir); !maps.Equal(before, after) {
 				t.Fatalf("%s %s: the folder has %v, and had %v", name, option, after, before)
 			}
@@ -130,6 +138,45 @@ func TestListedOptionsWriteNothing(t *testing.T) {
 	if tried < 200 {
 		t.Errorf("only %d options were tried", tried)
 	}
+}
+
+// spelled are the words, without values, that an entry of the table lets through.
+func spelled(entry string) (out []string) {
+	letters, ok := strings.CutPrefix(entry, "-[")
+	if !ok {
+		return []string{strings.TrimRight(entry, "=#")}
+	}
+	for _, letter := range strings.TrimSuffix(letters, "]") {
+		out = append(out, "-"+string(letter))
+	}
+	return out
+}
+
+// TestCommandsThatOnlyRead: one rule lets all of them run, and nothing else.
+func TestCommandsThatOnlyRead(t *testing.T) {
+	rule := mustParse(t, "read_only_commands")
+	for line, want := range map[string]Verdict{
+		"ls": Run, "ls -la": Run, "ls -la src && git status -s": Run, "cat a.txt | head -20": Run, "head -n 5 a.txt": Run, "git log --oneline -5": Run, "find . -name a.go -type f": Run,
+		"grep -n x a.go": Run, "echo a": Run, "cd sub && ls": Ask, "ls >a.txt": Ask, "ls | tee a": Ask, "cat .env": Ask, "ls /etc": Ask, "ls ../x": Ask, "cat $X": Ask, "cat *": Ask,
+		"grep -rn x .": Ask, "find . -delete": Ask, "find . -exec rm a": Ask, "git add a": Ask, "git diff --output=x": Ask, "git -c a=b log": Ask, "ls; rm a": Ask, "sort -o a a": Ask, "uniq a b": Ask,
+		"./ls": Ask, "go test ./...": Ask, "ls --hyperlink": Ask, "A=b ls": Ask, "git show HEAD:.env": Ask, "tail -f a.txt": Ask, "ls -]": Ask, "tree -o a": Ask, "make": Ask,
+	} {
+		r := command(line, "")
+		r.Grants = []Rule{rule}
+		if d := Decide(r); d.Verdict != want {
+			t.Errorf("%s: %s %v", line, d.Verdict, d.Reasons)
+		}
+		r.Grants = nil
+		offered := slices.ContainsFunc(Decide(r).Offers, func(o Offer) bool { return o.Rule == rule })
+		if offered != (want == Run) {
+			t.Errorf("%s: on offer %v", line, offered)
+		}
+	}
+	r := command("ls", "")
+	r.Rules.Ask, r.Grants = []Rule{mustParse(t, "run_command(ls *)")}, []Rule{rule}
+	check(t, r, Ask)
+	edit := Request{Tool: "edit_file", Access: Edit, Mode: Default, Paths: []PathFact{{Path: "a", Write: true}}, Grants: []Rule{rule}}
+	check(t, edit, Ask)
 }
 
 // treeOf are the files in a folder, without a repository's own, by what they hold.

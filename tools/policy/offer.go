@@ -84,6 +84,9 @@ func commandOffers(r Request) []Offer {
 	if rule, ok := r.narrowPattern(); ok && r.runsWith(rule) {
 		out = append(out, Offer{ID: "pattern", Title: "Approve " + rule.Specifier + listedOptions + " for this session", Scope: "session", Rule: rule})
 	}
+	if rule := (Rule{Tool: readsTool}); slices.ContainsFunc(r.reading.parts, onlyReads) && r.runsWith(rule) {
+		out = append(out, Offer{ID: "reads", Title: "Approve all commands that only read, for this workspace", Scope: "workspace", Rule: rule})
+	}
 	return append(out, forWorkspace(exact))
 }
 
@@ -130,15 +133,16 @@ var scriptName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`)
 // patternWords is how many words of a part a pattern may begin with, 0 if none is
 // offered.
 func patternWords(p part) int {
-	if len(p.words) < 2 {
-		return 0
+	var texts []string
+	for _, w := range p.words {
+		texts = append(texts, w.text)
 	}
-	program, sub := p.words[0].text, p.words[1].text
+	_, n, ok := listing(texts)
 	switch {
-	case !offersFor(program, sub):
+	case !ok:
 		return 0
-	case !slices.Contains(scripted[program], sub):
-		return 2
+	case n == 1 || !slices.Contains(scripted[texts[0]], texts[1]):
+		return n
 	case len(p.words) > 2 && scriptName.MatchString(p.words[2].text):
 		return 3
 	}
