@@ -24,6 +24,7 @@ type runCommandArgs struct {
 	Env            map[string]string `json:"env,omitempty" jsonschema:"added to the clean environment"`
 	Stdin          string            `json:"stdin,omitempty"`
 	Network        []string          `json:"network,omitempty" jsonschema:"hosts it needs (example.org:22), or *"`
+	Why            string            `json:"why,omitempty" jsonschema:"one line for the user"`
 	// BackgroundAfter is named as the contract has it, without its unit.
 	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds; then it goes on as a process" minimum:"0"`
 }

@@ -24,6 +24,7 @@ type runPersistentArgs struct {
 	ProcessID      string   `json:"process_id" jsonschema:"a name you choose"`
 	Cwd            string   `json:"cwd,omitempty"`
 	Network        []string `json:"network,omitempty" jsonschema:"hosts it needs; * to serve a browser"`
+	Why            string   `json:"why,omitempty" jsonschema:"one line for the user"`
 	ReadyPattern   string   `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
 	TimeoutSeconds float64  `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern" minimum:"0" maximum:"600" default:"30"`
 }

@@ -320,7 +320,7 @@ type qwenShellArgs struct {
 const backgroundAfter = 0.5
 
 func qwenShell(a qwenShellArgs) (string, any, error) {
-	args := map[string]any{"command": a.Command, "cwd": a.Directory}
+	args := map[string]any{"command": a.Command, "cwd": a.Directory, "why": a.Description}
 	if a.IsBackground {
 		args["background_after"] = backgroundAfter
 	}
