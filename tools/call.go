@@ -27,6 +27,7 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	ctx, leave := r.running.enter(ctx, c)
 	defer leave()
 	r.resolve(ctx, &c)
+	c.Session.Begin()
 	r.report(c, Activity{State: Queued}, started)
 	var answer *Answer
 	p, err := r.admit(ctx, c)

@@ -51,6 +51,7 @@ type Session struct {
 	dialect  string
 	offered  []string // nil: every tool
 	turn     int
+	underway int // calls that began and have not ended
 	paused   bool
 	reason   string              // why it is paused
 	pausing  chan struct{}       // closed by Pause

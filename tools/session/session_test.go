@@ -351,3 +351,41 @@ func TestPatternsOfBeforeAreReadNarrowly(t *testing.T) {
 		t.Errorf("restored %v, want %v", got, want)
 	}
 }
+
+// TestAPauseOfTheCallsEndsATurn: no call for three minutes, and none that goes on.
+func TestAPauseOfTheCallsEndsATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New("s", claude, policy.Default)
+		call := func(takes, rest time.Duration, want int) {
+			t.Helper()
+			s.Begin()
+			time.Sleep(takes)
+			if got := s.Turn(); got != want {
+				t.Errorf("turn %d, want %d", got, want)
+			}
+			s.Count(Counts{Calls: 1})
+			time.Sleep(rest)
+		}
+		call(time.Second, 2*time.Minute, 1)
+		call(time.Hour, time.Second, 1) // it waited for the user
+		call(time.Second, 3*time.Minute, 1)
+		call(time.Second, 0, 2)
+		s.Begin()
+		time.Sleep(time.Hour)
+		call(time.Second, time.Hour, 2) // beside one that goes on
+		s.Pause("the user paused it")
+		s.Count(Counts{})
+		time.Sleep(time.Hour)
+		call(time.Second, 0, 3)
+		if _, paused := s.Paused(); !paused {
+			t.Error("a turn that began by itself ended the pause")
+		}
+		gateway := New("g", Agent{Name: "g", Via: "gateway"}, policy.Default)
+		gateway.Begin()
+		gateway.Count(Counts{})
+		time.Sleep(time.Hour)
+		if gateway.Begin(); gateway.Turn() != 1 {
+			t.Error("a gateway's turns are its own")
+		}
+	})
+}
