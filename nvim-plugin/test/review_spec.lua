@@ -189,7 +189,7 @@ sit("a patch is reviewed: announced, counted, and what is chosen of it is the an
   check.same(human:lua("return { vim.fn.tabpagenr(), require('pillion.status').waiting() }"), { 1, 1 })
   human:type("gt")
   human:sees("hunk 1 of 5 selected · app.py (1 of 3)")
-  human:sees("gR with reason")
+  human:sees("gR reason")
   human:sees("  two ways to round; take one")
   human:type("]hgh")
   human:sees("hunk 2 of 5 left out")

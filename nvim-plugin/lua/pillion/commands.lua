@@ -174,6 +174,12 @@ local actions = {
   next = step(1),
   prev = step(-1),
   close = front.put_away,
+  help = function(id)
+    local approval = approvals.get(id)
+    if approval then
+      require("pillion.key_help").of(approval, vim.endswith(vim.api.nvim_buf_get_name(0), "/question"))
+    end
+  end,
 }
 
 local answering =

@@ -254,7 +254,7 @@ function Dialog:refresh()
     local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.named)
       or name:find("/question$") and bar.page(self.approval, self.file, self.named)
       or bar.proposed(self.approval)
-    vim.wo[window][0].winbar = text
+    bar.put(window, text)
   end
 end
 
@@ -353,11 +353,11 @@ function Dialog:become_ended(outcome, kept)
       put_away(windows[index])
     end
     self:dress(windows[1], ended, false)
-    vim.wo[windows[1]][0].winbar = bar.ended(outcome)
+    bar.put(windows[1], bar.ended(outcome))
     for _, buffer in ipairs(kept) do
       local window = api.nvim_open_win(buffer, true, { split = "right", win = -1 })
       vim.cmd.diffoff()
-      vim.wo[window][0].winbar = bar.ended(outcome)
+      bar.put(window, bar.ended(outcome))
     end
   end)
 end

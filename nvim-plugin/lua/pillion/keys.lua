@@ -45,8 +45,15 @@ M.descriptions = {
 local on_pages_alone = { edit = true, close = true, save = true }
 --- And these in the buffer of a process and in lists: of changes, of to-dos, of sessions.
 local elsewhere = {}
-for action in ("write kill show revert revert_turn revert_agent tick add remove up down pause mode rule finish help"):gmatch("%S+") do
+for action in ("write kill show revert revert_turn revert_agent tick add remove up down pause mode rule finish"):gmatch("%S+") do
   elsewhere[action] = true
+end
+
+--- Whether it is a key of a request, on its page or in a buffer of its own where text can be edited.
+---@param action pillion.Action
+---@param is_page boolean?
+function M.is_bound(action, is_page)
+  return not elsewhere[action] and (is_page or not on_pages_alone[action]) and true or false
 end
 
 ---@return table<pillion.Action, string|false>
@@ -66,7 +73,7 @@ end
 ---@param is_page boolean?
 function M.bind(buffer, approval, is_page)
   for action, key in pairs(M.configured()) do
-    if key and key ~= "" and (is_page or not on_pages_alone[action]) and not elsewhere[action] then
+    if key and key ~= "" and M.is_bound(action, is_page) then
       vim.keymap.set("n", key, function()
         require("pillion.commands").press(action, approval.id)
       end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })

@@ -40,7 +40,7 @@ end
 
 local function title()
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[window][0].winbar = bar.together(words.count(#listed, "request"), news())
+    bar.put(window, bar.together(words.count(#listed, "request"), news()))
   end
 end
 
