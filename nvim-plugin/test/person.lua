@@ -384,6 +384,7 @@ function M.commit_request(id, more)
       kind = "text",
       act = "commit 1 file to main",
       deed = "commit 1 file to main",
+      subject = "",
       question = "Commit this?",
       lines = { "clock: pad", "", "why\\u202e" },
       notices = { "Invisible characters are written as escapes, such as \\u200b." },
@@ -414,6 +415,7 @@ function M.command_preview(command, more)
     command = command,
     act = "run a command",
     deed = "run " .. visible(command),
+    subject = visible(command),
     question = "Run a command?",
     lines = vim.tbl_map(visible, vim.split(command, "\n")),
     facts = {

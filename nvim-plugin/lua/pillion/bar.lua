@@ -216,17 +216,15 @@ function M.current(approval, index, hunk)
   local name = vim.fs.basename(file.path)
   local which = plain(name .. words.place(files, file), 50)
   local choice = choice_of(approval, file.path, hunk)
-  local agent, heads = agent_of(approval, 30), nil
+  local agent = agent_of(approval, 30)
   if #choice > 0 then
     local here = vim.list_extend(vim.list_slice(choice), { { " · " }, which })
-    heads = { vim.list_extend(vim.list_slice(here), { { "  " }, agent }), here, choice }
-  else
-    local size = { " " .. words.size({ file }) }
-    local title = plain(approval.request.title, 60)
-    local place = #files > 1 and { "  " .. which[1] } or { "" }
-    heads = { { agent, { ": " }, title, place, size }, { agent, { ": " }, which, size }, { which, size } }
+    return { heads = { vim.list_extend(vim.list_slice(here), { { "  " }, agent }), here, choice }, keys = {} }
   end
-  return { heads = heads, keys = {} }
+  local size = { " " .. words.size({ file }) }
+  local title = plain(approval.request.title, 60)
+  local place = #files > 1 and { "  " .. which[1] } or { "" }
+  return { heads = { { agent, { ": " }, title, place, size }, { agent, { ": " }, which, size }, { which, size } }, keys = {} }
 end
 
 --- What became of the proposal.

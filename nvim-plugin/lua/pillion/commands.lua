@@ -12,17 +12,19 @@ local together = require("pillion.together")
 local trust = require("pillion.trust")
 local typed = require("pillion.typed")
 local view = require("pillion.view")
+local words = require("pillion.words")
 
 local M = {}
-
-local too_soon = "Too fast: press again"
 
 ---@param id string
 ---@param choice pillion.Choice
 local function answer(id, choice)
+  local approval = approvals.get(id)
   local verdict = approvals.answer(id, choice)
-  if verdict == "too-soon" then
-    announce.tell(too_soon)
+  if verdict == "taken" and approval and approval:has_agent() then
+    announce.tell(words.answered(approval, choice))
+  elseif verdict == "too-soon" then
+    announce.too_fast()
   elseif verdict == "nothing" then
     announce.tell("Pillion: every hunk is left out: select some, or reject it")
   elseif verdict == "no-message" then
@@ -65,7 +67,7 @@ local function save_and_run(id)
   if not approval or #approval:unsaved() == 0 then
     announce.tell("Pillion: there are no unsaved changes to save")
   elseif not approval:is_armed() then
-    announce.tell(too_soon)
+    announce.too_fast()
   else
     local digest, runs = approval.request.digest, approval.request.preview.kind == "command"
     local problem = require("pillion.save").files(approval.client.root, approval:unsaved())
@@ -190,7 +192,7 @@ local answering =
 ---@param id string
 function M.press(action, id)
   if answering[action] and (front.focused() ~= id or not front.takes_keys()) then
-    announce.tell(too_soon)
+    announce.too_fast()
     return
   end
   actions[action](id)

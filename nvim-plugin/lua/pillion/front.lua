@@ -51,6 +51,7 @@ local function look()
     return
   end
   active, active_since = id, Approval.now()
+  announce.in_time()
   if id then
     approvals.get(id):disarm()
   end
