@@ -177,7 +177,11 @@ local function keys_of(approval, is_page)
     end
     last = one.action
   end
-  return vim.list_extend(found, { #approval:files() > 1 and { "next_file", "next file" } or nil, { "help", "keys" } })
+  if #approval:files() > 1 then
+    found[#found + 1] = { "next_file", "next file" }
+  end
+  found[#found + 1] = { "help", "keys" }
+  return found
 end
 
 --- Which hunk the user points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out`.
@@ -311,6 +315,19 @@ function M.process(process)
   local state = { ("  %s%s"):format(process:state(), older) }
   local long = { name, { "  " }, plain(process.command, 60), { "  " .. agent .. vim.trim(state[1]) } }
   return { heads = { long, { name, state } }, keys = found }
+end
+
+--- Above the files of a request.
+---@param count integer
+---@param unseen integer how many entries the user has not looked at
+---@return pillion.Bar
+function M.files(count, unseen)
+  local rest = unseen > 0 and { { "  " }, { ("● %d not looked at"):format(unseen), paint = "PillionWarning" } } or {}
+  return titled(
+    words.count(count, "file"),
+    rest,
+    { { "show", "show" }, { "next_file", "next" }, { "prev_file", "previous" }, { "help", "keys" } }
+  )
 end
 
 --- Above a list.

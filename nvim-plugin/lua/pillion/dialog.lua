@@ -3,6 +3,7 @@
 
 local bar = require("pillion.bar")
 local page = require("pillion.page")
+local Panel = require("pillion.panel")
 local proposal = require("pillion.proposal")
 local typed = require("pillion.typed")
 
@@ -13,6 +14,7 @@ local api = vim.api
 ---@field tab integer
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the user came
+---@field private panel pillion.Panel above the rest, where there are several files
 ---@field private named? pillion.Hunk the one that the line above names
 ---@field private named_stuck? boolean and that the user wrote over it
 local Dialog = {}
@@ -36,13 +38,14 @@ end
 ---@param approval pillion.Approval
 ---@return pillion.Dialog
 function Dialog.open(approval)
-  local self = setmetatable({ approval = approval, file = 1 }, Dialog)
+  local self = setmetatable({ approval = approval, file = 1, panel = Panel.new(approval) }, Dialog)
   local first = self:buffers()[1]
   typed.attach()
   unseen(function()
     vim.cmd(("keepalt $tab sbuffer %d"):format(first))
     self.tab = api.nvim_get_current_tabpage()
     self:arrange()
+    self:list_files()
   end)
   return self
 end
@@ -112,6 +115,18 @@ function Dialog:arrange()
     self:go_to_place(windows[1])
   end
   self:refresh()
+end
+
+--- Which files there are, if it is more than one.
+---@private
+function Dialog:list_files()
+  if #self.approval:files() > 1 and not self.panel:shown() then
+    self.panel:open(function(index)
+      self:show_file(index)
+      self:entered()
+    end)
+    self:refresh()
+  end
 end
 
 --- A page, of which all that is asked about is to be seen.
@@ -249,6 +264,7 @@ function Dialog:refresh()
   end
   local windows = self:windows()
   self.named = self:hunk()
+  self.panel:draw(self.file)
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
     local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.named)
@@ -272,6 +288,7 @@ function Dialog:restore()
   unseen(function()
     api.nvim_set_current_tabpage(self.tab)
     self:arrange()
+    self:list_files()
   end)
 end
 
@@ -280,7 +297,9 @@ function Dialog:entered()
   local file = self.approval:files()[self.file]
   if file then
     proposal.entered(self.approval, file)
+    self.panel:look(file)
   end
+  self:refresh()
 end
 
 --- The user asked to go there.
@@ -318,7 +337,7 @@ function Dialog:close()
     return
   end
   self:leave()
-  for _, window in ipairs(self:windows()) do
+  for _, window in ipairs(vim.list_extend({ self.panel:shown() }, self:windows())) do
     if not self:is_last(window) then
       api.nvim_win_close(window, true)
     elseif #api.nvim_list_tabpages() == 1 then
@@ -351,6 +370,10 @@ function Dialog:become_ended(outcome, kept)
     local windows = self:windows()
     for index = #windows, 2, -1 do
       put_away(windows[index])
+    end
+    local panel = self.panel:shown()
+    if panel then
+      api.nvim_win_close(panel, true)
     end
     self:dress(windows[1], ended, false)
     bar.put(windows[1], bar.ended(outcome))

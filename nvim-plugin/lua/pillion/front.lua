@@ -133,8 +133,11 @@ end
 ---@param approval pillion.Approval
 function M.changed(approval)
   local dialog = dialogs[approval.id]
-  if dialog then
+  if dialog and dialog:is_open() then
     dialog:refresh()
+    if dialog:is_current() then
+      dialog:entered() -- what is new of it is before the user
+    end
   end
 end
 
@@ -236,6 +239,7 @@ function M.show(id, path)
     end
   end
   dialog:enter()
+  dialog:entered()
   return true
 end
 
