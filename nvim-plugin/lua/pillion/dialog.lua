@@ -233,15 +233,13 @@ function Dialog:go_to_hunk(hunk)
   if not file.text then
     return
   end
-  local differs = self.approval.chosen:right(file.path) ~= file.before
   for _, window in ipairs(self:windows()) do
     local buffer = api.nvim_win_get_buf(window)
     local is_left = vim.endswith(api.nvim_buf_get_name(buffer), "(current)")
     local line = self.approval.chosen:place(file.path, hunk, is_left).from + 1
     api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(buffer)), 0 })
     api.nvim_win_call(window, function()
-      vim.wo[window][0].foldenable = differs -- else all of it would be folded away
-      vim.cmd("diffupdate | normal! zv") -- one that is left out differs in nothing
+      vim.cmd("diffupdate | normal! zv")
     end)
   end
   self:refresh()
