@@ -33,7 +33,7 @@ var counterparts = map[string]string{
 	"answerPrompt":           "# an entry of :Pillion",
 	"resume":                 "resume",
 	"sessions":               "sessions",
-	"sessionRules":           "sessions", // a key of it
+	"sessionRules":           "rules",
 	"endSession":             "sessions", // the same
 	"todos":                  "todos",
 	"addTodo":                "todos", // a key of it

@@ -320,6 +320,9 @@ M.table = {
   sessions = function()
     require("pillion.session_list").open()
   end,
+  rules = function()
+    require("pillion.rules_list").open()
+  end,
   todos = function()
     require("pillion.todo_list").open()
   end,

@@ -26,7 +26,7 @@ local M = {}
 ---@field root_markers string[] a folder with one of these is a workspace; otherwise the current folder is
 ---@field settings pillion.Settings
 ---@field notify boolean announce requests in a message; the statusline and `:Pillion` show them anyway
----@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process and in lists; false: none
+---@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process, in lists and between marks; false: none
 ---@field marks table<string, boolean> how lines that an agent changed are marked: `signs` in the sign column, `lines` as whole lines
 ---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
 
@@ -70,6 +70,8 @@ M.defaults = {
     rule = "r",
     finish = "X",
     help = "g?",
+    next_mark = "]p",
+    prev_mark = "[p",
   },
   marks = { signs = true, lines = false },
   terminal_path = true,
