@@ -63,6 +63,8 @@ var counterparts = map[string]string{
 	"showLog":                "log",
 	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":           "connect",
+	"startAgent":             "agent",
+	"sendSelection":          "send", // with a range
 	"showConversation":       "conversation",
 	"connectGateway":         "gateway",
 	"disconnectGateway":      "disconnect",

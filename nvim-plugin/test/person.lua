@@ -76,8 +76,8 @@ local sidecar = [[
   end })
   require("pillion.ui").attach()
   vim.api.nvim_create_user_command("Pillion", function(options)
-    require("pillion.commands").run(options.args)
-  end, { nargs = "*", complete = function(lead, line) return require("pillion.commands").complete(lead, line) end })
+    require("pillion.commands").run(options.args, options.range > 0 and { options.line1, options.line2 } or nil)
+  end, { nargs = "*", range = true, complete = function(lead, line) return require("pillion.commands").complete(lead, line) end })
 ]]
 
 ---@class pillion.Person

@@ -348,8 +348,15 @@ M.table = {
   disconnect = function()
     require("pillion.conversation").disconnect()
   end,
-  send = function(rest)
-    require("pillion.conversation").send(rest)
+  send = function(rest, range)
+    if rest == "" or rest == "diagnostics" or range then
+      require("pillion.agent").send(rest, range)
+    else
+      require("pillion.conversation").send(rest)
+    end
+  end,
+  agent = function(rest)
+    require("pillion.agent").toggle(rest)
   end,
   context = context,
   tools = function()
@@ -401,6 +408,12 @@ local arguments = {
   end,
   context = function()
     return { "add", "remove", "clear" }
+  end,
+  agent = function()
+    return require("pillion.agent").names()
+  end,
+  send = function()
+    return { "diagnostics" }
   end,
 }
 
