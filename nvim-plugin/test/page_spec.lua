@@ -125,6 +125,12 @@ sit("it opens behind, cannot be written in, and is answered with a key", functio
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
+sit("the name of its tab says what it is about, slashes and all", function(human)
+  human:ask("approval/request", person.command_request("A", "sh tea/pot.sh"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:sees("run sh tea∕pot.sh (request)")
+end)
+
 sit("the user writes the command anew: approving runs theirs", function(human)
   asked(human)
   human:type(":Pillion edit<CR>")

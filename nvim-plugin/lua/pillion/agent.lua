@@ -70,6 +70,7 @@ local function start(id)
     job = vim.fn.termopen({ id }, options)
   end
   vim.bo[buffer].buflisted = false
+  api.nvim_buf_set_name(buffer, "pillion://" .. id) -- as a tab or a statusline shows it
   started[id], last = { buffer = buffer, job = job }, id
   vim.cmd.startinsert()
 end

@@ -266,7 +266,7 @@ function Dialog:refresh()
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
     local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.named)
-      or name:find("/question$") and bar.page(self.approval, self.file, self.named)
+      or vim.endswith(name, " (request)") and bar.page(self.approval, self.file, self.named)
       or bar.proposed(self.approval)
     bar.put(window, text)
   end
