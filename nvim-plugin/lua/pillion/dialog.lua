@@ -1,7 +1,8 @@
--- The tab of one request: its windows, and what they show. Making it disturbs nothing: the user's window, cursor and mode
+-- The tab of one request, or its windows below the user's own: what they show. Making it disturbs nothing: the user's window, cursor and mode
 -- are the same afterwards, and none of their autocommands runs.
 
 local bar = require("pillion.bar")
+local config = require("pillion.config")
 local page = require("pillion.page")
 local Panel = require("pillion.panel")
 local proposal = require("pillion.proposal")
@@ -12,6 +13,8 @@ local api = vim.api
 ---@class pillion.Dialog
 ---@field approval pillion.Approval
 ---@field tab integer
+---@field private is_split boolean its windows are in a tab of the user's
+---@field private before? integer the window from which the user came, there
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the user came
 ---@field private panel pillion.Panel above the rest, where there are several files
@@ -41,8 +44,13 @@ function Dialog.open(approval)
   local self = setmetatable({ approval = approval, file = 1, panel = Panel.new(approval) }, Dialog)
   local first = self:buffers()[1]
   typed.attach()
+  self.is_split = config.get().layout == "split" and not approval:is_own()
   unseen(function()
-    vim.cmd(("keepalt $tab sbuffer %d"):format(first))
+    if self.is_split then
+      api.nvim_open_win(first, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+    else
+      vim.cmd(("keepalt $tab sbuffer %d"):format(first))
+    end
     self.tab = api.nvim_get_current_tabpage()
     self:arrange()
     self:list_files()
@@ -51,11 +59,12 @@ function Dialog.open(approval)
 end
 
 function Dialog:is_open()
-  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab)
+  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab) and not (self.is_split and #self:windows() == 0)
 end
 
 function Dialog:is_current()
-  return self.tab == api.nvim_get_current_tabpage()
+  local is_ours = not self.is_split or vim.b.pillion_approval == self.approval.id
+  return is_ours and self.tab == api.nvim_get_current_tabpage()
 end
 
 --- Whether all that it shows is still there: making one side again makes both, and would close this tab's last window.
@@ -121,7 +130,7 @@ end
 ---@private
 function Dialog:list_files()
   if #self.approval:files() > 1 and not self.panel:shown() then
-    self.panel:open(function(index)
+    self.panel:open(self.is_split and "below" or "above", function(index)
       self:show_file(index)
       self:entered()
     end)
@@ -302,8 +311,14 @@ end
 
 --- The user asked to go there.
 function Dialog:enter()
-  if not self:is_current() then
-    api.nvim_set_current_tabpage(self.tab)
+  if self:is_current() then
+    return
+  end
+  api.nvim_set_current_tabpage(self.tab)
+  if self.is_split then
+    self.before = api.nvim_get_current_win()
+    local windows = self:windows()
+    api.nvim_set_current_win(windows[#windows])
   end
 end
 
@@ -324,7 +339,9 @@ end
 --- Back to where the user came from, if they are here.
 ---@private
 function Dialog:leave()
-  if self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
+  if self.is_split and self:is_current() and self.before and api.nvim_win_is_valid(self.before) then
+    api.nvim_set_current_win(self.before)
+  elseif not self.is_split and self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
     api.nvim_set_current_tabpage(self.from)
   end
 end

@@ -100,7 +100,7 @@ local function open(approval)
   else
     local broken = dialog
     dialog = Dialog.open(approval)
-    if broken then
+    if broken and broken.tab ~= dialog.tab then
       broken:close()
     end
     dialogs[approval.id] = dialog
@@ -351,12 +351,14 @@ function M.attach()
       end
     end,
   })
-  api.nvim_create_autocmd("TabEnter", {
+  api.nvim_create_autocmd({ "TabEnter", "WinEnter" }, {
     group = group,
     nested = true, -- a filetype has plugins
-    callback = function()
-      remember_from(dialogs[active])
-      if dialogs[active] then
+    callback = function(event)
+      if event.event == "TabEnter" then
+        remember_from(dialogs[active])
+      end
+      if dialogs[active] and dialogs[active]:is_current() then
         dialogs[active]:entered()
       end
     end,

@@ -35,8 +35,9 @@ function Panel:has_seen(file)
   return seen ~= nil and seen.before == file.before and seen.after == file.after
 end
 
+---@param side "above"|"below" of all windows of the tab
 ---@param show fun(index: integer)
-function Panel:open(show)
+function Panel:open(side, show)
   self.buffer = page.scratch(("pillion://files/%s"):format(self.approval.id), "nofile")
   vim.bo[self.buffer].bufhidden = "wipe"
   vim.b[self.buffer].pillion_approval = self.approval.id
@@ -48,7 +49,7 @@ function Panel:open(show)
     end, { buffer = self.buffer, nowait = true, desc = "Pillion: show this file" })
   end
   local height = math.min(#self.approval:files(), math.max(2, math.floor(vim.o.lines / 6)))
-  self.window = api.nvim_open_win(self.buffer, false, { split = "above", win = -1, height = height })
+  self.window = api.nvim_open_win(self.buffer, false, { split = side, win = -1, height = height })
   api.nvim_win_call(self.window, function()
     vim.cmd("diffoff | setlocal nonumber norelativenumber signcolumn=no nospell nolist nowrap nofoldenable cursorline winfixheight")
   end)
