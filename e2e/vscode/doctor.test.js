@@ -92,19 +92,16 @@ ride('an agent is set up in a terminal, which asks first', files, async (it) => 
 
 ride('an agent is started in a terminal, and gets a selection into its prompt, which nothing sends', files, async (it) => {
   const { window, sandbox } = it;
-  const terminal = window.page.locator('.terminal-wrapper.active .xterm-rows');
-  await window.command('Pillion: Send Selection to the Agent');
-  await window.page.getByText('Start an agent first').first().waitFor();
-  await window.open('kettle/clock.py');
+  fs.writeFileSync(path.join(sandbox.home, '.bashrc'), 'opencode() { echo "I am here: ${PWD##*/}"; cat; }\n');
+  await window.openFile('README.md');
   await window.command('Pillion: Start an Agent…');
   await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'opencode' }).click();
-  await eventually('its program is called in the project', async () => /opencode/.test((await terminal.textContent()) ?? ''));
-  await window.screenshot('agent-terminal');
-  await window.tab('clock.py').click();
+  await eventually('its program runs in the project', async () => /I am here: project/.test(await window.terminal()));
+  await window.tab('README.md').click();
   await window.press('Control+a');
   await window.command('Pillion: Send Selection to the Agent');
-  await eventually('the lines stand in its prompt', async () => /kettle\/clock\.py:1-2/.test(((await terminal.textContent()) ?? '').replaceAll('\u00a0', ' ')));
-  await window.screenshot('agent-terminal-selection');
+  await eventually('the lines stand in its prompt', async () => /README\.md:1-2[^]*# Kettle/.test(await window.terminal()));
+  await window.screenshot('agent-terminal');
   await window.press('Control+c');
-  await window.type('exit\n');
+  await window.type('exit\n'); // VS Code keeps a terminal for the next window
 });
