@@ -204,9 +204,8 @@ local function choice_of(approval, path, hunk)
 end
 
 ---@param approval pillion.Approval
----@param limit integer
-local function agent_of(approval, limit)
-  return plain(approval.request.agent.name, limit, "PillionTitle")
+local function agent_of(approval)
+  return plain(approval.request.agent.name, 30, "PillionTitle")
 end
 
 --- Above the current text: which hunk, who, what.
@@ -220,7 +219,7 @@ function M.current(approval, index, hunk)
   local name = vim.fs.basename(file.path)
   local which = plain(name .. words.place(files, file), 50)
   local choice = choice_of(approval, file.path, hunk)
-  local agent = agent_of(approval, 30)
+  local agent = agent_of(approval)
   if #choice > 0 then
     local here = vim.list_extend(vim.list_slice(choice), { { " · " }, which })
     return { heads = { vim.list_extend(vim.list_slice(here), { { "  " }, agent }), here, choice }, keys = {} }
@@ -275,7 +274,7 @@ function M.page(approval, index, hunk)
     local which = plain(vim.fs.basename(file.path) .. words.place(approval:files(), file), 50)
     heads = { vim.list_extend(vim.list_slice(choice), { { " · " }, which }), choice }
   else
-    heads = { { agent_of(approval, 30), { " " }, plain(approval.request.title, 60) }, { agent_of(approval, 12) }, {} }
+    heads = { { agent_of(approval), { " " }, plain(approval.request.title, 60) }, { agent_of(approval) }, {} }
   end
   return { heads = vim.tbl_map(noted, heads), keys = keys_of(approval, true) }
 end
