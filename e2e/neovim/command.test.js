@@ -130,8 +130,30 @@ ride('approved for the session, it is asked again in a new one; approved for the
   await dialog.answerForWorkspace(rule);
   assert.equal((await again).isError, false);
   await runs(second);
-  await runs(await it.agent());
+  const third = await it.agent();
+  await runs(third);
   assert.equal(await nvim.waits(), 0);
+
+  await nvim.command('Pillion rules');
+  await nvim.sees(/Remembered for this workspace\n +run_command\(cat words\.txt\) +since 20/);
+  nvim.screenshot('rules');
+  await nvim.press('Gr');
+  await nvim.sees('agents ask again for run_command(cat words.txt)');
+  await eventually('the session that is over is all that is left', async () => (await nvim.lines()).length === 2);
+  await nvim.press('2Gr');
+  await nvim.sees('There are no rules here');
+  const once = third.call('run_command', cat);
+  await (await nvim.dialog('cat words.txt')).answerForSession(rule);
+  assert.equal((await once).isError, false);
+  await nvim.command('tabfirst');
+  await nvim.sees(/Remembered for this session of scripted-agent\n +run_command\(cat words\.txt\)/);
+  await nvim.press('Gr');
+  await nvim.sees('asks again for run_command(cat words.txt)');
+  const after = third.call('run_command', cat);
+  await (await nvim.dialog('cat words.txt')).answer('reject');
+  assert.equal((await after).isError, true);
+  await nvim.command('Pillion log');
+  await nvim.sees(/✓ Run cat words\.txt +exit code 0/);
 });
 
 ride('of several rules the user chooses a wider one: what it covers asks no more', files, async (it) => {

@@ -70,7 +70,7 @@ ride('every hunk left out is no yes; the file changes meanwhile, and what is lef
   await nvim.press('gh');
   await nvim.sees('ga approve 2 of 3');
   sandbox.write('clock.py', `# from outside\n${clock}`);
-  await nvim.sees('# from outside');
+  await nvim.sees('from outside');
   await nvim.sees('ga approve 2 of 3');
   await dialog.press('approve');
   const result = await call;

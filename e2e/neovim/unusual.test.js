@@ -27,7 +27,7 @@ ride('it is told and stands in the list; paused it is refused, and its changes a
   await nvim.revert('greet.py');
   await eventually('its change is reverted', () => sandbox.read('greet.py') === greeting);
   await nvim.command('Pillion pause');
-  await nvim.sees('scripted-agent is paused until :Pillion resume');
+  await nvim.sees('scripted-agent is paused: :Pillion resume');
   assert.equal((await agent.call('read_file', { path: 'greet.py' })).isError, true);
   await nvim.pick(/‖ scripted-agent is paused/);
   await eventually('it may go on', async () => !(await agent.call('read_file', { path: 'greet.py' })).isError);

@@ -89,3 +89,21 @@ ride('an agent is set up in a terminal, which asks first', files, async (it) => 
   assert.match(fs.readFileSync(settings, 'utf8'), /"pillion"/);
   await window.type('exit\n'); // VS Code keeps a terminal for the next window
 });
+
+ride('an agent is started in a terminal, and gets a selection into its prompt, which nothing sends', files, async (it) => {
+  const { window, sandbox } = it;
+  fs.writeFileSync(path.join(sandbox.home, '.bashrc'), 'opencode() { echo "I am here: ${PWD##*/}"; read -er wish; echo "sent: $wish"; }\n');
+  await window.openFile('README.md');
+  await window.command('Pillion: Start an Agent…');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'opencode' }).click();
+  await eventually('its program runs in the project', async () => /I am here: project/.test(await window.terminal()));
+  await window.tab('README.md').click();
+  await window.press('Control+a');
+  await window.command('Pillion: Send Selection to the Agent');
+  await eventually('the lines stand in its prompt', async () => /README\.md:1-2[^]*# Kettle/.test(await window.terminal()));
+  await window.screenshot('agent-terminal');
+  assert.doesNotMatch(await window.terminal(), /sent:/);
+  await window.press('Enter');
+  await eventually('it gets them when the user sends them', async () => /sent: README\.md:1-2/.test(await window.terminal()));
+  await window.type('exit\n'); // VS Code keeps a terminal for the next window
+});

@@ -79,8 +79,10 @@ func keysHelp(root string) (string, error) {
 		}
 		fmt.Fprintf(&out, "    %-12s %-12s %s\n", key, name, text)
 	}
+	out.WriteString("\n" + wrap("The line above a request always has `ga`, `gr` and `g?`, which shows the keys that work there; the others as far as there is room. A click on one presses it.", 0))
 	out.WriteString("\n" + wrap("`edit`, `save` and `close` are bound only on pages: in a proposal, which can be edited, their keys keep their meaning. "+
-		"`write` and `kill` are those of |pillion-processes|, where `close` closes the window; `show` and those that revert are those of |pillion-journal|.", 0))
+		"`write` and `kill` are those of |pillion-processes|, where `close` closes the window; `show` and those that revert are those of |pillion-journal|; "+
+		"those of |pillion-marks| are bound in a file that has some.", 0))
 	out.WriteString("\n" + wrap("The second column is the name in |pillion-option-keys|. For another key, or none:", 0))
 	out.WriteString(">lua\n    require(\"pillion\").setup({\n      keys = { approve = \"<leader>y\", cancel = false },\n    })\n<\n")
 	return out.String(), nil

@@ -33,7 +33,7 @@ var counterparts = map[string]string{
 	"answerPrompt":           "# an entry of :Pillion",
 	"resume":                 "resume",
 	"sessions":               "sessions",
-	"sessionRules":           "sessions", // a key of it
+	"sessionRules":           "rules",
 	"endSession":             "sessions", // the same
 	"todos":                  "todos",
 	"addTodo":                "todos", // a key of it
@@ -63,6 +63,8 @@ var counterparts = map[string]string{
 	"showLog":                "log",
 	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":           "connect",
+	"startAgent":             "agent",
+	"sendSelection":          "send", // with a range
 	"showConversation":       "conversation",
 	"connectGateway":         "gateway",
 	"disconnectGateway":      "disconnect",

@@ -61,7 +61,7 @@ sit("it opens in a tab of its own, and the user stays where they are", function(
   human:eventually("vim.bo.filetype == 'python'")
   check.same(
     human:lua("return { vim.bo.buftype, vim.bo.modifiable, vim.bo.buflisted, vim.wo.foldmethod }"),
-    { "acwrite", true, false, "diff" }
+    { "acwrite", true, false, "expr" }
   )
   check.same(
     human:lua(

@@ -50,8 +50,8 @@ check.test("a page: what would happen, the facts in two columns, what each answe
     "              two",
     "",
     "ga   Approve                   once",
-    "Save and Run                   once, after saving",
     "gr   Reject                    the agent goes on without it",
+    "Save and Run                   once, after saving",
     "gs   Approve for this session  for this session, without asking",
     "                               run_command(make > log\\nrm \\u{202e}x)",
     "Approve here                   always",
@@ -123,6 +123,12 @@ sit("it opens behind, cannot be written in, and is answered with a key", functio
   human:type("gr")
   check.same(human:answered("A"), { decision = "reject", decisionId = "reject", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1")
+end)
+
+sit("the name of its tab says what it is about, slashes and all", function(human)
+  human:ask("approval/request", person.command_request("A", "sh tea/pot.sh"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:sees("run sh tea∕pot.sh (request)")
 end)
 
 sit("the user writes the command anew: approving runs theirs", function(human)

@@ -76,8 +76,8 @@ local sidecar = [[
   end })
   require("pillion.ui").attach()
   vim.api.nvim_create_user_command("Pillion", function(options)
-    require("pillion.commands").run(options.args)
-  end, { nargs = "*", complete = function(lead, line) return require("pillion.commands").complete(lead, line) end })
+    require("pillion.commands").run(options.args, options.range > 0 and { options.line1, options.line2 } or nil)
+  end, { nargs = "*", range = true, complete = function(lead, line) return require("pillion.commands").complete(lead, line) end })
 ]]
 
 ---@class pillion.Person
@@ -384,6 +384,7 @@ function M.commit_request(id, more)
       kind = "text",
       act = "commit 1 file to main",
       deed = "commit 1 file to main",
+      subject = "",
       question = "Commit this?",
       lines = { "clock: pad", "", "why\\u202e" },
       notices = { "Invisible characters are written as escapes, such as \\u200b." },
@@ -414,6 +415,7 @@ function M.command_preview(command, more)
     command = command,
     act = "run a command",
     deed = "run " .. visible(command),
+    subject = visible(command),
     question = "Run a command?",
     lines = vim.tbl_map(visible, vim.split(command, "\n")),
     facts = {

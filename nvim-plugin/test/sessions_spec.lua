@@ -99,7 +99,7 @@ with_sessions("a to-do list is on show, with its keys, and follows; nothing in i
   shows(human, { "[ ] Look around", "[x] Read the clock", "[x] Fix the clock\\u{202e}", "[ ] Write a test · high priority" })
   check.same(human:lua("return { vim.fn.line('.'), vim.bo.modifiable }"), { 4, false })
   human:type("g?")
-  human:sees("dd   remove this item")
+  human:sees("dd  remove this item")
   human:type("jq")
   human:eventually("vim.fn.winnr('$') == 1")
 end)

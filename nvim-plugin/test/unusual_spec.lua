@@ -44,15 +44,18 @@ sit("it is told; its line stands until it is dismissed", function(human)
 end)
 
 sit("the agent is paused by a choice, or by name", function(human)
+  human:tell("session/changed", { session = person.session("s", "claude") })
+  human:lua([[Wire.replies["session/pause"] = function(params) return { sessionId = params.sessionId,
+    agent = { name = params.sessionId == "s" and "claude" or "codex", via = "mcp" }, paused = true, connected = true } end]])
   human:tell("session/unusual", told)
   picks(human, 1)
-  human:sees("claude is paused until :Pillion resume")
+  human:sees("claude is paused: :Pillion resume")
   check.same(sent(human, "session/pause"), { { sessionId = "s" } })
   human:lua([[Wire.replies["session/list"] = function() return { sessions = {
     { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 0, connected = true },
     { sessionId = "t", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1, connected = true } } } end]])
   human:type(":Pillion pause<CR>")
-  human:sees("codex is paused until :Pillion resume")
+  human:sees("codex is paused: :Pillion resume")
   check.same(sent(human, "session/pause")[2], { sessionId = "t" })
 end)
 

@@ -1,6 +1,7 @@
 // Every command, in one table.
 
 import { commands, type Disposable, Uri, window } from "vscode";
+import { agentTerminalCommands } from "./agent-terminal";
 import { answers } from "./answers";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
@@ -27,6 +28,7 @@ const table: Record<string, Handler> = {
   ...sessionCommands,
   ...todoCommands,
   ...conversationCommands,
+  ...agentTerminalCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),

@@ -11,7 +11,8 @@ M.limit = 200
 ---@field tool string
 ---@field title string
 ---@field state "queued"|"running"|"waiting"|"done"|"failed"
----@field summary string
+---@field summary string of a call that waits or runs: what it does; of one that ended: what came of it
+---@field doing? string what it did, when it has ended
 ---@field durationMs integer
 ---@field client any
 ---@field time integer seconds, when it was first heard of
@@ -37,6 +38,16 @@ function M.running()
   end, calls)
 end
 
+--- What it does, in particular.
+---@param call pillion.Call
+---@return string
+function M.doing(call)
+  local is_under_way = call.state == "running" or call.state == "waiting"
+  return vim.iter({ is_under_way and call.summary or "", call.doing or "", call.title }):find(function(text)
+    return text ~= ""
+  end) or call.tool
+end
+
 --- A call keeps its place in the list while its state changes.
 ---@param entry pillion.Call
 ---@param client any
@@ -44,7 +55,7 @@ function M.record(entry, client)
   entry.client, entry.time = client, os.time()
   for index, call in ipairs(calls) do
     if call.callId == entry.callId and call.client == client then
-      entry.time = call.time
+      entry.time, entry.doing = call.time, M.doing(call)
       calls[index] = entry
       changed()
       return

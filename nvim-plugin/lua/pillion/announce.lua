@@ -18,6 +18,9 @@ local look_ms = 500
 --- What the user has just been told is not overwritten at once.
 local heard_ms = 1500
 local quiet_until = 0
+local too_fast = "Too fast: press again"
+---@type string? what they were told last
+local told
 
 ---@type {text: string, level: integer, news?: (fun(): boolean), toasted?: boolean}[]
 local lines = {}
@@ -170,8 +173,24 @@ end
 ---@param text string
 ---@param level integer?
 function M.tell(text, level)
-  quiet_until = vim.uv.now() + heard_ms
+  if vim.uv.now() < quiet_until then
+    vim.cmd.redraw() -- else Neovim waits for a key below two lines
+  end
+  told, quiet_until = text, vim.uv.now() + heard_ms
   notify(text, level or vim.log.levels.INFO)
+end
+
+--- A key came too early.
+function M.too_fast()
+  M.tell(too_fast)
+end
+
+--- The request for which a key came too early is not in front any more: the line would stand there for nothing.
+function M.in_time()
+  if told == too_fast and echoes() then
+    api.nvim_echo({ { "" } }, false, {})
+  end
+  told = nil
 end
 
 --- Something failed that should not: one line for the user, and all of it for whoever looks into Neovim's log of language

@@ -18,6 +18,7 @@ return function(approval)
   if consent then
     add("approve", consent.title, consent.meaning)
   end
+  add("reject", refusal.title, refusal.meaning) -- where there is little room, no is not what is cut
   if #approval:unsaved() > 0 and approval.request.preview.kind == "command" then
     add("save", "Save and Run", "once, after saving")
   elseif #approval:unsaved() > 0 then
@@ -26,14 +27,13 @@ return function(approval)
   if approval:editable() == "message" then
     add("edit", "Edit Message", "your text is committed")
   end
-  add("reject", refusal.title, refusal.meaning) -- where there is little room, no is not what is cut
   for _, scope in ipairs({ "session", "workspace" }) do
-    for _, decision in ipairs(approval:remembering(scope)) do
+    for _, decision in ipairs(not approval.own and approval:remembering(scope) or {}) do -- a rule is about the agent's command
       add(scope, decision.title, decision.meaning, scope, decision.rule)
     end
   end
   if approval:has_agent() then
-    add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "with reason")
+    add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "reason")
     if not approval:is_review() then
       add("cancel", "Cancel", "the agent stops")
     end

@@ -39,6 +39,7 @@ local Chosen = require("pillion.chosen")
 ---@field kind "diff"|"review"|"command"|"url"|"text"|"plan"|"revert"|"trust" the last two are the plugin's own
 ---@field act string composed: completes “claude wants to” above the page
 ---@field deed string composed: the same in particular
+---@field subject string composed: the deed without its verb, or empty
 ---@field question? string composed: the page's name
 ---@field lines? string[] composed
 ---@field notices? string[] composed: warnings below it

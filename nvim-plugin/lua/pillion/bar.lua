@@ -5,96 +5,237 @@ local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local words = require("pillion.words")
 
+local api = vim.api
+
 local M = {}
+
+---@class pillion.BarPart
+---@field [1] string
+---@field paint? string a highlight group
+---@field action? pillion.Action a click presses its key
+
+---@class pillion.Bar
+---@field heads pillion.BarPart[][] what stands before the keys, from long to short: the first that leaves room for the keys is shown
+---@field keys {[1]: pillion.Action, [2]: string}[] those that come first and the very last one are always shown
+
+--- How many keys are shown in the narrowest window.
+local least = 3
+
+---@type table<integer, {bar: pillion.Bar, buffer: integer}> by window
+local shown = {}
+---@type pillion.Action[] by the number that a click gives
+local clickable = {}
+
+---@param action pillion.Action
+---@return integer
+local function number_of(action)
+  for index, one in ipairs(clickable) do
+    if one == action then
+      return index
+    end
+  end
+  clickable[#clickable + 1] = action
+  return #clickable
+end
+
+--- Called by a click: the key is pressed in the window that has the label.
+---@param number integer
+---@param clicks integer
+---@param button string
+function M.click(number, clicks, button)
+  local key, window = keys.configured()[clickable[number]], vim.fn.getmousepos().winid
+  if key and key ~= "" and clicks == 1 and button == "l" and api.nvim_win_is_valid(window) then
+    api.nvim_set_current_win(window)
+    api.nvim_feedkeys(vim.keycode("<C-Bslash><C-n>"), "n", false)
+    api.nvim_feedkeys(vim.keycode(key), "m", false)
+  end
+end
 
 ---@param text string
 ---@param limit integer
-local function plain(text, limit)
-  return (escape.short(text, limit):gsub("%%", "%%%%"))
+---@param paint? string
+---@return pillion.BarPart
+local function plain(text, limit, paint)
+  return { escape.short(text, limit), paint = paint }
 end
 
----@param highlight string
----@param text string as a status line wants it
-local function painted(highlight, text)
-  return text == "" and "" or ("%%#%s#%s%%*"):format(highlight, text)
-end
-
----@param shown {[1]: pillion.Action, [2]: string}[]
----@return string
-local function key_line(shown)
-  local configured = keys.configured()
-  local parts = {}
-  for _, entry in ipairs(shown) do
+---@param wanted {[1]: pillion.Action, [2]: string}[]
+---@return pillion.BarPart[][] of each that has a key, the key and what it does
+local function key_parts(wanted)
+  local configured, found = keys.configured(), {}
+  for _, entry in ipairs(wanted) do
     local key = configured[entry[1]]
     if key and key ~= "" then
-      parts[#parts + 1] = painted("PillionKey", plain(key, 20)) .. " " .. entry[2]
+      local name = plain(key, 20, "PillionKey")
+      name.action = entry[1]
+      found[#found + 1] = { name, { " " .. entry[2], action = entry[1] } }
     end
   end
-  return table.concat(parts, "  ")
-end
-
---- What this request can be answered with.
----@param approval pillion.Approval
----@return {[1]: pillion.Action, [2]: string}[]
-local function keys_of(approval)
-  local selected, all = approval.chosen:count()
-  local found, last = {}, nil
-  for _, one in ipairs(answers(approval)) do
-    local share = one.action == "approve" and selected < all and (" %d of %d"):format(selected, all) or ""
-    found[#found + 1] = one.action ~= last and { one.action, (one.word or one.title:lower()) .. share } or nil -- a scope may have several rules
-    last = one.action
-  end
-  found[#found + 1] = #approval:files() > 1 and { "next_file", "next file" } or nil
   return found
 end
 
---- Which hunk the user points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
+---@param groups pillion.BarPart[][]
+---@return pillion.BarPart[] with a gap between them
+local function joined(groups)
+  local parts = {}
+  for _, group in ipairs(groups) do
+    if #group > 0 then
+      parts[#parts + 1] = { #parts == 0 and " " or "  " }
+      vim.list_extend(parts, group)
+    end
+  end
+  return parts
+end
+
+---@param parts pillion.BarPart[]
+local function width_of(parts)
+  local width = 0
+  for _, part in ipairs(parts) do
+    width = width + vim.fn.strdisplaywidth(part[1])
+  end
+  return width
+end
+
+--- Keys matter more than titles: the title gets shorter, then the last keys go, then what cannot be left out is cut.
+---@param bar pillion.Bar
+---@param width integer
+---@return pillion.BarPart[]
+local function fitting(bar, width)
+  local groups, head = key_parts(bar.keys), bar.heads[#bar.heads]
+  for _, one in ipairs(bar.heads) do
+    local parts = joined({ one, unpack(groups) })
+    if width_of(parts) <= width then
+      return parts
+    end
+  end
+  while #groups > least and width_of(joined({ head, unpack(groups) })) > width do
+    table.remove(groups, #groups - 1)
+  end
+  local excess = width_of(joined({ head, unpack(groups) })) - width
+  if #head == 1 and excess > 0 then
+    local room = vim.fn.strchars(head[1][1]) - excess
+    head = room < 4 and {} or { { escape.short(head[1][1], room), paint = head[1].paint } }
+  end
+  return joined({ head, unpack(groups) })
+end
+
+--- As a window of that width shows it, as a status line wants it.
+---@param bar pillion.Bar
+---@param width integer
+---@return string
+function M.render(bar, width)
+  local out = {}
+  for index, part in ipairs(fitting(bar, width)) do
+    local text = part[1]:gsub("%%", "%%%%")
+    text = part.paint and ("%%#%s#%s%%*"):format(part.paint, text) or text
+    out[index] = part.action and ("%%%d@v:lua.require'pillion.bar'.click@%s%%X"):format(number_of(part.action), text) or text
+  end
+  return table.concat(out) .. "%<"
+end
+
+--- The line above a window, which follows its width.
+---@param window integer
+---@param bar pillion.Bar
+function M.put(window, bar)
+  shown[window] = { bar = bar, buffer = api.nvim_win_get_buf(window) }
+  vim.wo[window][0].winbar = M.render(bar, api.nvim_win_get_width(window))
+end
+
+api.nvim_create_autocmd("WinResized", {
+  group = api.nvim_create_augroup("pillion.bar", {}),
+  callback = function()
+    for _, window in ipairs(vim.v.event.windows) do
+      local one = shown[window]
+      if one and api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == one.buffer then
+        M.put(window, one.bar)
+      end
+    end
+  end,
+})
+api.nvim_create_autocmd("WinClosed", {
+  group = "pillion.bar",
+  callback = function(event)
+    shown[tonumber(event.match)] = nil
+  end,
+})
+
+--- What this request can be answered with here.
+---@param approval pillion.Approval
+---@param is_page boolean? where some keys have no meaning of their own
+---@return {[1]: pillion.Action, [2]: string}[]
+local function keys_of(approval, is_page)
+  local selected, all = approval.chosen:count()
+  local files = #words.paths(approval:files())
+  local found, last = {}, nil
+  for _, one in ipairs(answers(approval)) do
+    local share = ""
+    if one.action == "approve" then
+      share = selected < all and (" %d of %d"):format(selected, all) or files > 1 and (" %d files"):format(files) or ""
+    end
+    if one.action ~= last and keys.is_bound(one.action, is_page) then -- a scope may have several rules
+      found[#found + 1] = { one.action, (one.word or one.title:lower()) .. share }
+    end
+    last = one.action
+  end
+  if #approval:files() > 1 then
+    found[#found + 1] = { "next_file", "next file" }
+  end
+  found[#found + 1] = { "help", "keys" }
+  return found
+end
+
+--- Which hunk the user points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out`.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param hunk? pillion.Hunk
----@return string empty where there is nothing to choose
-function M.hunk(approval, path, hunk)
+---@return pillion.BarPart[] empty where there is nothing to choose
+local function choice_of(approval, path, hunk)
   local chosen = approval.chosen
   if not hunk or not chosen:is_open() then
-    return ""
+    return {}
   end
   local _, all = chosen:count()
   local is_stuck = chosen:is_stuck(path, hunk)
   local state = is_stuck and "changed by you" or chosen:has(hunk) and "selected" or "left out"
-  local paint = chosen:has(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
-  local key = key_line({ { "hunk", "hunk" } })
-  return ("%s %d of %d %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state))
+  local key = key_parts({ { "hunk", "hunk" } })[1] or { { "hunk" } }
+  key[#key + 1] = { (" %d of %d "):format(chosen:number(hunk), all) }
+  key[#key + 1] = { state, paint = chosen:has(hunk) and not is_stuck and "PillionKey" or "PillionWarning" }
+  return key
+end
+
+---@param approval pillion.Approval
+local function agent_of(approval)
+  return plain(approval.request.agent.name, 30, "PillionTitle")
 end
 
 --- Above the current text: which hunk, who, what.
 ---@param approval pillion.Approval
 ---@param index integer which of its files
 ---@param hunk? pillion.Hunk
----@return string
+---@return pillion.Bar
 function M.current(approval, index, hunk)
   local files = approval:files()
   local file = files[index]
-  local name_of_file = plain(vim.fs.basename(file.path), 40)
-  local choice = M.hunk(approval, file.path, hunk)
-  if choice ~= "" then
-    return (" %s%s%s  %s%%<"):format(
-      choice,
-      name_of_file,
-      words.place(files, file),
-      painted("PillionTitle", plain(approval.request.agent.name, 30))
-    )
+  local name = vim.fs.basename(file.path)
+  local which = plain(name .. words.place(files, file), 50)
+  local choice = choice_of(approval, file.path, hunk)
+  local agent = agent_of(approval)
+  if #choice > 0 then
+    local here = vim.list_extend(vim.list_slice(choice), { { " · " }, which })
+    return { heads = { vim.list_extend(vim.list_slice(here), { { "  " }, agent }), here, choice }, keys = {} }
   end
-  local place = #files > 1 and ("  %s%s"):format(name_of_file, words.place(files, file)) or ""
-  local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
-  return (" %s: %s%s %s%%<"):format(name, plain(approval.request.title, 60), place, words.size({ file }))
+  local size = { " " .. words.size({ file }) }
+  local title = plain(approval.request.title, 60)
+  local place = #files > 1 and { "  " .. which[1] } or { "" }
+  return { heads = { { agent, { ": " }, title, place, size }, { agent, { ": " }, which, size }, { which, size } }, keys = {} }
 end
 
---- Above the proposal: what became of it, and the keys.
+--- What became of the proposal.
 ---@param approval pillion.Approval
----@return string
-function M.proposed(approval)
+---@return pillion.BarPart[]
+local function note_of(approval)
   local notes = vim.tbl_map(function(note)
-    return plain(note, 80)
+    return escape.short(note, 80)
   end, words.not_shown(approval:files()))
   if vim.iter(approval:files()):any(function(file)
     return file.merged
@@ -105,75 +246,114 @@ function M.proposed(approval)
     notes[#notes + 1] = "edited by you"
   end
   notes[#notes + 1] = words.beneath[approval.beneath]
-  local note = painted("PillionWarning", table.concat(notes, "; "))
-  return " " .. (note == "" and "" or note .. "  ") .. key_line(keys_of(approval)) .. "%<"
+  return #notes > 0 and { { table.concat(notes, "; "), paint = "PillionWarning" } } or {}
+end
+
+--- Above the proposal, or what the user writes: what became of it, and the keys.
+---@param approval pillion.Approval
+---@return pillion.Bar
+function M.proposed(approval)
+  return { heads = { note_of(approval) }, keys = keys_of(approval) }
 end
 
 ---@param approval pillion.Approval
 ---@param index integer which of its files, where it has some
 ---@param hunk? pillion.Hunk
----@return string
+---@return pillion.Bar
 function M.page(approval, index, hunk)
-  if approval:is_own() then -- the page itself says the rest
-    return (" %s %s"):format(painted("PillionTitle", "Preview"), M.proposed(approval))
+  local note = note_of(approval)
+  local function noted(head)
+    return #note > 0 and vim.list_extend(head, { { #head > 0 and "  " or "" }, note[1] }) or head
   end
-  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title, 26)
   local file = approval:files()[index]
-  local choice = file and M.hunk(approval, file.path, hunk) or ""
-  if choice ~= "" then -- who and what, the page itself says; the keys need the room
-    title = ("%s%s%s "):format(choice, plain(vim.fs.basename(file.path), 40), words.place(approval:files(), file))
+  local choice = file and choice_of(approval, file.path, hunk) or {}
+  local heads
+  if approval:is_own() then -- the page itself says the rest
+    heads = { { { "Preview", paint = "PillionTitle" } } }
+  elseif #choice > 0 then
+    local which = plain(vim.fs.basename(file.path) .. words.place(approval:files(), file), 50)
+    heads = { vim.list_extend(vim.list_slice(choice), { { " · " }, which }), choice }
+  else
+    heads = { { agent_of(approval), { " " }, plain(approval.request.title, 60) }, { agent_of(approval) }, {} }
   end
-  return (" %s %s"):format(title, M.proposed(approval))
+  return { heads = vim.tbl_map(noted, heads), keys = keys_of(approval, true) }
+end
+
+---@param title string
+---@param more pillion.BarPart[] what stands behind it, where there is room
+---@param shown_keys {[1]: pillion.Action, [2]: string}[]
+---@return pillion.Bar
+local function titled(title, more, shown_keys)
+  local short = { { title, paint = "PillionTitle" } }
+  return { heads = { vim.list_extend(vim.list_slice(short), more), short, {} }, keys = shown_keys }
 end
 
 --- Above the list of all that waits.
 ---@param title string
 ---@param note string
----@return string
+---@return pillion.Bar
 function M.together(title, note)
-  local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "close" } }
-  local warning = note == "" and "" or painted("PillionWarning", plain(note, 80)) .. "  "
-  return (" %s  %s%s%%<"):format(painted("PillionTitle", title), warning, key_line(shown))
+  local warning = note == "" and {} or { { "  " }, plain(note, 80, "PillionWarning") }
+  return titled(
+    title,
+    warning,
+    { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "close" } }
+  )
 end
 
 --- Above what a process prints: nothing that it prints gets here.
 ---@param process pillion.Process
----@return string
+---@return pillion.Bar
 function M.process(process)
-  local shown = process.running and { { "write", "type a line" }, { "kill", "stop" } } or {}
-  shown[#shown + 1] = { "close", "close" }
-  local name = painted("PillionTitle", plain(process:name(), 40))
+  local found = process.running and { { "write", "type a line" }, { "kill", "stop" } } or {}
+  found[#found + 1] = { "close", "close" }
+  local name = plain(process:name(), 40, "PillionTitle")
   local gone = process.output.first - 1
   local older = gone > 0 and (" · %s dropped"):format(words.count(gone, "earlier line")) or ""
-  local agent = process.agent and plain(process.agent.name, 30) .. " · " or ""
-  return (" %s  %s  %s%s%s  %s%%<"):format(name, plain(process.command, 60), agent, process:state(), older, key_line(shown))
+  local agent = process.agent and escape.short(process.agent.name, 30) .. " · " or ""
+  local state = { ("  %s%s"):format(process:state(), older) }
+  local long = { name, { "  " }, plain(process.command, 60), { "  " .. agent .. vim.trim(state[1]) } }
+  return { heads = { long, { name, state } }, keys = found }
+end
+
+--- Above the files of a request.
+---@param count integer
+---@param unseen integer how many entries the user has not looked at
+---@return pillion.Bar
+function M.files(count, unseen)
+  local rest = unseen > 0 and { { "  " }, { ("● %d not looked at"):format(unseen), paint = "PillionWarning" } } or {}
+  return titled(
+    words.count(count, "file"),
+    rest,
+    { { "show", "show" }, { "next_file", "next" }, { "prev_file", "previous" }, { "help", "keys" } }
+  )
 end
 
 --- Above a list.
 ---@param title string
----@param shown {[1]: pillion.Action, [2]: string}[]
----@return string
-function M.listing(title, shown)
-  return (" %s  %s%%<"):format(painted("PillionTitle", title), key_line(shown))
+---@param shown_keys {[1]: pillion.Action, [2]: string}[]
+---@return pillion.Bar
+function M.listing(title, shown_keys)
+  return titled(title, {}, shown_keys)
 end
 
 --- Above the list of what agents changed.
----@return string
+---@return pillion.Bar
 function M.journal()
-  local shown = { { "show", "show" }, { "revert", "revert" }, { "revert_turn", "its turn" }, { "revert_agent", "all by its agent" } }
-  return M.listing("Changes by agents", vim.list_extend(shown, { { "close", "close" } }))
+  local found = { { "show", "show" }, { "revert", "revert" }, { "revert_turn", "its turn" }, { "revert_agent", "all by its agent" } }
+  return M.listing("Changes by agents", vim.list_extend(found, { { "close", "close" } }))
 end
 
 --- Above what one of them was.
----@return string
+---@return pillion.Bar
 function M.change()
   return M.listing("A change", { { "revert", "revert" }, { "close", "close" } })
 end
 
 ---@param outcome string
----@return string
+---@return pillion.Bar
 function M.ended(outcome)
-  return " " .. painted("PillionWarning", plain(words.ending(outcome), 100))
+  return { heads = { { plain(words.ending(outcome), 100, "PillionWarning") } }, keys = {} }
 end
 
 return M

@@ -127,16 +127,23 @@ function Chosen:is_nothing()
   return not self:is_whole() and self:count() == 0 and not self:is_edited() and not without_hunks
 end
 
---- What is selected, by its ids.
----@return string[]
-function Chosen:ids()
+---@return pillion.Hunk[]
+function Chosen:selected()
   local found = {}
   for _, path in ipairs(self.order) do
     for _, one in ipairs(self:of(path)) do
-      found[#found + 1] = self:has(one) and one.id or nil
+      found[#found + 1] = self:has(one) and one or nil
     end
   end
   return found
+end
+
+--- What is selected, by its ids.
+---@return string[]
+function Chosen:ids()
+  return vim.tbl_map(function(one)
+    return one.id
+  end, self:selected())
 end
 
 function Chosen:is_edited()

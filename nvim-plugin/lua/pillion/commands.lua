@@ -12,17 +12,19 @@ local together = require("pillion.together")
 local trust = require("pillion.trust")
 local typed = require("pillion.typed")
 local view = require("pillion.view")
+local words = require("pillion.words")
 
 local M = {}
-
-local too_soon = "Too fast: press again"
 
 ---@param id string
 ---@param choice pillion.Choice
 local function answer(id, choice)
+  local approval = approvals.get(id)
   local verdict = approvals.answer(id, choice)
-  if verdict == "too-soon" then
-    announce.tell(too_soon)
+  if verdict == "taken" and approval and approval:has_agent() then
+    announce.tell(words.answered(approval, choice))
+  elseif verdict == "too-soon" then
+    announce.too_fast()
   elseif verdict == "nothing" then
     announce.tell("Pillion: every hunk is left out: select some, or reject it")
   elseif verdict == "no-message" then
@@ -65,7 +67,7 @@ local function save_and_run(id)
   if not approval or #approval:unsaved() == 0 then
     announce.tell("Pillion: there are no unsaved changes to save")
   elseif not approval:is_armed() then
-    announce.tell(too_soon)
+    announce.too_fast()
   else
     local digest, runs = approval.request.digest, approval.request.preview.kind == "command"
     local problem = require("pillion.save").files(approval.client.root, approval:unsaved())
@@ -174,6 +176,12 @@ local actions = {
   next = step(1),
   prev = step(-1),
   close = front.put_away,
+  help = function(id)
+    local approval = approvals.get(id)
+    if approval then
+      require("pillion.key_help").of(approval, vim.api.nvim_get_current_buf() == require("pillion.page").buffer(id))
+    end
+  end,
 }
 
 local answering =
@@ -184,7 +192,7 @@ local answering =
 ---@param id string
 function M.press(action, id)
   if answering[action] and (front.focused() ~= id or not front.takes_keys()) then
-    announce.tell(too_soon)
+    announce.too_fast()
     return
   end
   actions[action](id)
@@ -312,6 +320,9 @@ M.table = {
   sessions = function()
     require("pillion.session_list").open()
   end,
+  rules = function()
+    require("pillion.rules_list").open()
+  end,
   todos = function()
     require("pillion.todo_list").open()
   end,
@@ -337,8 +348,15 @@ M.table = {
   disconnect = function()
     require("pillion.conversation").disconnect()
   end,
-  send = function(rest)
-    require("pillion.conversation").send(rest)
+  send = function(rest, range)
+    if rest == "" or rest == "diagnostics" or range then
+      require("pillion.agent").send(rest, range)
+    else
+      require("pillion.conversation").send(rest)
+    end
+  end,
+  agent = function(rest)
+    require("pillion.agent").toggle(rest)
   end,
   context = context,
   tools = function()
@@ -390,6 +408,12 @@ local arguments = {
   end,
   context = function()
     return { "add", "remove", "clear" }
+  end,
+  agent = function()
+    return require("pillion.agent").names()
+  end,
+  send = function()
+    return { "diagnostics" }
   end,
 }
 

@@ -25,8 +25,9 @@ local M = {}
 ---@field path string the `pillion` program; empty: the one in this plugin's `bin`, else the one on PATH
 ---@field root_markers string[] a folder with one of these is a workspace; otherwise the current folder is
 ---@field settings pillion.Settings
+---@field layout string where a request opens: `tab`, in a tab of its own behind yours, or `split`, below your windows
 ---@field notify boolean announce requests in a message; the statusline and `:Pillion` show them anyway
----@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process and in lists; false: none
+---@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process, in lists and between marks; false: none
 ---@field marks table<string, boolean> how lines that an agent changed are marked: `signs` in the sign column, `lines` as whole lines
 ---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
 
@@ -35,6 +36,7 @@ M.defaults = {
   path = "",
   root_markers = { ".git" },
   settings = {},
+  layout = "tab",
   notify = true,
   keys = {
     approve = "ga",
@@ -70,6 +72,8 @@ M.defaults = {
     rule = "r",
     finish = "X",
     help = "g?",
+    next_mark = "]p",
+    prev_mark = "[p",
   },
   marks = { signs = true, lines = false },
   terminal_path = true,
@@ -82,6 +86,7 @@ local types = {
   path = "string",
   root_markers = "table",
   settings = "table",
+  layout = "string",
   notify = "boolean",
   keys = "table",
   marks = "table",
@@ -108,6 +113,9 @@ function M.problem(options)
     if type(value) ~= wanted then
       return ("the option %s is a %s, not a %s"):format(name, wanted, type(value))
     end
+  end
+  if options.layout and options.layout ~= "tab" and options.layout ~= "split" then
+    return ('the option layout is "tab" or "split", not "%s"'):format(options.layout)
   end
 end
 

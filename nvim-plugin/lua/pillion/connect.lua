@@ -8,7 +8,7 @@ local M = {}
 
 --- What can be connected, as the sidecars say.
 ---@return {id: string, name: string}[]
-local function agents()
+function M.agents()
   local client = require("pillion.client").ready()[1]
   return client and client.agents or {}
 end
@@ -17,7 +17,7 @@ end
 function M.names()
   return vim.tbl_map(function(agent)
     return agent.id
-  end, agents())
+  end, M.agents())
 end
 
 ---@param id string
@@ -47,7 +47,7 @@ function M.run(id)
   elseif #names == 0 then
     announce.say("Pillion: open a project first, or name an agent: :Pillion connect claude")
   else
-    choose(agents(), {
+    choose(M.agents(), {
       prompt = "Connect which agent?",
       kind = "pillion.agent",
       format_item = function(agent)

@@ -1,8 +1,10 @@
--- The tab of one request: its windows, and what they show. Making it disturbs nothing: the user's window, cursor and mode
+-- The tab of one request, or its windows below the user's own: what they show. Making it disturbs nothing: the user's window, cursor and mode
 -- are the same afterwards, and none of their autocommands runs.
 
 local bar = require("pillion.bar")
+local config = require("pillion.config")
 local page = require("pillion.page")
+local Panel = require("pillion.panel")
 local proposal = require("pillion.proposal")
 local typed = require("pillion.typed")
 
@@ -11,8 +13,11 @@ local api = vim.api
 ---@class pillion.Dialog
 ---@field approval pillion.Approval
 ---@field tab integer
+---@field private is_split boolean its windows are in a tab of the user's
+---@field private before? integer the window from which the user came, there
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the user came
+---@field private panel pillion.Panel above the rest, where there are several files
 ---@field private named? pillion.Hunk the one that the line above names
 ---@field private named_stuck? boolean and that the user wrote over it
 local Dialog = {}
@@ -36,23 +41,30 @@ end
 ---@param approval pillion.Approval
 ---@return pillion.Dialog
 function Dialog.open(approval)
-  local self = setmetatable({ approval = approval, file = 1 }, Dialog)
+  local self = setmetatable({ approval = approval, file = 1, panel = Panel.new(approval) }, Dialog)
   local first = self:buffers()[1]
   typed.attach()
+  self.is_split = config.get().layout == "split" and not approval:is_own()
   unseen(function()
-    vim.cmd(("keepalt $tab sbuffer %d"):format(first))
+    if self.is_split then
+      api.nvim_open_win(first, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
+    else
+      vim.cmd(("keepalt $tab sbuffer %d"):format(first))
+    end
     self.tab = api.nvim_get_current_tabpage()
     self:arrange()
+    self:list_files()
   end)
   return self
 end
 
 function Dialog:is_open()
-  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab)
+  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab) and not (self.is_split and #self:windows() == 0)
 end
 
 function Dialog:is_current()
-  return self.tab == api.nvim_get_current_tabpage()
+  local is_ours = not self.is_split or vim.b.pillion_approval == self.approval.id
+  return is_ours and self.tab == api.nvim_get_current_tabpage()
 end
 
 --- Whether all that it shows is still there: making one side again makes both, and would close this tab's last window.
@@ -112,6 +124,18 @@ function Dialog:arrange()
     self:go_to_place(windows[1])
   end
   self:refresh()
+end
+
+--- Which files there are, if it is more than one.
+---@private
+function Dialog:list_files()
+  if #self.approval:files() > 1 and not self.panel:shown() then
+    self.panel:open(self.is_split and "below" or "above", function(index)
+      self:show_file(index)
+      self:entered()
+    end)
+    self:refresh()
+  end
 end
 
 --- A page, of which all that is asked about is to be seen.
@@ -218,15 +242,13 @@ function Dialog:go_to_hunk(hunk)
   if not file.text then
     return
   end
-  local differs = self.approval.chosen:right(file.path) ~= file.before
   for _, window in ipairs(self:windows()) do
     local buffer = api.nvim_win_get_buf(window)
     local is_left = vim.endswith(api.nvim_buf_get_name(buffer), "(current)")
     local line = self.approval.chosen:place(file.path, hunk, is_left).from + 1
     api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(buffer)), 0 })
     api.nvim_win_call(window, function()
-      vim.wo[window][0].foldenable = differs -- else all of it would be folded away
-      vim.cmd("diffupdate | normal! zv") -- one that is left out differs in nothing
+      vim.cmd("diffupdate | normal! zv")
     end)
   end
   self:refresh()
@@ -249,12 +271,13 @@ function Dialog:refresh()
   end
   local windows = self:windows()
   self.named = self:hunk()
+  self.panel:draw(self.file)
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
     local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.named)
-      or name:find("/question$") and bar.page(self.approval, self.file, self.named)
+      or vim.endswith(name, " (request)") and bar.page(self.approval, self.file, self.named)
       or bar.proposed(self.approval)
-    vim.wo[window][0].winbar = text
+    bar.put(window, text)
   end
 end
 
@@ -272,6 +295,7 @@ function Dialog:restore()
   unseen(function()
     api.nvim_set_current_tabpage(self.tab)
     self:arrange()
+    self:list_files()
   end)
 end
 
@@ -280,13 +304,21 @@ function Dialog:entered()
   local file = self.approval:files()[self.file]
   if file then
     proposal.entered(self.approval, file)
+    self.panel:look(file)
   end
+  self:refresh()
 end
 
 --- The user asked to go there.
 function Dialog:enter()
-  if not self:is_current() then
-    api.nvim_set_current_tabpage(self.tab)
+  if self:is_current() then
+    return
+  end
+  api.nvim_set_current_tabpage(self.tab)
+  if self.is_split then
+    self.before = api.nvim_get_current_win()
+    local windows = self:windows()
+    api.nvim_set_current_win(windows[#windows])
   end
 end
 
@@ -307,7 +339,9 @@ end
 --- Back to where the user came from, if they are here.
 ---@private
 function Dialog:leave()
-  if self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
+  if self.is_split and self:is_current() and self.before and api.nvim_win_is_valid(self.before) then
+    api.nvim_set_current_win(self.before)
+  elseif not self.is_split and self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
     api.nvim_set_current_tabpage(self.from)
   end
 end
@@ -318,7 +352,7 @@ function Dialog:close()
     return
   end
   self:leave()
-  for _, window in ipairs(self:windows()) do
+  for _, window in ipairs(vim.list_extend({ self.panel:shown() }, self:windows())) do
     if not self:is_last(window) then
       api.nvim_win_close(window, true)
     elseif #api.nvim_list_tabpages() == 1 then
@@ -352,12 +386,16 @@ function Dialog:become_ended(outcome, kept)
     for index = #windows, 2, -1 do
       put_away(windows[index])
     end
+    local panel = self.panel:shown()
+    if panel then
+      api.nvim_win_close(panel, true)
+    end
     self:dress(windows[1], ended, false)
-    vim.wo[windows[1]][0].winbar = bar.ended(outcome)
+    bar.put(windows[1], bar.ended(outcome))
     for _, buffer in ipairs(kept) do
       local window = api.nvim_open_win(buffer, true, { split = "right", win = -1 })
       vim.cmd.diffoff()
-      vim.wo[window][0].winbar = bar.ended(outcome)
+      bar.put(window, bar.ended(outcome))
     end
   end)
 end

@@ -51,6 +51,7 @@ local function look()
     return
   end
   active, active_since = id, Approval.now()
+  announce.in_time()
   if id then
     approvals.get(id):disarm()
   end
@@ -99,7 +100,7 @@ local function open(approval)
   else
     local broken = dialog
     dialog = Dialog.open(approval)
-    if broken then
+    if broken and broken.tab ~= dialog.tab then
       broken:close()
     end
     dialogs[approval.id] = dialog
@@ -132,8 +133,11 @@ end
 ---@param approval pillion.Approval
 function M.changed(approval)
   local dialog = dialogs[approval.id]
-  if dialog then
+  if dialog and dialog:is_open() then
     dialog:refresh()
+    if dialog:is_current() then
+      dialog:entered() -- what is new of it is before the user
+    end
   end
 end
 
@@ -235,6 +239,7 @@ function M.show(id, path)
     end
   end
   dialog:enter()
+  dialog:entered()
   return true
 end
 
@@ -346,12 +351,14 @@ function M.attach()
       end
     end,
   })
-  api.nvim_create_autocmd("TabEnter", {
+  api.nvim_create_autocmd({ "TabEnter", "WinEnter" }, {
     group = group,
     nested = true, -- a filetype has plugins
-    callback = function()
-      remember_from(dialogs[active])
-      if dialogs[active] then
+    callback = function(event)
+      if event.event == "TabEnter" then
+        remember_from(dialogs[active])
+      end
+      if dialogs[active] and dialogs[active]:is_current() then
         dialogs[active]:entered()
       end
     end,

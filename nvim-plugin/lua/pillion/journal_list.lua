@@ -97,7 +97,7 @@ local function draw(changes)
   end
   api.nvim_win_set_cursor(window, { math.min(at, api.nvim_buf_line_count(buffer)), 0 })
   for _, each in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[each][0].winbar = bar.journal()
+    bar.put(each, bar.journal())
   end
 end
 
@@ -131,7 +131,7 @@ local function show(change)
     keys.bind_changes(shown)
     vim.cmd(("keepalt tab sbuffer %d"):format(shown))
     require("pillion.dialog").dress_page(api.nvim_get_current_win())
-    vim.wo[0][0].winbar = bar.change()
+    bar.put(api.nvim_get_current_win(), bar.change())
   end)
 end
 

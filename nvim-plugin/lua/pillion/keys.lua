@@ -2,7 +2,7 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -39,14 +39,25 @@ M.descriptions = {
   rule = "Pillion: take back a remembered rule",
   finish = "Pillion: end this session",
   help = "Pillion: show what the keys do",
+  next_mark = "Pillion: next mark of an agent",
+  prev_mark = "Pillion: previous mark of an agent",
 }
 
 --- These have a meaning of their own where text can be edited.
 local on_pages_alone = { edit = true, close = true, save = true }
 --- And these in the buffer of a process and in lists: of changes, of to-dos, of sessions.
 local elsewhere = {}
-for action in ("write kill show revert revert_turn revert_agent tick add remove up down pause mode rule finish help"):gmatch("%S+") do
+for action in
+  ("write kill show revert revert_turn revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"):gmatch("%S+")
+do
   elsewhere[action] = true
+end
+
+--- Whether it is a key of a request, on its page or in a buffer of its own where text can be edited.
+---@param action pillion.Action
+---@param is_page boolean?
+function M.is_bound(action, is_page)
+  return not elsewhere[action] and (is_page or not on_pages_alone[action]) and true or false
 end
 
 ---@return table<pillion.Action, string|false>
@@ -66,7 +77,7 @@ end
 ---@param is_page boolean?
 function M.bind(buffer, approval, is_page)
   for action, key in pairs(M.configured()) do
-    if key and key ~= "" and (is_page or not on_pages_alone[action]) and not elsewhere[action] then
+    if key and key ~= "" and M.is_bound(action, is_page) then
       vim.keymap.set("n", key, function()
         require("pillion.commands").press(action, approval.id)
       end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })

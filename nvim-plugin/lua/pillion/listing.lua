@@ -2,6 +2,7 @@
 -- it is on show. Drawn again it leaves the cursor on the thing it was on.
 
 local bar = require("pillion.bar")
+local key_help = require("pillion.key_help")
 local keys = require("pillion.keys")
 local page = require("pillion.page")
 
@@ -75,37 +76,14 @@ function Listing:refresh()
   line = now and now + (self.at[now + offset] == self.at[now] and offset or 0) or line
   api.nvim_win_set_cursor(window, { math.min(line, #sheet.lines), 0 })
   for _, each in ipairs(vim.fn.win_findbuf(self.buffer)) do
-    vim.wo[each][0].winbar = bar.listing(self.title, self.keys)
+    bar.put(each, bar.listing(self.title, self.keys))
   end
 end
 
---- What each key does, in a window that cannot be entered, until the cursor moves.
 function Listing:help()
-  local lines, width, configured = {}, 1, keys.configured()
-  for _, shown in ipairs(self.keys) do
-    local key, meaning = configured[shown[1]], shown[3] or keys.descriptions[shown[1]]:gsub("^Pillion: ", "")
-    if key and key ~= "" then
-      lines[#lines + 1] = (" %-4s %s "):format(key, meaning)
-      width = math.max(width, vim.fn.strdisplaywidth(lines[#lines]))
-    end
-  end
-  local buffer = api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  local corner = { relative = "editor", anchor = "SE", row = vim.o.lines - vim.o.cmdheight - 1, col = vim.o.columns }
-  local look =
-    { width = width, height = #lines, style = "minimal", border = "rounded", title = " Keys ", focusable = false, noautocmd = true }
-  local window = api.nvim_open_win(buffer, false, vim.tbl_extend("force", corner, look))
-  local line = api.nvim_win_get_cursor(0)[1]
-  api.nvim_create_autocmd({ "CursorMoved", "WinLeave" }, {
-    buffer = self.buffer,
-    callback = function(event)
-      if event.event == "WinLeave" or api.nvim_win_get_cursor(0)[1] ~= line then -- it is drawn again without having moved
-        pcall(api.nvim_win_close, window, true)
-        return true
-      end
-    end,
-  })
+  key_help.show(key_help.rows(vim.tbl_map(function(shown)
+    return { shown[3] or (keys.descriptions[shown[1]]:gsub("^Pillion: ", "")), actions = { shown[1] } }
+  end, self.keys)))
 end
 
 ---@private

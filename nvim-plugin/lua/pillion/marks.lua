@@ -5,6 +5,7 @@
 local client = require("pillion.client")
 local config = require("pillion.config")
 local escape = require("pillion.escape")
+local mark_keys = require("pillion.mark_keys")
 local words = require("pillion.words")
 
 local api = vim.api
@@ -102,6 +103,18 @@ local function standing(buffer)
   return found
 end
 
+--- The lines that show a mark, in order.
+---@param buffer integer
+---@return integer[]
+local function marked_rows(buffer)
+  local rows = {}
+  for _, mark in pairs(standing(buffer)) do
+    rows[#rows + 1] = not mark.hidden and mark.row or nil
+  end
+  table.sort(rows)
+  return rows
+end
+
 ---@param buffer integer
 ---@param marks pillion.LineMark[]
 local function place(buffer, marks)
@@ -110,6 +123,9 @@ local function place(buffer, marks)
     fresh[mark.row] = true
   end
   shown[buffer] = shown[buffer] or {}
+  mark_keys.bind(buffer, function()
+    return marked_rows(buffer)
+  end)
   for id, mark in pairs(standing(buffer)) do
     if fresh[mark.row] then
       api.nvim_buf_del_extmark(buffer, space, id)
@@ -229,6 +245,7 @@ end
 local function clear(buffer)
   shown[buffer], undoable[buffer] = nil, nil
   if api.nvim_buf_is_valid(buffer) then
+    mark_keys.unbind(buffer)
     api.nvim_buf_clear_namespace(buffer, space, 0, -1)
     kept[vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""] = nil
   end
@@ -366,6 +383,7 @@ local function stow(buffer)
     kept[path] = #marks > 0 and { looks = looks(path), marks = marks } or nil
   end
   shown[buffer], edited[buffer], undoable[buffer] = nil, nil, nil
+  mark_keys.unbind(buffer)
   api.nvim_buf_clear_namespace(buffer, space, 0, -1) -- else they come back with the buffer
 end
 

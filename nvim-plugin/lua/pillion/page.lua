@@ -1,6 +1,7 @@
 -- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the user changes a command or a message.
 
 local announce = require("pillion.announce")
+local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local sheet = require("pillion.sheet")
 local text = require("pillion.text")
@@ -72,7 +73,8 @@ function M.ready(approval)
   if buffers and api.nvim_buf_is_loaded(buffers.page) then
     return buffers.page
   end
-  local buffer = M.scratch(("pillion://%s/question"):format(approval.id), "nofile")
+  local what = escape.short(approval.request.preview.deed, 40):gsub("/", "∕") -- so that the name of its tab is all of it
+  local buffer = M.scratch(("pillion://%s/%s (request)"):format(approval.id, what), "nofile")
   vim.b[buffer].pillion_approval = approval.id
   shown[approval.id] = { page = buffer, own = buffers and buffers.own }
   M.changed(approval)
@@ -97,6 +99,12 @@ function M.changed(approval)
     local preview = approval.request.preview
     vim.bo[buffers.page].syntax = preview.kind == "plan" and "markdown" or "" -- colours alone, no plugins of a filetype
   end
+end
+
+---@param id string
+---@return integer? buffer
+function M.buffer(id)
+  return shown[id] and shown[id].page
 end
 
 ---@param approval pillion.Approval

@@ -258,7 +258,7 @@ function Process:draw()
     end
   end
   for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
-    vim.wo[window][0].winbar = bar.process(self)
+    bar.put(window, bar.process(self))
   end
 end
 

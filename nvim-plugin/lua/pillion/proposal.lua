@@ -142,6 +142,47 @@ local function annotate(approval, file, sides)
   end
 end
 
+local foldexpr = "v:lua.require'pillion.proposal'.fold(v:lnum)"
+---@type table<integer, table<integer, boolean>> by buffer, the lines that are not folded away, from 1
+local unfolded = {}
+
+---@param line integer
+---@return integer
+function M.fold(line)
+  local open = unfolded[vim.api.nvim_get_current_buf()]
+  return open and not open[line] and 1 or 0
+end
+
+--- What is around a hunk is to be seen, whether it is selected or left out; so is what the user changed. In a diff, Neovim would fold
+--- what is left out away, and open all up to the next hunk with it.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@param sides pillion.Sides
+local function fold(approval, file, sides)
+  local margin = tonumber(vim.o.diffopt:match("context:(%d+)")) or 6
+  local own = approval.chosen:edit_of(file.path)
+  local edits = own and vim.diff(file.before, own, { result_type = "indices" }) or {} --[[@as integer[][] ]]
+  for buffer, column in pairs({ [sides.left] = 1, [sides.right] = 3 }) do
+    local open = {}
+    local function see(from, to)
+      for line = from - margin, to + margin do
+        open[line] = true
+      end
+    end
+    for _, hunk in ipairs(approval.chosen:of(file.path)) do
+      local place = approval.chosen:place(file.path, hunk, column == 1)
+      see(place.from + 1, math.max(place.from + 1, place.to))
+    end
+    for _, edit in ipairs(edits) do
+      see(edit[column], edit[column] + math.max(1, edit[column + 1]) - 1)
+    end
+    unfolded[buffer] = open
+    for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+      vim.wo[window][0].foldexpr = foldexpr -- it is asked for again
+    end
+  end
+end
+
 --- Fills both sides. Selecting hunks is a change that `u` undoes; another proposal is not.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
@@ -159,6 +200,7 @@ local function fill(approval, file, sides)
   end
   vim.bo[sides.right].modifiable = file.operation ~= "delete" -- a file that goes has no other text
   annotate(approval, file, sides)
+  fold(approval, file, sides)
 end
 
 ---@param approval pillion.Approval
@@ -241,7 +283,8 @@ end
 function M.dress(window)
   api.nvim_win_call(window, function()
     vim.cmd.diffthis()
-    vim.cmd("setlocal conceallevel=0 list listchars=tab:\\ \\ ,extends:>,precedes:<")
+    vim.wo[0][0].foldexpr = foldexpr
+    vim.cmd("setlocal foldmethod=expr conceallevel=0 list listchars=tab:\\ \\ ,extends:>,precedes:<")
   end)
 end
 
@@ -312,6 +355,7 @@ function M.forget(approval, but)
       if api.nvim_buf_is_valid(buffer) and not vim.tbl_contains(but, buffer) then
         api.nvim_buf_delete(buffer, { force = true })
       end
+      unfolded[buffer] = nil
     end
   end
   shown[approval.id] = nil

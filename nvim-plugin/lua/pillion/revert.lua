@@ -180,8 +180,8 @@ end
 --- A page that nobody sees any more asks nothing: nobody waits for its answer.
 ---@param id string
 local function forget_when_hidden(id)
-  local buffer = vim.fn.bufnr(("^pillion://%s/question$"):format(id))
-  if buffer == -1 then
+  local buffer = require("pillion.page").buffer(id)
+  if not buffer then
     return
   end
   api.nvim_create_autocmd({ "BufHidden", "BufUnload" }, {

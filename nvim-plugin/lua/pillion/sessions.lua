@@ -113,6 +113,9 @@ local function know(session, client)
   for index, one in ipairs(all) do
     if one.sessionId == session.sessionId and one.client == client then
       all[index] = session
+      if (session.paused or false) ~= (one.paused or false) then
+        announce.tell(M.name(session) .. (session.paused and " is paused: :Pillion resume" or " goes on"))
+      end
       return
     end
   end
@@ -215,9 +218,7 @@ end
 ---@param session {sessionId: string, agent: {name: string}, client: any}
 function M.pause(session)
   local name = escape.visible(session.agent.name)
-  change(session, "session/pause", {}, function()
-    announce.tell(("Pillion: %s is paused until :Pillion resume"):format(name))
-  end, function(err)
+  change(session, "session/pause", {}, function() end, function(err)
     announce.tell(("Pillion: %s is not paused: %s"):format(name, escape.short(err.message, 200)), vim.log.levels.ERROR)
   end)
 end

@@ -40,7 +40,7 @@ end
 
 local function title()
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[window][0].winbar = bar.together(words.count(#listed, "request"), news())
+    bar.put(window, bar.together(words.count(#listed, "request"), news()))
   end
 end
 
@@ -82,10 +82,10 @@ end
 ---@param kind "approve"|"reject"|"cancel"
 function M.answer(kind)
   if Approval.now() < armed_at then
-    announce.tell("Too fast: press again")
+    announce.too_fast()
     return
   end
-  local left, empty, answered = 0, 0, listed
+  local done, left, empty, answered = 0, 0, 0, listed
   listed = {} -- what is answered closes nothing and writes nothing meanwhile
   for _, one in ipairs(answered) do
     local approval = approvals.get(one.id)
@@ -93,9 +93,13 @@ function M.answer(kind)
     if approval and approval.request.digest == one.digest then
       verdict = approvals.answer(one.id, { kind = kind, digest = one.digest, deliberate = true })
     end
+    done = done + (verdict == "taken" and 1 or 0)
     left, empty = left + (verdict == "changed" and 1 or 0), empty + ((verdict == "nothing" or verdict == "no-message") and 1 or 0)
   end
   close()
+  if done > 0 then
+    announce.tell(("%s: %s"):format(words.answers[kind], words.count(done, "request")))
+  end
   if left > 0 then
     announce.say(("Pillion: %s updated while you answered: answer again"):format(words.count(left, "request")))
   end

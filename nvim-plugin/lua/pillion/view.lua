@@ -39,8 +39,9 @@ end
 ---@param call pillion.Call
 ---@return string
 function M.call_line(call)
-  local title = escape.short(call.title ~= "" and call.title or call.tool, 100)
-  local details = joined({ escape.short(call.summary, 120), words.duration(call.durationMs), escape.visible(call.agent.name) })
+  local title = escape.short(activity.doing(call), 100)
+  local came = call.summary ~= activity.doing(call) and call.summary or ""
+  local details = joined({ escape.short(came, 120), words.duration(call.durationMs), escape.visible(call.agent.name) })
   return ("%s %s  %s"):format(icons[call.state] or " ", title, details)
 end
 

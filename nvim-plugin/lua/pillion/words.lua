@@ -78,6 +78,30 @@ function M.size(files)
   return ("+%d −%d"):format(additions, deletions)
 end
 
+--- By the kind of a choice.
+M.answers = { approve = "Approved", remember = "Approved", reject = "Rejected", cancel = "Cancelled" }
+
+--- `Approved: app.py +1 −1`: what the user has just answered, in a line.
+---@param approval pillion.Approval
+---@param choice pillion.Choice
+---@return string
+function M.answered(approval, choice)
+  local preview = approval.request.preview
+  local text = ("%s: %s"):format(M.answers[choice.kind], escape.short(preview.subject ~= "" and preview.subject or preview.deed, 60))
+  if choice.kind == "reject" or choice.kind == "cancel" then
+    return text
+  end
+  local hunks = vim.tbl_filter(function(hunk)
+    return hunk.has_text
+  end, approval.chosen:selected())
+  text = #hunks > 0 and text .. " " .. M.size(hunks) or text
+  text = approval:is_edited() and text .. ", with your edits" or text
+  local rule = vim.iter(approval.request.decisions):find(function(decision)
+    return decision.id == choice.decisionId and decision.rule ~= nil
+  end)
+  return rule and ("%s; remembered %s"):format(text, escape.short(rule.rule, 60)) or text
+end
+
 ---@param text string
 local function line_end(text)
   return text:find("\r\n", 1, true) and "\r\n" or text:find("\n", 1, true) and "\n" or nil

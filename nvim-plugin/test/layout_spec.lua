@@ -1,0 +1,78 @@
+-- `layout = "split"`: a request opens below your windows, your cursor stays, and nothing of it is left when it is answered.
+
+local check = require("check")
+local person = require("person")
+
+local before = "def total(p):\n    return sum(p)\n"
+local after = "def total(p):\n    return round(sum(p))\n"
+
+local sit = person.sitting({ columns = 80, lines = 24, init = "require('pillion.config').set({ layout = 'split' })" })
+
+---@param human pillion.Person
+local function asks(human, files)
+  human:type("imine<Esc>")
+  human:eventually("vim.api.nvim_get_mode().mode == 'n' and vim.api.nvim_get_current_line() == 'mine'")
+  human:ask("approval/request", person.edit_request("A", files or { { "app.py", before, after } }))
+  human:sees("ga approve")
+  check.same(human:lua("return { vim.fn.tabpagenr('$'), vim.api.nvim_get_current_line() }"), { 1, "mine" })
+end
+
+sit("it opens below; a command goes there, an answer comes back", function(human)
+  asks(human)
+  human:sees("round(sum(p))")
+  human:type(":Pillion next<CR>")
+  human:eventually("vim.bo.filetype == 'python'")
+  human:type("ga")
+  human:sees("Too fast: press again")
+  check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
+  human:eventually("vim.fn.winnr('$') == 1 and vim.api.nvim_get_current_line() == 'mine'")
+end)
+
+sit("entered as any window is; closed, it waits and can be shown again", function(human)
+  asks(human)
+  human:type("<C-w>b")
+  human:eventually("vim.bo.filetype == 'python'")
+  human:type(":q<CR>:q<CR>")
+  human:eventually("vim.fn.winnr('$') == 1")
+  check.same(human:waits("A"), true)
+  human:type(":Pillion show<CR>")
+  human:sees("round(sum(p))")
+  human:reads()
+  human:type("gr")
+  check.same(human:answered("A").decision, "reject")
+  human:eventually("vim.fn.winnr('$') == 1 and vim.api.nvim_get_current_line() == 'mine'")
+end)
+
+sit("several files: their list is below them; the next request takes the place of the one before", function(human)
+  asks(human, { { "app.py", before, after }, { "b.py", "b\n", "bee\n" } })
+  human:sees("2 files  ● 2 not looked at")
+  human:ask("approval/request", person.command_request("B", "make all"))
+  human:type(":Pillion show<CR>")
+  human:sees("● 1 not looked at")
+  human:approves("A")
+  human:sees("$ make all")
+  human:reads()
+  human:type("gr")
+  human:answered("B")
+  human:eventually("vim.fn.winnr('$') == 1 and vim.api.nvim_get_current_line() == 'mine'")
+end)
+
+sit("it ends while you are elsewhere, or look at it", function(human)
+  asks(human)
+  human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
+  human:eventually("vim.fn.winnr('$') == 1")
+  human:sees("The agent gave up waiting")
+  human:ask("approval/request", person.edit_request("B", { { "app.py", before, after } }))
+  human:sees("ga approve")
+  human:type(":Pillion show<CR>")
+  human:eventually("vim.b.pillion_approval == 'B'")
+  human:tell("approval/resolved", { approvalId = "B", outcome = "withdrawn" })
+  human:sees("it can no longer be approved")
+  human:type("q")
+  human:eventually("vim.fn.winnr('$') == 1 and vim.api.nvim_get_current_line() == 'mine'")
+end)
+
+check.test("only what there is can be set", function()
+  check.same(require("pillion.config").problem({ layout = "float" }), 'the option layout is "tab" or "split", not "float"')
+  check.same(require("pillion.config").problem({ layout = "split" }), nil)
+end)

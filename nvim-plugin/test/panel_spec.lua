@@ -1,0 +1,78 @@
+-- A request for several files: what there is of it, what you have not looked at, and for how many an answer is.
+
+local check = require("check")
+local person = require("person")
+
+local sit = person.sitting({ columns = 80, lines = 24 })
+local names = { "clock.py", "tea/pot.py", "tea/leaf.py", "README.md", "notes.txt" }
+
+---@param human pillion.Person
+local function looks(human, more)
+  local files = vim.tbl_map(function(name)
+    return { name, "old " .. name .. "\n", "new " .. name .. "\n" }
+  end, names)
+  human:ask("approval/request", person.edit_request("A", files, more))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type("gt")
+  human:sees("new clock.py")
+  human:reads()
+end
+
+sit("it lists the files, and marks those that were not on show", function(human)
+  looks(human)
+  human:sees(" 5 files  ● 4 not looked at  <CR> show  ]f next  [f previous  g? keys")
+  human:sees("▸   clock.py     +1 −1")
+  human:sees("  ● tea/pot.py   +1 −1")
+  human:sees("ga approve 5 files  gr reject  g? keys")
+  human:type("]f")
+  human:sees("▸   tea/pot.py")
+  human:sees("● 3 not looked at")
+  human:type("<C-w>kGk<CR>")
+  human:sees("▸   README.md")
+  human:sees("new README.md")
+  human:sees("● 2 not looked at")
+  human:type("gH")
+  human:sees("README.md    +1 −1  left out")
+  human:sees("ga approve 4 of 5")
+  human:type("ga")
+  check.same(human:answered("A").selected, { "1", "2", "3", "5" })
+  human:eventually("vim.fn.tabpagenr('$') == 1 and vim.fn.winnr('$') == 1")
+end)
+
+sit("what changes after you looked is marked again, but for what is before you", function(human)
+  looks(human)
+  human:type("]f")
+  human:sees("● 3 not looked at")
+  local files = vim.tbl_map(function(name)
+    return { name, "old " .. name .. "\n", "newer " .. name .. "\n" }
+  end, names)
+  local preview = person.edit_request("A", files).preview
+  human:tell("approval/changed", { approvalId = "A", digest = "d2", reasons = {}, moved = false, preview = preview })
+  human:sees("● 4 not looked at")
+  human:sees("  ● clock.py")
+  human:sees("▸   tea/pot.py")
+end)
+
+sit("closed it stays closed until you ask for the request again; the request outlives it", function(human)
+  looks(human)
+  human:type("<C-w>k:q<CR>")
+  human:eventually("vim.fn.winnr('$') == 2")
+  human:type("]f")
+  human:sees("new tea/pot.py")
+  check.same(human:lua("return vim.fn.winnr('$')"), 2)
+  human:type("gt:Pillion show<CR>")
+  human:sees("not looked at")
+  human:type(":q<CR>:q<CR>")
+  human:eventually("vim.fn.winnr('$') == 1")
+  human:reads()
+  human:type("gr")
+  check.same(human:answered("A").decision, "reject")
+  human:eventually("vim.fn.tabpagenr('$') == 1")
+end)
+
+sit("it ends while you look: nothing is left of the list", function(human)
+  looks(human)
+  human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
+  human:sees("it can no longer be approved")
+  check.same(human:lua("return vim.fn.winnr('$')"), 1)
+end)
