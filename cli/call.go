@@ -24,6 +24,8 @@ and asks, in the terminal.
   TOOL         a tool; ` + "`pillion tools`" + ` lists them
   JSON         the tool's arguments; - reads them from standard input
   -C FOLDER    work in FOLDER instead of the current folder
+  --editor     go through the editor that is open on the folder, as an agent does: with
+               its unsaved text, and its dialogs
   --yes        approve everything, for scripts
   --json       print the whole result as JSON
   --dialect NAME
@@ -34,8 +36,8 @@ For example:
   pillion call read_file '{"path": "README.md"}'
   pillion call run_command '{"command": "make test"}'
 
-It works on the files on disk, without an editor's unsaved changes: save your files
-first.
+Without --editor it works on the files on disk, without an editor's unsaved changes: save
+your files first.
 
 To edit a proposal before you approve it, it opens $VISUAL or $EDITOR.
 
@@ -47,6 +49,7 @@ command line is wrong, 130 after Ctrl+C.
 func call(args []string) int {
 	flags := flag.NewFlagSet("pillion call", flag.ContinueOnError)
 	yes := flags.Bool("yes", false, "")
+	editor := flags.Bool("editor", false, "")
 	asJSON := flags.Bool("json", false, "")
 	folder := flags.String("C", ".", "")
 	dialect := flags.String("dialect", "", "")
@@ -58,9 +61,16 @@ func call(args []string) int {
 	if err = errors.Join(err, tools.CheckDialect(*dialect)); err != nil {
 		return fail(err)
 	}
+	if *editor && *yes {
+		return fail(errors.New("--editor asks in the editor, so --yes cannot answer"))
+	}
 	harden()
 	ctx, stop := untilInterrupted()
 	defer stop()
+	if *editor {
+		return editorCall{*folder, *dialect, operands[0], arguments, *asJSON}.run(ctx)
+	}
+	tellOfEditor(*folder)
 	c, err := sidecar.ForPerson(*folder, humanAtTerminal(*yes, ctx.Done()))
 	if err != nil {
 		return fail(err)
