@@ -69,7 +69,7 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
   await dialog.press('Approve Selected');
   const result = await call;
   assert.equal(result.isError, false, result.text);
-  assert.equal(result.structured.edited_by_human, true);
+  assert.equal(result.structured.edited_by_human, true, JSON.stringify(result.structured));
   assert.equal(sandbox.read('clock.py'), floats(padded(clock)));
   await eventually('nothing of it stays open', async () => (await window.tabs()).join() === 'clock.py');
 });

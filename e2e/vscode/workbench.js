@@ -256,6 +256,16 @@ export class Workbench {
     await this.editor(name).locator('.view-line').first().click();
   }
 
+  /** Waits until the cursor is in the line with this text. @param {string} text */
+  async cursorIn(text) {
+    const lines = this.page.locator('.editor-group-container.active .monaco-editor.focused');
+    await eventually(`the cursor is at ${text}`, async () => {
+      const cursor = await lines.locator('.cursors-layer .cursor').first().boundingBox();
+      const line = await lines.locator('.view-line', { hasText: text }).first().boundingBox();
+      return cursor !== null && line !== null && Math.abs(cursor.y - line.y) < 4;
+    });
+  }
+
   /** Opens the menu of a line number. @param {string} name @param {number} line */
   async lineMenu(name, line) {
     await this.editor(name).locator('.line-numbers', { hasText: new RegExp(`^${line}$`) }).first().click({ button: 'right' });
@@ -371,8 +381,8 @@ export class Dialog {
   /** What the links say, from left to right and from top to bottom. */
   async links() {
     const all = this.#window.group(this.#label).locator('.codelens-decoration a');
-    await all.first().waitFor();
-    return (await all.allInnerTexts()).map((text) => text.replaceAll('\u00a0', ' ').trim());
+    await all.first().waitFor({ state: 'attached' });
+    return (await all.allTextContents()).map((text) => text.replaceAll('\u00a0', ' ').trim());
   }
 
   /** Presses a link as a person does who read the request first. @param {string | RegExp} title */

@@ -3,7 +3,7 @@
 // a time; when it is answered the next one follows. A tab that the user closed stays closed until they ask for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, ViewColumn, window, workspace } from "vscode";
+import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
 import { openStack } from "./diff-stack";
 import { visible } from "./escape";
@@ -12,6 +12,7 @@ import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
 import { approvalIdOf, ended, page, pathOf, proposal, resourceOf } from "./schemes";
+import { Place } from "./place";
 import { keepOpen, written } from "./written";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
@@ -22,6 +23,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   /** Whether the page of a dead dialog is left to the user who was looking, or makes room for the next question. */
   private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
+  private readonly place = new Place();
   private readonly subscriptions: Disposable;
 
   constructor(
@@ -31,6 +33,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     private readonly now: () => number,
   ) {
     this.subscriptions = Disposable.from(
+      this.place,
       window.tabGroups.onDidChangeTabs((event) => {
         this.look();
         if (event.closed.some((tab) => resourceOf(tab)?.scheme === ended)) {
@@ -88,7 +91,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       } else {
         await this.openNext(!(focused && isAnswer(outcome)));
       }
-      await keepOpen(texts, outcome, column(), !focused);
+      await keepOpen(texts, outcome, this.place.column(), !focused);
       await this.close(approval);
       this.proposals.forget(approval);
     });
@@ -111,7 +114,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     await this.queue(async () => {
       const approval = this.approvals.get(id);
       if (approval) {
-        await window.showTextDocument(await this.proposals.readyMessage(approval), { viewColumn: column(), preview: false });
+        await window.showTextDocument(await this.proposals.readyMessage(approval), { viewColumn: this.place.column(), preview: false });
         this.look();
       }
     });
@@ -139,7 +142,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const told = approval.files.some((candidate) => approval.chosen.key(candidate) === path && !candidate.text);
     const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
     const selection = file ? at(approval, file, hunkId) : this.pages.placeOf(approval, path);
-    const options = { viewColumn: column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
+    const options = { viewColumn: this.place.column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
       await approval.opens(commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options));
@@ -161,7 +164,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   private async showEnded(approval: Approval, outcome: string, focus: boolean): Promise<void> {
     const uri = await this.pages.readyEnded(approval, outcome);
-    await commands.executeCommand("vscode.open", uri, { viewColumn: column(), preserveFocus: !focus, preview: true });
+    await commands.executeCommand("vscode.open", uri, { viewColumn: this.place.column(), preserveFocus: !focus, preview: true });
   }
 
   private async close(approval: Approval): Promise<void> {
@@ -170,7 +173,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
         await document.save(); // to memory; a dirty tab would ask
       }
     }
-    await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) === approval.id), true);
+    await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) === approval.id)); // where the focus was in it, it goes on to what is there
   }
 
   /** A dialog that comes into sight takes no answer at first. */
@@ -229,26 +232,11 @@ async function windowTurns(): Promise<void> {
   }
 }
 
-/** Where dialogs lie already; else beside the active editor; else in the empty middle. */
-function column(): ViewColumn {
-  const dialogs = window.tabGroups.all.find((group) => isDialog(group.activeTab));
-  if (dialogs) {
-    return dialogs.viewColumn;
-  }
-  const active = window.tabGroups.activeTabGroup;
-  return active.tabs.length === 0 ? active.viewColumn : ViewColumn.Beside;
-}
-
 /** Where a hunk stands on the right side. */
 function at({ chosen }: Approval, file: FilePreview, hunkId: string | undefined): Range | undefined {
   const hunk = chosen.hunksOf(file.path).find(({ id }) => id === hunkId);
   const line = hunk && chosen.place(file.path, hunk).start;
   return line === undefined ? undefined : new Range(line, 0, line, 0);
-}
-
-function isDialog(tab: Tab | undefined): boolean {
-  const uri: Uri | undefined = resourceOf(tab);
-  return approvalIdOf(uri) !== undefined || uri?.scheme === ended;
 }
 
 function endedHasFocus(): boolean {

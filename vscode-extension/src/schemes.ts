@@ -19,6 +19,8 @@ export const doctor = "pillion-doctor";
 /** What the project's settings would loosen; read-only. */
 export const trust = "pillion-trust";
 
+/** A file as it was before an agent's changes, with what others wrote since; read-only. */
+export const unchanged = "pillion-before";
 /** What a revert would do; read-only. */
 export const revert = "pillion-revert";
 /** A file as it is, and as it would be after a revert; read-only. */
