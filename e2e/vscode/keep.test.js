@@ -33,14 +33,13 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   const text = () => window.text(window.editor('clock.py'));
   await editor.link('Undo').nth(1).click();
   await eventually('the lines are back, the others stay', async () => (await text()).includes('left -= 1') && await count('Undo') === 2);
+  await window.press('Control+Home');
   await editor.link('Keep').first().click();
   await eventually('what is kept has no mark', async () => await count('Keep') === 1 && (await window.marks()).join() === '31 changed');
-  await window.focus('clock.py');
   await window.press('Control+z');
   await eventually('the undo is an edit like any other', async () => (await text()).includes('left = left - 1'));
 
-  await window.command('Pillion: Show Changes of This Turn');
-  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Claude Code' }).first().click();
+  await window.pressInView(/Claude Code, turn 1/, 'Show Changes of This Turn', 'Changes');
   const both = await window.dialog(/^Before ↔ now: .*\(2 files\)/);
   await eventually('each file has its links', async () => (await both.links()).filter((title) => title === 'Keep File').length === 2);
   await window.rest();

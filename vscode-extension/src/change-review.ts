@@ -17,7 +17,7 @@ import { address, unchanged } from "./schemes";
 
 export class ChangeReview implements TextDocumentContentProvider, CodeLensProvider, Disposable {
   /** What is gone through, by the address of the file. */
-  private readonly reviewed = new Map<string, Target>();
+  private readonly reviewed = new Map<string, Target & { line: number }>();
   private readonly texts = new Map<string, string>();
   private readonly lenses = new EventEmitter<void>();
   private readonly subscriptions: Disposable;
@@ -53,7 +53,7 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
     }
     this.count += 1;
     const pairs = files.map((file) => this.pair(file));
-    files.forEach(({ uri, path }) => this.reviewed.set(Uri.parse(uri).toString(), { selector: { ...target.selector, path }, name: `${target.name}, in ${visible(path)}` }));
+    files.forEach(({ uri, path, hunks }) => this.reviewed.set(Uri.parse(uri).toString(), { selector: { ...target.selector, path }, name: `${target.name}, in ${visible(path)}`, line: hunks?.[0]?.before?.start ?? 0 }));
     this.lenses.fire();
     const [first] = pairs;
     await (first && pairs.length === 1 ? commands.executeCommand("vscode.diff", first.left, first.right, titleOf(target), { preview: false }) : openStack(titleOf(target), pairs));
@@ -70,8 +70,9 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
       return new CodeLens(new Range(at, 0, at, 0), { title, command: `pillion.${command}`, tooltip, arguments: [argument] });
     };
     const file = { uri: uri.toString() };
-    const whole = this.reviewed.has(file.uri)
-      ? [lens(0, "$(check-all)\u00a0Keep File", "keepFile", "All of it is as you want it", file), lens(0, "$(discard)\u00a0Undo File…", "undoFile", "You see a preview first", file)]
+    const line = this.reviewed.get(file.uri)?.line;
+    const whole = line !== undefined
+      ? [lens(line, "$(check-all)\u00a0Keep File", "keepFile", "All of it is as you want it", file), lens(line, "$(discard)\u00a0Undo File…", "undoFile", "You see a preview first", file)]
       : [];
     const blocks = this.marks.of(file.uri).flatMap((mark) => {
       const place = { ...file, line: mark.start };
@@ -118,9 +119,10 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
   }
 
   private pair(file: FilePreview): Pair {
-    const left = address(unchanged, String(this.count), file.path);
+    const { path } = Uri.parse(file.uri); // in full, else VS Code shows it as renamed
+    const left = address(unchanged, String(this.count), path);
     this.texts.set(left.toString(), file.after);
-    return { left, right: file.operation === "create" ? address(unchanged, `${String(this.count)} gone`, file.path) : Uri.parse(file.uri) };
+    return { left, right: file.operation === "create" ? address(unchanged, `${String(this.count)} gone`, path) : Uri.parse(file.uri) };
   }
 }
 
