@@ -17,6 +17,7 @@ type journalParams struct {
 	SessionID string `json:"sessionId"`
 	Turn      int    `json:"turn"`
 	CallID    string `json:"callId"`
+	Path      string `json:"path"` // of one file in what is reverted
 	Limit     int    `json:"limit"`
 	DryRun    bool   `json:"dryRun"`
 }
@@ -48,7 +49,7 @@ func (s *server) journalList(_ context.Context, raw json.RawMessage) (any, error
 // selection leaves out what an earlier session did that had the id of one that is open:
 // the editor's own has the same in every sidecar.
 func (s *server) selection(p journalParams) change.Selection {
-	out := change.Selection{CallID: p.CallID, SessionID: p.SessionID, Turn: p.Turn}
+	out := change.Selection{CallID: p.CallID, SessionID: p.SessionID, Turn: p.Turn, Path: p.Path}
 	if owner, ok := s.running().Sessions.Get(p.SessionID); ok {
 		out.Since = owner.Info().Started
 	}

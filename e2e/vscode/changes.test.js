@@ -143,7 +143,7 @@ ride('a revert of one open and two closed files fails half way because the disk 
   const names = disk.names();
   assert.equal(now(), 'eins\nzwei\ndrei\n');
   await window.command('Pillion: Revert This Turn…'); // that of the marked line, on which the cursor is
-  const preview = await (await window.dialog('Revert?')).drawn('Revert');
+  const preview = await (await window.dialog(/^Revert everything .*\(3 files\)/)).drawn('Revert');
   const told = async () => (await window.notifications()).find((text) => /Nothing was reverted/.test(text)) ?? '';
   await eventually('it says that nothing was reverted', async () => {
     if (!await told()) await preview.button('Revert').click({ timeout: 1000 });

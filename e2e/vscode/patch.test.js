@@ -8,7 +8,7 @@ import { ride, shareEditor } from './ride.js';
 async function looksAtEach(window, question) {
   for (const [name, words] of Object.entries(told)) {
     const fate = `${name in before ? '' : 'new file, '}${name in after ? '' : 'deleted, '}${words}`;
-    await eventually(`the row of ${name} says it`, async () => (await window.boxes()).includes(`☑ ${name}${fate}`));
+    await eventually(`the row of ${name} says it`, async () => (await window.boxes()).some((row) => row.startsWith(`☑ ${name}${fate}`)));
     await window.show(`${name}${fate}`);
     const page = await window.dialog(question);
     await eventually(`the page tells of ${name}`, async () => (await page.pageText()).includes(`  ${name}  ${fate}\n`));

@@ -46,6 +46,31 @@ ride('two agents at once: each is told its own answer', files, async (it) => {
   assert.equal((await first).isError, false);
 });
 
+ride('an answer by key leaves the focus in an editor, and the oldest request comes to the front', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  const calls = ['one.txt', 'two.txt', 'new.txt'].map((path) => agent.call('write_file', { path, content: 'NEW\n' }));
+  await window.dialog(/one\.txt.*proposes/);
+  await eventually('all wait', async () => /3 requests are waiting/.test(await window.status()));
+  for (const name of ['two.txt', 'new.txt']) {
+    await window.show(name);
+    await window.dialog(new RegExp(`${name}.*proposes`));
+  }
+  await (await window.dialog(/new\.txt.*proposes/)).press('Reject');
+  for (const name of ['one.txt', 'two.txt']) {
+    const dialog = await window.dialog(new RegExp(`${name}.*proposes`));
+    await eventually(`${name} is approved`, async () => {
+      if (!await dialog.isOpen()) return true;
+      await dialog.proposal.locator('.view-line').first().click({ timeout: 1000 });
+      await window.press('Control+k');
+      await window.press('y');
+      return !(await dialog.isOpen());
+    });
+  }
+  assert.deepEqual((await Promise.all(calls)).map(({ isError }) => isError), [false, false, true]);
+  await eventually('something has the focus', async () => window.page.evaluate(() => globalThis.document.activeElement !== globalThis.document.body));
+});
+
 ride('the tab is closed: that is no answer, the call waits and can be shown again', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
@@ -85,7 +110,7 @@ ride('cancelled: the agent is paused until the user lets it go on', files, async
   const { window, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('edit_file', editOne);
-  await (await window.dialog(/one\.txt.*proposes/)).press('Cancel');
+  await (await window.dialog(/one\.txt.*proposes/)).choose('Cancel');
   const cancelled = await call;
   assert.equal(cancelled.structured.error.code, 'CANCELLED');
   assert.equal(sandbox.read('one.txt'), files['one.txt']);

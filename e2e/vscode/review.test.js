@@ -32,7 +32,7 @@ const proposed = { 'clock.py': floats(counted(padded(clock))), 'tea.py': upper(o
  * @param {import('./workbench.js').Workbench} window @param {number} ticked @param {number} all
  */
 async function ticks(window, ticked, all) {
-  const yes = new RegExp(`^(Approve|Apply) ${ticked < all ? `${ticked} of` : 'all'} ${all}$`);
+  const yes = ticked < all ? new RegExp(`^(Approve|Apply) ${ticked} of ${all} Hunks$`) : new RegExp(`^(Approve|Apply) (All ${all} Hunks|2 Files)$`);
   await eventually(`${ticked} of ${all} hunks are ticked`, async () => {
     const hunks = (await window.boxes()).filter((row) => /^. \d+: /.test(row));
     const isTicked = hunks.length === all && hunks.filter((row) => row.startsWith('☑')).length === ticked;
@@ -69,7 +69,7 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
   await dialog.press('Approve Selected');
   const result = await call;
   assert.equal(result.isError, false, result.text);
-  assert.equal(result.structured.edited_by_human, true);
+  assert.equal(result.structured.edited_by_human, true, JSON.stringify(result.structured));
   assert.equal(sandbox.read('clock.py'), floats(padded(clock)));
   await eventually('nothing of it stays open', async () => (await window.tabs()).join() === 'clock.py');
 });
@@ -147,7 +147,14 @@ ride('a patch of two files, some of its hunks approved: the files hold exactly t
   const agent = await it.agent();
   const call = agent.call('apply_patch', { diff: patch(texts(files), texts(proposed)) });
   const dialog = await (await window.dialog(/clock\.py \(1 of 2\).*proposes/)).drawn();
-  await window.chooseHunks(dialog);
+  await eventually('the row of the other file says that nobody saw it', async () => (await window.boxes()).some((row) => /tea\.py.*not seen yet/.test(row)));
+  await dialog.link('All 2 Files').click();
+  const both = await (await window.dialog(/^scripted-agent proposes .*\(2 files\)/)).drawn();
+  await eventually('the links are there', async () => (await both.links()).filter((title) => title === 'Leave Out').length === 5);
+  await eventually('both were seen', async () => !(await window.boxes()).some((row) => /not seen yet/.test(row)));
+  await window.rest();
+  await window.inBothThemes('stack');
+  await window.chooseHunks(both);
   await ticks(window, 5, 5);
   await window.tick('tea.py');
   await ticks(window, 3, 5);
@@ -155,7 +162,7 @@ ride('a patch of two files, some of its hunks approved: the files hold exactly t
   await window.tick('float(number)');
   await ticks(window, 3, 5);
   await window.screenshot('hunks-of-a-patch');
-  await dialog.press('Approve Selected');
+  await both.press('Approve Selected');
   const result = await call;
   assert.equal(result.isError, false, result.text);
   assert.equal(sandbox.read('clock.py'), counted(padded(clock)));

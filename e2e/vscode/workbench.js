@@ -256,6 +256,16 @@ export class Workbench {
     await this.editor(name).locator('.view-line').first().click();
   }
 
+  /** Waits until the cursor is in the line with this text. @param {string} text */
+  async cursorIn(text) {
+    const lines = this.page.locator('.editor-group-container.active .monaco-editor.focused');
+    await eventually(`the cursor is at ${text}`, async () => {
+      const cursor = await lines.locator('.cursors-layer .cursor').first().boundingBox();
+      const line = await lines.locator('.view-line', { hasText: text }).first().boundingBox();
+      return cursor !== null && line !== null && Math.abs(cursor.y - line.y) < 4;
+    });
+  }
+
   /** Opens the menu of a line number. @param {string} name @param {number} line */
   async lineMenu(name, line) {
     await this.editor(name).locator('.line-numbers', { hasText: new RegExp(`^${line}$`) }).first().click({ button: 'right' });
@@ -292,6 +302,18 @@ export class Workbench {
   async screenshot(name) {
     fs.mkdirSync(artifacts, { recursive: true });
     await this.page.screenshot({ path: path.join(artifacts, `${name}.png`) });
+  }
+
+  /** The same in the theme that is set, which is light, and in the dark one. @param {string} name */
+  async inBothThemes(name) {
+    const dark = this.page.locator('.monaco-workbench.vs-dark');
+    await this.screenshot(name);
+    await this.command('Preferences: Toggle between Light/Dark Themes');
+    await dark.waitFor();
+    await this.rest();
+    await this.screenshot(`${name}-dark`);
+    await this.command('Preferences: Toggle between Light/Dark Themes');
+    await dark.waitFor({ state: 'detached' });
   }
 
   /** Closes the window without a word to VS Code, as a browser tab is closed. */
@@ -344,10 +366,31 @@ export class Dialog {
     return this.#window.text(this.page);
   }
 
-  /** Its name for a screen reader may end in the key: “Approve (Ctrl+K Y)”. @param {string} title */
+  /** In its title, or a link above what it is about. Its name for a screen reader may end in the key: “Approve (Ctrl+K Y)”. @param {string} title */
   button(title) {
     const name = new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( \\(|$)`);
-    return this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name });
+    return this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name }).or(this.link(title)).first();
+  }
+
+  /** @param {string | RegExp} title */
+  link(title) {
+    const name = typeof title === 'string' ? new RegExp(`^\\s*${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : title;
+    return this.#window.group(this.#label).locator('.codelens-decoration a').filter({ hasText: name });
+  }
+
+  /** What the links say, from left to right and from top to bottom. */
+  async links() {
+    const all = this.#window.group(this.#label).locator('.codelens-decoration a');
+    await all.first().waitFor({ state: 'attached' });
+    return (await all.allTextContents()).map((text) => text.replaceAll('\u00a0', ' ').trim());
+  }
+
+  /** Presses a link as a person does who read the request first. @param {string | RegExp} title */
+  async follow(title) {
+    await eventually(`${title} is taken`, async () => {
+      if (await this.isOpen()) await this.link(title).first().click({ timeout: 1000 });
+      return !(await this.isOpen());
+    });
   }
 
   async isOpen() {
@@ -362,6 +405,18 @@ export class Dialog {
   async press(title) {
     await eventually(`${title} is taken`, async () => {
       if (await this.isOpen()) await this.button(title).click({ timeout: 1000 });
+      return !(await this.isOpen());
+    });
+  }
+
+  /** Takes an answer from the menu of its title. @param {string} title */
+  async choose(title) {
+    const entry = this.#window.page.locator('.monaco-menu .action-item', { hasText: title }).first();
+    await eventually(`${title} is taken`, async () => {
+      if (await this.isOpen()) {
+        if (!await entry.isVisible()) await this.button('More Actions...').click({ timeout: 1000 });
+        await entry.click({ timeout: 1000 });
+      }
       return !(await this.isOpen());
     });
   }

@@ -50,6 +50,13 @@ var counterparts = map[string]string{
 	"revertChange":           "revert", // of change, turn or agent
 	"revertTurn":             "revert",
 	"revertAgent":            "revert",
+	"showChange":             "journal",
+	"showTurn":               "journal",
+	"showAgentChanges":       "journal",
+	"keepBlock":              "accept", // of the whole file
+	"undoBlock":              "revert",
+	"nextChange":             "# Neovim has none yet",
+	"previousChange":         "# likewise",
 	"revertNow":              "# a key of the preview",
 	"openRevertDiff":         "# a link of the preview",
 	"openChanged":            "# an entry of the journal",

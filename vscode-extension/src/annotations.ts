@@ -1,16 +1,15 @@
-// What a diff cannot say by itself, in dim words beside its first change: why it asks, and that it was updated.
+// What a diff cannot say by itself: above its changes the answers, and in dim words beside the first one why it asks, and that it was updated.
 
-import { type DecorationOptions, Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
-import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { hunkSize } from "./hunk-items";
-import type { Hunk } from "./hunks";
-import type { FilePreview } from "./protocol";
+import { Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
+import { AnswerBar } from "./answer-bar";
+import type { ApprovalListener, Approvals } from "./approvals";
 import { approvalIdOf, pathOf, proposal } from "./schemes";
 
 export class Annotations implements Partial<ApprovalListener>, Disposable {
   private readonly paint = window.createTextEditorDecorationType({
     after: { color: new ThemeColor("editorCodeLens.foreground"), fontStyle: "italic", margin: "0 0 0 3em" },
   });
+  private readonly bar: AnswerBar;
   private readonly subscription = Disposable.from(
     window.onDidChangeVisibleTextEditors((editors) => {
       editors.forEach((editor) => {
@@ -24,14 +23,26 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     }),
   );
 
-  constructor(private readonly approvals: Approvals) {}
+  constructor(private readonly approvals: Approvals) {
+    this.bar = new AnswerBar(approvals);
+  }
 
   dispose(): void {
+    this.bar.dispose();
     this.subscription.dispose();
     this.paint.dispose();
   }
 
+  added(): void {
+    this.bar.refresh();
+  }
+
+  removed(): void {
+    this.bar.refresh();
+  }
+
   changed(): void {
+    this.bar.refresh();
     window.visibleTextEditors.forEach((editor) => {
       this.annotate(editor);
     });
@@ -44,26 +55,13 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     if (!approval || !file) {
       return;
     }
-    const beside = (line: number, contentText: string, link = ""): DecorationOptions => {
-      const end = new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER);
-      const hoverMessage = new MarkdownString().appendText(contentText).appendMarkdown(link);
-      hoverMessage.isTrusted = { enabledCommands: ["pillion.toggleHunk"] };
-      return { range: editor.document.validateRange(end), hoverMessage, renderOptions: { after: { contentText } } };
-    };
-    const said = [approval.note, file.banner].filter(Boolean).join(" · ");
-    const left = approval.chosen.hunksOf(file.path).filter((hunk) => !approval.chosen.takes(hunk));
-    const marks = left.map((hunk) => {
-      const { start, end } = approval.chosen.place(file.path, hunk);
-      return beside(Math.max(0, end > start ? start : start - 1), ["left out", hunkSize(hunk)].filter(Boolean).join(": "), takeLink(approval, file, hunk));
-    });
-    editor.setDecorations(this.paint, [...(said ? [beside(Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1), said)] : []), ...marks]);
+    const contentText = [approval.note, file.banner].filter(Boolean).join(" · ");
+    const line = Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1);
+    const range = editor.document.validateRange(new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER));
+    const beside = { range, hoverMessage: new MarkdownString().appendText(contentText), renderOptions: { after: { contentText } } };
+    editor.setDecorations(this.paint, contentText ? [beside] : []);
   }
 }
-
-function takeLink({ id }: Approval, { path }: FilePreview, hunk: Hunk): string {
-  return `\n\n[Take it](command:pillion.toggleHunk?${encodeURIComponent(JSON.stringify([id, path, hunk.id]))})`;
-}
-
 
 /** The line of the proposal with the most room at or shortly before its first change; zero-based. */
 function place(before: string, after: string): number {

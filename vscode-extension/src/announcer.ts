@@ -15,7 +15,7 @@ export class Announcer implements Partial<ApprovalListener> {
   private readonly onShow = new Map<string, (() => void)[]>();
 
   added(approval: Approval): void {
-    const message = `${visible(approval.request.agent.name)} wants to ${short(approval.request.preview.deed, 120)}`;
+    const message = `${visible(approval.request.agent.name)} wants to ${short(approval.request.preview.deed, 300)}`;
     const reasons = particular(approval.request.reasons).map(({ text }) => short(text, 160));
     void this.announce(approval, [message, ...reasons].join("; "));
   }

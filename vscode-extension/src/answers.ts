@@ -1,7 +1,7 @@
 // The commands that answer a question, in one table: from its own dialog, from the view, by key.
 
 import { commands, Uri, window } from "vscode";
-import type { Choice } from "./approvals";
+import type { Choice } from "./choice";
 import { scopes } from "./request-page";
 import { short, visible, withoutLinks } from "./escape";
 import { say } from "./notices";

@@ -3,25 +3,13 @@
 // closing anything is none. What the dialogs look like is not decided here.
 
 import { Chosen } from "./chosen";
+import type { Choice, Verdict } from "./choice";
 import { visible } from "./escape";
 import { beneathNotes } from "./files";
 import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
-
-/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the user left none. */
-export type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "gone";
-
-/** What a button asks for; the answer on the wire follows from it and from what the user edited. */
-export type Choice =
-  /** `saved` when the half second began anew only because this very answer had files saved first. */
-  | { kind: "approve"; saved?: true }
-  | { kind: "remember"; decisionId: string }
-  /** Run this command in place of the agent's. */
-  | { kind: "amend"; command: string }
-  | { kind: "reject"; feedback?: string }
-  | { kind: "cancel" };
 
 export class Approval {
   /** `updated` or `moved` after the text beneath changed, `conflict` while the user's own edit rests on the older text. */
@@ -65,7 +53,6 @@ export class Approval {
     return this.files.length === 0 || this.texts.length < this.files.length;
   }
 
-  /** What of it the user takes. */
   get chosen(): Chosen {
     return this.selection;
   }
@@ -106,7 +93,11 @@ export class Approval {
 
   /** Whether all of it was on the screen, as it is now: a yes from a list counts for nothing else. */
   get wasSeen(): boolean {
-    return (!this.hasPage || this.seen.has("")) && this.texts.every((file) => this.seen.has(file.path));
+    return (!this.hasPage || this.seen.has("")) && this.texts.every((file) => this.sees(file));
+  }
+
+  sees({ text, path }: FilePreview): boolean {
+    return this.seen.has(text ? path : "");
   }
 
   /** Files of which a command would not see, or a commit not hold, the unsaved text. */
@@ -126,10 +117,11 @@ export class Approval {
     return typeof command === "string" && visible(command) === command ? command : undefined;
   }
 
-  /** Its page, or the proposal for one of its files, is on the screen. */
-  see(path = ""): void {
-    this.seen.add(path);
+  /** Its page, or the proposal for one of its files, is on the screen. Gives whether it is so for the first time. */
+  see(path = ""): boolean {
+    return this.seen.size < this.seen.add(path).size;
   }
+
 
   disarm(): void {
     this.armedAt = this.now() + inertMs;
@@ -188,12 +180,11 @@ export class Approval {
    */
   change(changed: ApprovalChanged): void {
     this.disarm();
-    if (this.writes) {
-      this.pending = changed;
-      this.beneath = "conflict";
-    } else {
+    if (!this.writes) {
       this.adopt(changed);
+      return;
     }
+    [this.pending, this.beneath] = [changed, "conflict"];
   }
 
   answer(choice: Choice): "taken" | "too-soon" | "nothing" | "no-message" {
@@ -275,14 +266,15 @@ export class Approval {
   }
 
   private once(): string | undefined {
-    const refusing = new Set(["reject", "cancel"]);
-    return (this.shown.decisions ?? []).find((decision) => decision.scope === "once" && !refusing.has(decision.id))?.id;
+    return (this.shown.decisions ?? []).find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id;
   }
 }
 
 export interface ApprovalListener {
   added(approval: Approval): void;
   changed(approval: Approval): void;
+  /** More of it was on the screen. */
+  seen(approval: Approval): void;
   /** Answered here, or dead: `outcome` says which. */
   removed(approval: Approval, outcome: string): void;
 }
@@ -333,11 +325,19 @@ export class Approvals {
   edit(id: string, path: string, text: string | undefined, older = false): void {
     const approval = this.waiting.get(id);
     if (approval) {
-      const before = [approval.chosen.edited.size, approval.beneath];
+      const state = (): string => [approval.chosen.edited.size, approval.chosen.taken.length, approval.beneath].join();
+      const before = state();
       approval.edit(path, text, older);
-      if ([approval.chosen.edited.size, approval.beneath].some((now, index) => now !== before[index])) {
+      if (state() !== before) {
         this.tell((listener) => listener.changed?.(approval)); // not with every key that is typed
       }
+    }
+  }
+
+  see(id: string, path: string): void {
+    const approval = this.waiting.get(id);
+    if (approval?.see(path)) {
+      this.tell((listener) => listener.seen?.(approval));
     }
   }
 
@@ -389,9 +389,9 @@ export class Approvals {
 
   /** Nobody can answer any more. */
   end(outcome: string): void {
-    for (const approval of this.all) {
-      this.remove(approval.id, outcome);
-    }
+    this.all.forEach(({ id }) => {
+      this.remove(id, outcome);
+    });
   }
 
   private tell(event: (listener: Partial<ApprovalListener>) => void): void {

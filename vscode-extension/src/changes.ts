@@ -1,6 +1,7 @@
 // The parts that show what agents changed, kept up to date together.
 
 import { type Disposable, Uri, workspace } from "vscode";
+import { ChangeReview } from "./change-review";
 import type { Documents } from "./documents";
 import { follow } from "./follow";
 import { Gutter } from "./gutter";
@@ -25,6 +26,7 @@ export class Changes implements Disposable {
   readonly gutter: Gutter;
   readonly view = new JournalView(this.journal);
   readonly reverts: Reverts;
+  readonly review: ChangeReview;
   readonly unusual: Unusual;
   private timer: NodeJS.Timeout | undefined;
 
@@ -38,12 +40,13 @@ export class Changes implements Disposable {
   ) {
     this.gutter = new Gutter(this.marks, documents);
     this.reverts = new Reverts(session, pages, now);
+    this.review = new ChangeReview(this.marks, this.gutter, this.reverts);
     this.unusual = new Unusual(sessions, this.reverts, changed);
   }
 
   dispose(): void {
     clearTimeout(this.timer);
-    [this.gutter, this.view, this.reverts].forEach((part) => {
+    [this.gutter, this.view, this.reverts, this.review].forEach((part) => {
       part.dispose();
     });
   }

@@ -2,6 +2,7 @@
 // right side shows exactly what it gives; a text that they wrote stays theirs, and a tick puts its hunk into it or takes it
 // out again, where it still finds its place.
 
+import { size } from "./files";
 import { find, type Hunk, hunksOf, ownLines, standsAt, swap, textOf } from "./hunks";
 import type { FilePreview, HunkLines } from "./protocol";
 
@@ -65,6 +66,12 @@ export class Chosen {
     return !this.isWhole && this.taken.length === 0 && this.own.size === 0 && this.files.every((file) => this.hunksOf(this.key(file)).length > 0);
   }
 
+  /** `+3 −1` of what is ticked. */
+  size(files = this.files): string {
+    const hunks = files.map((file) => this.hunksOf(this.key(file)));
+    return size(hunks.flat().every((hunk) => this.takes(hunk)) ? files : hunks.flat().filter((hunk) => this.takes(hunk)));
+  }
+
   get edited(): ReadonlyMap<string, string> {
     return this.own;
   }
@@ -76,6 +83,10 @@ export class Chosen {
 
   /** What the user wrote; undefined, or what the choice gives, when that is nothing of their own any more. */
   write(path: string, text: string | undefined): void {
+    const hunk = text === undefined ? undefined : this.swapped(path, text);
+    if (hunk) {
+      this.left[this.takes(hunk) ? "add" : "delete"](hunk);
+    }
     if (text === undefined || sameText(text, this.given(path))) {
       this.own.delete(path);
     } else {
@@ -111,11 +122,17 @@ export class Chosen {
     return [...this.hunksOf(path)].sort((one, other) => far(one) - far(other))[0];
   }
 
-  /** The text that the ticked hunks make. */
-  private given(path: string): string {
+  /** The text that the ticked hunks make, or would make if one more were ticked or unticked. */
+  private given(path: string, other?: Hunk): string {
     const file = this.files.find((candidate) => candidate.path === path);
     const hunks = this.hunksOf(path);
-    return hunks.every((hunk) => this.takes(hunk)) ? (file?.after ?? "") : textOf(file?.before ?? "", hunks, (hunk) => this.takes(hunk));
+    const takes = (hunk: Hunk): boolean => this.takes(hunk) !== (hunk === other);
+    return hunks.every(takes) ? (file?.after ?? "") : textOf(file?.before ?? "", hunks, takes);
+  }
+
+  /** The hunk that a text differs by from the choice: VS Code's Revert Block, or an undo of it, is the same as its tick. */
+  private swapped(path: string, text: string): Hunk | undefined {
+    return sameText(text, this.given(path)) ? undefined : this.hunksOf(path).find((hunk) => hunk.before && sameText(text, this.given(path, hunk)));
   }
 
   private takeOne(path: string, hunk: Hunk, on: boolean): boolean {

@@ -9,6 +9,7 @@ import { hunkCommands } from "./hunk-commands";
 import { say } from "./notices";
 import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
+import { reviewCommands } from "./review-commands";
 import { sessionCommands } from "./session-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
 import { isName, setUpLine } from "./set-up";
@@ -24,6 +25,7 @@ const table: Record<string, Handler> = {
   ...hunkCommands,
   ...processCommands,
   ...journalCommands,
+  ...reviewCommands,
   ...unusualCommands,
   ...sessionCommands,
   ...todoCommands,

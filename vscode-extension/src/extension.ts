@@ -43,7 +43,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     statusBar.update(sidecar.state, waitingView.count, activity.running, agents.sessions.connected);
   }
 
-  [proposals, pages, annotations, front, new Announcer(), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  [proposals, pages, annotations, front, new Announcer(), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();

@@ -3,14 +3,16 @@
 // a time; when it is answered the next one follows. A tab that the user closed stays closed until they ask for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { commands, Disposable, Range, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
+import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
+import { openStack } from "./diff-stack";
 import { visible } from "./escape";
 import { pathsOf, size } from "./files";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
-import { approvalIdOf, ended, page, pathOf, resourceOf } from "./schemes";
+import { approvalIdOf, ended, page, pathOf, proposal, resourceOf } from "./schemes";
+import { Place } from "./place";
 import { keepOpen, written } from "./written";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
@@ -21,6 +23,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   /** Whether the page of a dead dialog is left to the user who was looking, or makes room for the next question. */
   private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
+  private readonly place = new Place();
   private readonly subscriptions: Disposable;
 
   constructor(
@@ -30,6 +33,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     private readonly now: () => number,
   ) {
     this.subscriptions = Disposable.from(
+      this.place,
       window.tabGroups.onDidChangeTabs((event) => {
         this.look();
         if (event.closed.some((tab) => resourceOf(tab)?.scheme === ended)) {
@@ -38,6 +42,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       }),
       window.tabGroups.onDidChangeTabGroups(() => {
         this.look();
+      }),
+      window.onDidChangeVisibleTextEditors((editors) => {
+        editors.map(({ document: { uri } }) => uri).filter(({ scheme }) => scheme === proposal).forEach((uri) => {
+          this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri));
+        });
       }),
     );
   }
@@ -82,7 +91,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       } else {
         await this.openNext(!(focused && isAnswer(outcome)));
       }
-      await keepOpen(texts, outcome, column(), !focused);
+      await keepOpen(texts, outcome, this.place.column(), !focused);
       await this.close(approval);
       this.proposals.forget(approval);
     });
@@ -94,6 +103,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       const approval = this.approvals.get(id);
       if (approval) {
         await this.open(approval, hunkId !== undefined, path, hunkId); // who goes through a list of hunks stays there
+        await (path === undefined && approval.texts.length > 1 ? this.stack(approval) : undefined);
       }
       return approval !== undefined;
     });
@@ -104,7 +114,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     await this.queue(async () => {
       const approval = this.approvals.get(id);
       if (approval) {
-        await window.showTextDocument(await this.proposals.readyMessage(approval), { viewColumn: column(), preview: false });
+        await window.showTextDocument(await this.proposals.readyMessage(approval), { viewColumn: this.place.column(), preview: false });
         this.look();
       }
     });
@@ -114,7 +124,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     void this.queue(() => this.openNext(true));
   }
 
-  /** Brings the oldest one that was never offered to the front, unless one is there already. */
+  /** Brings the oldest one that the user has not closed to the front, unless one is there already. */
   private async openNext(preserveFocus: boolean): Promise<void> {
     const approval = this.waiting();
     if (approval && !this.approvals.all.some((other) => this.inSight.has(other.id)) && !(endedHasFocus() && this.endedStays)) {
@@ -123,7 +133,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   }
 
   private waiting(): Approval | undefined {
-    return this.approvals.all.find((approval) => !this.offered.has(approval.id));
+    const open = new Set(tabsWith(() => true).map((tab) => approvalIdOf(resourceOf(tab))));
+    return this.approvals.all.find(({ id }) => !this.offered.has(id) || open.has(id));
   }
 
   private async open(approval: Approval, preserveFocus: boolean, path?: string, hunkId?: string): Promise<void> {
@@ -131,7 +142,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const told = approval.files.some((candidate) => approval.chosen.key(candidate) === path && !candidate.text);
     const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
     const selection = file ? at(approval, file, hunkId) : this.pages.placeOf(approval, path);
-    const options = { viewColumn: column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
+    const options = { viewColumn: this.place.column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
       await approval.opens(commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options));
@@ -143,20 +154,26 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     this.look();
   }
 
+  /** All its files in one editor, in place of the first one's. */
+  private async stack(approval: Approval): Promise<void> {
+    const pairs = await Promise.all(approval.texts.map((file) => this.proposals.ready(approval, file)));
+    await approval.opens(openStack(stackTitle(approval), pairs));
+    await window.tabGroups.close(tabsWith((uri, tab) => tab.input instanceof TabInputTextDiff && approvalIdOf(uri) === approval.id), true);
+    this.look();
+  }
+
   private async showEnded(approval: Approval, outcome: string, focus: boolean): Promise<void> {
     const uri = await this.pages.readyEnded(approval, outcome);
-    await commands.executeCommand("vscode.open", uri, { viewColumn: column(), preserveFocus: !focus, preview: true });
+    await commands.executeCommand("vscode.open", uri, { viewColumn: this.place.column(), preserveFocus: !focus, preview: true });
   }
 
   private async close(approval: Approval): Promise<void> {
-    const tabs = tabsWith((uri) => approvalIdOf(uri) === approval.id);
-    const uris = new Set(tabs.map((tab) => resourceOf(tab)?.toString()));
     for (const document of workspace.textDocuments) {
-      if (uris.has(document.uri.toString()) && document.isDirty) {
+      if (approvalIdOf(document.uri) === approval.id && document.isDirty) {
         await document.save(); // to memory; a dirty tab would ask
       }
     }
-    await window.tabGroups.close(tabs, true);
+    await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) === approval.id)); // where the focus was in it, it goes on to what is there
   }
 
   /** A dialog that comes into sight takes no answer at first. */
@@ -168,7 +185,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       if (uri && id !== undefined) {
         inSight.add(id);
         const approval = this.approvals.get(id);
-        approval?.see(uri.scheme === page ? "" : pathOf(uri));
+        this.approvals.see(id, uri.scheme === page ? "" : pathOf(uri));
         if (approval && !this.inSight.has(id)) {
           appears(approval);
         }
@@ -215,26 +232,11 @@ async function windowTurns(): Promise<void> {
   }
 }
 
-/** Where dialogs lie already; else beside the active editor; else in the empty middle. */
-function column(): ViewColumn {
-  const dialogs = window.tabGroups.all.find((group) => isDialog(group.activeTab));
-  if (dialogs) {
-    return dialogs.viewColumn;
-  }
-  const active = window.tabGroups.activeTabGroup;
-  return active.tabs.length === 0 ? active.viewColumn : ViewColumn.Beside;
-}
-
 /** Where a hunk stands on the right side. */
 function at({ chosen }: Approval, file: FilePreview, hunkId: string | undefined): Range | undefined {
   const hunk = chosen.hunksOf(file.path).find(({ id }) => id === hunkId);
   const line = hunk && chosen.place(file.path, hunk).start;
   return line === undefined ? undefined : new Range(line, 0, line, 0);
-}
-
-function isDialog(tab: Tab | undefined): boolean {
-  const uri: Uri | undefined = resourceOf(tab);
-  return approvalIdOf(uri) !== undefined || uri?.scheme === ended;
 }
 
 function endedHasFocus(): boolean {
@@ -245,12 +247,12 @@ function isAnswer(outcome: string): boolean {
   return ["approve", "remember", "amend", "reject", "cancel"].includes(outcome);
 }
 
-function tabsWith(condition: (uri: Uri) => boolean): Tab[] {
+function tabsWith(condition: (uri: Uri, tab: Tab) => boolean): Tab[] {
   return window.tabGroups.all
     .flatMap((group) => group.tabs)
     .filter((tab) => {
       const uri = resourceOf(tab);
-      return uri !== undefined && condition(uri);
+      return uri !== undefined && condition(uri, tab);
     });
 }
 
@@ -267,4 +269,10 @@ function diffTitle(approval: Approval, path: string): string {
   }
   const what = [deletes ? "deleted" : file ? size([file]) : "", file?.merged ? "merged" : ""].filter(Boolean).join(", ");
   return isReview ? `Review ${name}${place}: ${agent}, ${what}` : `${name}${place}: ${agent} proposes ${what}`;
+}
+
+/** VS Code adds how many files there are. */
+function stackTitle({ files, request, isReview }: Approval): string {
+  const agent = visible(request.agent.name);
+  return isReview ? `Review: ${agent}, ${size(files)}` : `${agent} proposes ${size(files)}`;
 }

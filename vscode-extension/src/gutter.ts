@@ -1,6 +1,6 @@
 // Draws which lines an agent changed, and hears of what moves or ends the marks: typing, undo, a save by hand.
 
-import { commands, Disposable, type DecorationOptions, MarkdownString, OverviewRulerLane, Range, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, type TextDocument, type TextDocumentChangeEvent, ThemeColor, Uri, window, workspace } from "vscode";
+import { commands, Disposable, type DecorationOptions, EventEmitter, MarkdownString, OverviewRulerLane, Range, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, type TextDocument, type TextDocumentChangeEvent, ThemeColor, Uri, window, workspace } from "vscode";
 import type { Documents } from "./documents";
 import { short, visible } from "./escape";
 import { when } from "./journal";
@@ -21,6 +21,8 @@ interface Step {
 const stepsKept = 20;
 
 export class Gutter implements Disposable {
+  private readonly drawn = new EventEmitter<void>();
+  readonly onDidDraw = this.drawn.event;
   private readonly paints = paints();
   private readonly steps = new Map<string, Step[]>();
   /** Documents whose save the user is about to make with their own hand. */
@@ -52,6 +54,7 @@ export class Gutter implements Disposable {
       window.onDidChangeVisibleTextEditors(() => {
         this.draw();
       }),
+      this.drawn,
       ...Object.values(this.paints),
     );
   }
@@ -92,6 +95,12 @@ export class Gutter implements Disposable {
     return uris.length;
   }
 
+  /** The user has seen this one. */
+  keep(uri: Uri, mark: LineMark): void {
+    this.marks.dropOne(uri.toString(), mark);
+    this.draw();
+  }
+
   /** These changes are there no more. */
   forget(callIds: ReadonlySet<string>): void {
     if (this.marks.dropCalls(callIds)) {
@@ -100,6 +109,7 @@ export class Gutter implements Disposable {
   }
 
   draw(): void {
+    this.drawn.fire();
     for (const editor of window.visibleTextEditors) {
       this.drawIn(editor);
     }
@@ -195,7 +205,8 @@ function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
       dark: { gutterIconPath: icon(kind, dark) },
     });
   };
-  return { added: make("added", "#2ea043", "#2ea043"), changed: make("changed", "#005fb8", "#0078d4"), removed: make("removed", "#d1242f", "#f85149") };
+  const [light, dark] = ["#8250df", "#a371f7"]; // no colour of git's
+  return { added: make("added", light, dark), changed: make("changed", light, dark), removed: make("removed", light, dark) };
 }
 
 /** A bar at the lines, or a wedge between two. */

@@ -1,12 +1,12 @@
 // Rows of the view for a proposal of which the user may take a part: a box for each file and each hunk.
 
 import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vscode";
+import { yes } from "./answer-words";
 import type { Approval } from "./approvals";
 import { visible } from "./escape";
 import { size } from "./files";
 import { diffLines, type Hunk, isWhole } from "./hunks";
 import type { FilePreview } from "./protocol";
-import { share } from "./request-page";
 
 /** More of a hunk is not shown under the mouse. */
 const linesShown = 60;
@@ -22,7 +22,8 @@ export function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: 
 }
 
 /** The box of a file's row. A file of which a part is taken has no tick, so that pressing it takes the rest: VS Code ticks it so by itself, too. */
-export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview): void {
+export function tickFile(item: TreeItem, approval: Approval, file: FilePreview): void {
+  const { chosen } = approval;
   const path = chosen.key(file);
   const hunks = chosen.hunksOf(path);
   const taken = hunks.filter((hunk) => chosen.takes(hunk)).length;
@@ -30,12 +31,12 @@ export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview
   if (chosen.isOpen && hunks.length > 0) {
     item.checkboxState = box(taken === hunks.length);
   }
-  item.description = [note, String(item.description), file.summary].filter(Boolean).join(" · ");
+  item.description = [note, String(item.description), file.summary, approval.sees(file) ? "" : "not seen yet"].filter(Boolean).join(" · ");
 }
 
 /** Says what a yes would be given for, and gives it. */
 export function yesItem(approval: Approval): TreeItem {
-  const item = new TreeItem(yes(approval));
+  const item = new TreeItem(approval.chosen.isNothing ? "Nothing is selected" : yes(approval));
   item.id = `yes ${approval.id}`; // which no path of a file can be
   if (!approval.chosen.isNothing) {
     item.iconPath = new ThemeIcon("check");
@@ -46,12 +47,6 @@ export function yesItem(approval: Approval): TreeItem {
 
 function box(ticked: boolean): NonNullable<TreeItem["checkboxState"]> {
   return { state: ticked ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked, tooltip: "Select it" };
-}
-
-/** `Approve 3 of 5`, or `Approve all 5`. */
-function yes({ chosen, request }: Approval): string {
-  const all = chosen.all.length;
-  return chosen.isNothing ? "Nothing is selected" : `${request.decisions?.[1]?.title ?? "Approve"} ${share(chosen.taken.length, all) || `all ${String(all)}`}`;
 }
 
 /** `+1 −2` */

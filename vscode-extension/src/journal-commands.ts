@@ -11,10 +11,10 @@ import type { Handler, Workbench } from "./workbench";
 
 export const journalCommands: Record<string, Handler> = {
   "pillion.journal": showJournal,
-  "pillion.revertChange": (bench, ...pressed) => revert(bench, pressed, "change"),
-  "pillion.revertTurn": (bench, ...pressed) => revert(bench, pressed, "turn"),
-  "pillion.revertAgent": (bench, ...pressed) => revert(bench, pressed, "agent"),
-  "pillion.revertNow": ({ changes: { reverts } }, pressed) => reverts.revertNow(pressed instanceof Uri ? pressed : undefined),
+  "pillion.revertChange": (bench, pressed) => revert(bench, pressed, "change"),
+  "pillion.revertTurn": (bench, pressed) => revert(bench, pressed, "turn"),
+  "pillion.revertAgent": (bench, pressed) => revert(bench, pressed, "agent"),
+  "pillion.revertNow": ({ changes: { reverts } }) => reverts.revertNow(),
   "pillion.openRevertDiff": ({ changes: { reverts } }, path) => reverts.openDiff(String(path)),
   "pillion.openChanged": openChanged,
   "pillion.accept": accept,
@@ -26,12 +26,14 @@ export const journalCommands: Record<string, Handler> = {
 type Reach = "change" | "turn" | "agent";
 
 /** From a row of a view, a link in a hover, a line number's menu, or the palette: there the cursor says which, or the user picks. */
-async function revert(bench: Workbench, pressed: readonly unknown[], reach: Reach): Promise<void> {
-  const entry = entryOf(bench, pressed[0]);
-  const target = entry ? targetOf(entry, reach) : await pick(bench, reach);
-  if (target) {
-    await bench.changes.reverts.preview(target);
-  }
+export async function targetFor(bench: Workbench, pressed: unknown, reach: Reach, verb: string): Promise<Target | undefined> {
+  const entry = entryOf(bench, pressed);
+  return entry ? targetOf(entry, reach) : pick(bench, reach, verb);
+}
+
+async function revert(bench: Workbench, pressed: unknown, reach: Reach): Promise<void> {
+  const target = await targetFor(bench, pressed, reach, "Revert");
+  await (target && bench.changes.reverts.preview(target));
 }
 
 function targetOf(entry: JournalEntry, reach: Reach): Target {
@@ -62,7 +64,7 @@ function entryOf({ changes }: Workbench, pressed: unknown): JournalEntry | undef
 }
 
 /** A link in a hover gives `{uri, line}`, the menu of a line number `{uri, lineNumber}` from 1. */
-function placeOf({ uri, line, lineNumber }: Record<string, unknown>): { uri: string; line: number } | undefined {
+export function placeOf({ uri, line, lineNumber }: Record<string, unknown>): { uri: string; line: number } | undefined {
   const at = typeof line === "number" ? line : typeof lineNumber === "number" ? lineNumber - 1 : undefined;
   return at === undefined ? undefined : { uri: uri instanceof Uri ? uri.toString() : Uri.parse(String(uri)).toString(), line: at };
 }
@@ -72,14 +74,14 @@ function marked({ marks, journal }: Changes, uri: string, line: number): Journal
   return mark && journal.find(mark.by.callId);
 }
 
-async function pick({ changes: { journal } }: Workbench, reach: Reach): Promise<Target | undefined> {
+async function pick({ changes: { journal } }: Workbench, reach: Reach, verb: string): Promise<Target | undefined> {
   const items = choices(journal, reach);
   if (items.length === 0) {
-    void say.information("There is no change by an agent to revert here.");
+    void say.information(`There is no change by an agent to ${verb.toLowerCase()} here.`);
     return undefined;
   }
-  const title = { change: "Revert which change?", turn: "Revert which turn?", agent: "Revert everything by which agent?" }[reach];
-  return (await window.showQuickPick(items, { title, placeHolder: "You see a preview first", matchOnDetail: true }))?.target;
+  const title = { change: `${verb} which change?`, turn: `${verb} which turn?`, agent: `${verb} everything by which agent?` }[reach];
+  return (await window.showQuickPick(items, { title, placeHolder: verb === "Revert" ? "You see a preview first" : "", matchOnDetail: true }))?.target;
 }
 
 type Choice = QuickPickItem & { target: Target };

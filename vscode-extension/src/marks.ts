@@ -18,6 +18,8 @@ export interface LineMark {
   start: number;
   end: number;
   kind: "added" | "changed" | "removed";
+  /** How many lines stood there before; nobody says where it is not known. */
+  was?: number;
   by: Maker;
 }
 
@@ -55,7 +57,7 @@ export class Marks {
       }, this.of(uri));
       this.set(uri, older);
     }
-    const fresh = spans.map(({ start, end, removed }): LineMark => ({ start, end, by, kind: start === end ? "removed" : removed === 0 ? "added" : "changed" }));
+    const fresh = spans.map(({ start, end, removed }): LineMark => ({ start, end, by, ...(removed === undefined ? {} : { was: removed }), kind: start === end ? "removed" : removed === 0 ? "added" : "changed" }));
     const kept = fresh.reduce<readonly LineMark[]>((marks, other) => marks.flatMap((mark) => without(mark, other)), this.of(uri));
     this.set(uri, [...kept, ...fresh].sort((one, other) => one.start - other.start));
   }
@@ -68,6 +70,17 @@ export class Marks {
     const after = ordered.reduce((marks, change) => marks.flatMap((mark) => moved(mark, change)), before);
     this.set(uri, after);
     return after.length !== before.length || after.some(({ start, end }, index) => start !== before[index]?.start || end !== before[index].end);
+  }
+
+  /** The mark after a line, or before it, around the end of the file. */
+  beside(uri: string, line: number, next: boolean): LineMark | undefined {
+    const marks = this.of(uri);
+    return next ? (marks.find(({ start }) => start > line) ?? marks[0]) : (marks.findLast(({ end, start }) => Math.max(start, end - 1) < line) ?? marks.at(-1));
+  }
+
+  /** One of them counts no more. */
+  dropOne(uri: string, mark: LineMark): void {
+    this.set(uri, this.of(uri).filter((other) => other !== mark));
   }
 
   drop(uri: string): boolean {

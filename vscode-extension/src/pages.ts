@@ -24,7 +24,7 @@ import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
 
-export class Pages implements TextDocumentContentProvider, CodeLensProvider, ApprovalListener, Disposable {
+export class Pages implements TextDocumentContentProvider, CodeLensProvider, Partial<ApprovalListener>, Disposable {
   private readonly shown = new Map<string, Page>();
   private readonly changes = new EventEmitter<Uri>();
   private readonly paints = paints();

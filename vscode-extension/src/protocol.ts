@@ -391,6 +391,8 @@ export interface JournalSelector {
   sessionId?: string;
   turn?: number;
   callId?: string;
+  /** One file of what is reverted. */
+  path?: string;
 }
 
 export interface JournalList {

@@ -23,6 +23,12 @@ export function onlyDiff(result: JournalReverted): FilePreview | undefined {
   return file && !another && file.text && (result.conflicts ?? []).length === 0 ? file : undefined;
 }
 
+/** Whether several files side by side say it all. */
+export function linesSayAll(result: JournalReverted): boolean {
+  const files = filesOf(result);
+  return files.length > 1 && files.every(({ text }) => text) && (result.merged ?? []).length + (result.conflicts ?? []).length === 0;
+}
+
 /** Its places are where a file's diff can be opened. */
 export function revertPage(name: string, result: JournalReverted): Page {
   const sheet = new Sheet();

@@ -3,13 +3,14 @@
 
 import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";
 import { inertMs } from "./approvals";
+import { openStack } from "./diff-stack";
 import { short, visible } from "./escape";
 import { size } from "./files";
 import type { Target } from "./journal";
 import { say } from "./notices";
 import type { Pages } from "./pages";
 import { type FilePreview, type JournalReverted, methods } from "./protocol";
-import { changesAnything, filesOf, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
+import { changesAnything, filesOf, linesSayAll, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
 import { address, isRevert, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
 import type { Session } from "./session";
 
@@ -42,7 +43,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     this.subscriptions = Disposable.from(
       workspace.registerTextDocumentContentProvider(revertBefore, this),
       workspace.registerTextDocumentContentProvider(revertAfter, this),
-      languages.registerCodeLensProvider({ scheme: revert }, { provideCodeLenses: (document) => this.lenses(document) }),
+      languages.registerCodeLensProvider([{ scheme: revert }, { scheme: revertAfter }], { provideCodeLenses: (document) => this.lenses(document) }),
       window.tabGroups.onDidChangeTabs(() => {
         this.look();
       }),
@@ -78,8 +79,20 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     this.count += 1;
     this.shown = { id: String(this.count), target, result, places: new Map() };
     this.put(this.shown);
-    const only = onlyDiff(result);
-    await (only ? this.openDiff(only.path) : this.openPage(this.shown));
+    await this.open(this.shown);
+  }
+
+  /** One diff, several below one another, or a page where lines do not say it all. */
+  private async open(shown: Preview): Promise<void> {
+    const [only, files] = [onlyDiff(shown.result), filesOf(shown.result)];
+    if (only) {
+      await this.openDiff(only.path);
+    } else if (linesSayAll(shown.result)) {
+      await openStack(`Revert ${short(shown.target.name, 80)}?`, files.map(({ path }) => ({ left: address(revertBefore, shown.id, path), right: address(revertAfter, shown.id, path) })));
+      this.look();
+    } else {
+      await this.openPage(shown);
+    }
   }
 
   provideTextDocumentContent(uri: Uri): string {
@@ -97,8 +110,8 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   }
 
   /** The yes, from the title of what is on show. */
-  async revertNow(pressed: Uri | undefined): Promise<void> {
-    const since = this.inSight.get((pressed ?? resourceOf(window.tabGroups.activeTabGroup.activeTab))?.toString() ?? "");
+  async revertNow(): Promise<void> {
+    const since = [...this.inSight.values()].sort((one, other) => other - one)[0]; // all of it is one preview
     const { shown } = this;
     if (!shown || since === undefined || this.now() < since + inertMs) {
       window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was reverted", 4000);
@@ -139,14 +152,14 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       this.put(shown);
       this.inSight.clear(); // it is something else now, to be read first
       this.look();
-      const only = onlyDiff(result);
-      if (!only && tabs().length > 0 && !tabs().some((tab) => resourceOf(tab)?.scheme === revert)) {
+      const page = !onlyDiff(result) && !linesSayAll(result);
+      if (page && tabs().length > 0 && !tabs().some((tab) => resourceOf(tab)?.scheme === revert)) {
         await this.openPage(shown);
       }
     }
   }
 
-  private async ask({ selector, name }: Target, dryRun: boolean): Promise<JournalReverted | undefined> {
+  async ask({ selector, name }: Target, dryRun: boolean): Promise<JournalReverted | undefined> {
     try {
       return await this.session().request<JournalReverted>(methods.journalRevert, { ...selector, ...(dryRun ? { dryRun } : {}) });
     } catch (error) {
@@ -185,13 +198,13 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
 
   private lenses(document: TextDocument): CodeLens[] {
     const { shown } = this;
-    if (document.uri.toString() !== (shown && pageOf(shown).toString())) {
+    if (!shown || document.uri.authority !== pageOf(shown).authority) {
       return [];
     }
-    return filesOf(shown?.result ?? empty).filter(({ text }) => text).map(({ path }) => {
-      const line = shown?.places.get(path) ?? 0;
-      return new CodeLens(new Range(line, 0, line, 0), { title: "Open the diff", command: "pillion.openRevertDiff", arguments: [path] });
-    });
+    const lens = (line: number, title: string, command: string, path = ""): CodeLens => new CodeLens(new Range(line, 0, line, 0), { title, command: `pillion.${command}`, arguments: [path] });
+    const yes = changesAnything(shown.result) ? [lens(0, "$(discard)\u00a0Revert", "revertNow")] : [];
+    const files = document.uri.scheme === revert ? filesOf(shown.result).filter(({ text }) => text) : [];
+    return [...yes, ...files.map(({ path }) => lens(shown.places.get(path) ?? 0, "$(diff)\u00a0Open the Diff", "openRevertDiff", path))];
   }
 
   /** What comes into sight takes no answer at first. */
@@ -210,8 +223,6 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     void commands.executeCommand("setContext", "pillion.canRevert", this.shown !== undefined && changesAnything(this.shown.result));
   }
 }
-
-const empty: JournalReverted = { reverted: null, merged: null, conflicts: null, reasons: null };
 
 function pageOf({ id }: Preview): Uri {
   return address(revert, id, "Revert?");

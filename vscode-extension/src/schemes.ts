@@ -19,6 +19,8 @@ export const doctor = "pillion-doctor";
 /** What the project's settings would loosen; read-only. */
 export const trust = "pillion-trust";
 
+/** A file as it was before an agent's changes, with what others wrote since; read-only. */
+export const unchanged = "pillion-before";
 /** What a revert would do; read-only. */
 export const revert = "pillion-revert";
 /** A file as it is, and as it would be after a revert; read-only. */
@@ -49,10 +51,14 @@ export function pathOf(uri: Uri): string {
   return uri.path.slice(1);
 }
 
-/** What a tab holds; of a diff, the side that can be edited. */
+/** What a tab holds; of a diff, the side that can be edited, and of several diffs that of the first one. */
 export function resourceOf(tab: Tab | undefined): Uri | undefined {
-  if (tab?.input instanceof TabInputTextDiff) {
-    return tab.input.modified;
+  const input: unknown = tab?.input;
+  if (input instanceof TabInputTextDiff) {
+    return input.modified;
   }
-  return tab?.input instanceof TabInputText ? tab.input.uri : undefined;
+  if (typeof input === "object" && input !== null && "textDiffs" in input) {
+    return (input.textDiffs as TabInputTextDiff[])[0]?.modified; // a class that VS Code has not put into its API yet
+  }
+  return input instanceof TabInputText ? input.uri : undefined;
 }

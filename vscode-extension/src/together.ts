@@ -2,7 +2,8 @@
 // now, or in a line of the list; and only as long as it is still what was listed.
 
 import { type QuickPickItem, window } from "vscode";
-import type { Approval, Approvals, Choice } from "./approvals";
+import type { Approval, Approvals } from "./approvals";
+import type { Choice } from "./choice";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
 import { say } from "./notices";

@@ -17,7 +17,7 @@ import {
 import type { Approval, Approvals } from "./approvals";
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
-import { operationIcons, size } from "./files";
+import { operationIcons } from "./files";
 import { takeHunks, tellMenus } from "./hunk-choice";
 import { hunkItem, tickFile, yesItem } from "./hunk-items";
 import { type Hunk, isWhole } from "./hunks";
@@ -190,7 +190,7 @@ function approvalItem(approval: Approval): TreeItem {
   item.id = approval.id;
   item.contextValue = approval.isReview ? "review" : approval.remembering.length > 0 ? "approval.rememberable" : "approval";
   const merged = files.some((file) => file.merged) ? "merged" : "";
-  item.description = [visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
+  item.description = [visible(request.agent.name), approval.texts.length > 0 ? chosen.size() : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon(operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
   item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(request.preview.deed, 200)}` };
@@ -223,7 +223,7 @@ function fileItem(approval: Approval, file: FilePreview): TreeItem {
   const hasHunks = hunksOf(approval, file).length > 0;
   const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path), hasHunks ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   item.id = `${approval.id}\n${approval.chosen.key(file)}`;
-  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${file.text ? size([file]) : ""}`.trim();
+  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${file.text ? approval.chosen.size([file]) : ""}`.trim();
   item.tooltip = file.deed;
   item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, approval.chosen.key(file)] };

@@ -18,6 +18,7 @@ type Selection struct {
 	SessionID string `json:"sessionId"`
 	Turn      int    `json:"turn"`
 	ID        string `json:"-"` // of one entry
+	Path      string `json:"-"` // of one file in them, as tools print it
 	// Since leaves out what an earlier session of the same id did.
 	Since time.Time `json:"-"`
 }

@@ -83,6 +83,28 @@ func TestARevertIsWholeOrNothing(t *testing.T) {
 	}
 }
 
+// TestARevertOfOneFile leaves the others of its change sets as they are, and what it
+// left can be put back later.
+func TestARevertOfOneFile(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.write("b.txt", "one\n")
+	b.mustCommit(b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"))
+	r, err := b.Revert(context.Background(), Selection{CallID: "a call", Path: "b.txt"}, journal.Origin{CallID: "back"}, false)
+	if err != nil || len(r.Reverted) != 1 || len(r.Conflicts) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	b.want("a.txt", "two\n")
+	b.want("b.txt", "one\n")
+	if entries, err := b.History(Selection{CallID: "a call"}, 0); err != nil || entries[0].State != journal.StatePartlyReverted {
+		t.Errorf("kept %+v, %v", entries, err)
+	}
+	if _, err = b.Revert(context.Background(), Selection{CallID: "a call"}, journal.Origin{CallID: "rest"}, false); err != nil {
+		t.Error(err)
+	}
+	b.want("a.txt", "one\n")
+}
+
 // TestWhatComesBackLasts, or is not there: when the folder cannot be synced it is taken
 // away again.
 func TestWhatComesBackLasts(t *testing.T) {

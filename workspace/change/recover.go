@@ -136,7 +136,7 @@ func (c *Committer) sweepAgain(e journal.Entry, left *remains) string {
 // takeBackPart puts back what of a set was made.
 func (c *Committer) takeBackPart(ctx context.Context, e journal.Entry) error {
 	e.State = journal.StateInterrupted
-	plan, err := c.planReversal([]journal.Entry{e}, nil)
+	plan, err := c.planReversal([]journal.Entry{e}, map[string]bool{})
 	defer plan.close()
 	if err != nil {
 		return err

@@ -65,9 +65,6 @@ type reversedFile struct {
 }
 
 func (c *Committer) planReversal(entries []journal.Entry, blocked map[string]bool) (*reversal, error) {
-	if blocked == nil {
-		blocked = map[string]bool{}
-	}
 	r := &reversal{
 		committer: c, snap: c.Documents.Snapshot(maxReadBack), contents: map[string]*journal.Content{},
 		texts: map[workspace.Path]*text{}, modes: map[workspace.Path]fs.FileMode{}, restored: map[string]*restored{},

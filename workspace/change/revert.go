@@ -39,9 +39,22 @@ func (c *Committer) Revert(ctx context.Context, sel Selection, origin journal.Or
 		return Reverted{}, err
 	}
 	if !dry && len(entries) > 1 && slices.ContainsFunc(entries, moves) {
-		return c.revertEach(ctx, entries, origin)
+		return c.revertEach(ctx, entries, c.besides(sel.Path, entries), origin)
 	}
 	return c.revertAll(ctx, sel, entries, origin, dry)
+}
+
+// besides are the absolute names of what is left alone where one file is meant.
+func (c *Committer) besides(name string, entries []journal.Entry) map[string]bool {
+	others := map[string]bool{}
+	for _, e := range entries {
+		for _, r := range e.Records {
+			if name != "" && name != c.nameOf(r.Path, r.Name) {
+				others[r.Path] = true
+			}
+		}
+	}
+	return others
 }
 
 func moves(e journal.Entry) bool {
@@ -63,7 +76,7 @@ func (c *Committer) revertible(sel Selection) ([]journal.Entry, error) {
 // looks again at what was selected.
 func (c *Committer) revertAll(ctx context.Context, sel Selection, entries []journal.Entry, origin journal.Origin, dry bool) (Reverted, error) {
 	for attempt := 0; ; attempt++ {
-		plan, err := c.revertOnce(ctx, entries, nil, origin, dry)
+		plan, err := c.revertOnce(ctx, entries, c.besides(sel.Path, entries), origin, dry)
 		if !errors.Is(err, ErrMoved) || attempt == maxReverts {
 			return plan.result(), err
 		}
@@ -76,8 +89,8 @@ func (c *Committer) revertAll(ctx context.Context, sel Selection, entries []jour
 // revertEach puts one entry back after the other, as if each had been asked for. One
 // set cannot do everything: what moves cannot also change inside. When one fails,
 // those before it are put back in turn, so that nothing was done.
-func (c *Committer) revertEach(ctx context.Context, entries []journal.Entry, origin journal.Origin) (Reverted, error) {
-	all := &reversal{fates: map[string]reversedFile{}, blocked: map[string]bool{}}
+func (c *Committer) revertEach(ctx context.Context, entries []journal.Entry, others map[string]bool, origin journal.Origin) (Reverted, error) {
+	all := &reversal{fates: map[string]reversedFile{}, blocked: others}
 	for len(entries) > 0 {
 		n := 1 // a move by itself
 		for ; n < len(entries) && !moves(entries[0]) && !moves(entries[n]); n++ {

@@ -144,3 +144,14 @@ test("a file that is deleted is taken or left by itself, though its diff has lin
   it.approvals.answer("a1", { kind: "approve" });
   assert.deepEqual((await it.answer).selected, ["1"]);
 });
+
+test("a block that is put back in the diff is left out, and an undo takes it again", async () => {
+  const it = table(files);
+  it.approvals.edit("a1", "a.txt", "1\n2\n3\n4\n5\n6\n7\n8\nNINE\n");
+  assert.deepEqual([chosen(it).edited.size, chosen(it).taken.map(({ id }) => id).join(), chosen(it).size()], [0, "2,3,4", "+3 −3"]);
+  it.approvals.edit("a1", "a.txt", files[0]?.before);
+  it.approvals.edit("a1", "a.txt", "1\n2\n3\n4\n5\n6\n7\n8\nNINE\n");
+  assert.deepEqual(it.heard, ["2,3,4", "3,4", "2,3,4"]);
+  it.approvals.answer("a1", { kind: "approve" });
+  assert.deepEqual(await it.answer, { decision: "approve", decisionId: "approve", selected: ["2", "3", "4"], digest: "digest-1" });
+});

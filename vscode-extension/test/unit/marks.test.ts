@@ -103,3 +103,19 @@ test("marks go with the file, with their call, and come back", () => {
   marks.move("file:///old");
   assert.deepEqual(marks.uris, []);
 });
+
+test("the next mark, and the one before, go around the end of the file", () => {
+  const { marks } = sample();
+  const starts = (next: boolean, ...lines: number[]): (number | undefined)[] => lines.map((line) => marks.beside(uri, line, next)?.start);
+  assert.deepEqual(starts(true, -1, 4, 8), [4, 8, 4]);
+  assert.deepEqual(starts(false, 20, 8, 4), [8, 4, 8]);
+  assert.equal(marks.beside("file:///other", 0, true), undefined);
+});
+
+test("a mark that is kept goes alone", () => {
+  const { marks } = sample();
+  const [first] = marks.of(uri);
+  assert.ok(first);
+  marks.dropOne(uri, first);
+  assert.equal(shown(marks), "removed 8-8");
+});

@@ -1,0 +1,41 @@
+// In which group of editors a request opens: never over a text that the user works in.
+
+import { Disposable, type Tab, TextEditorSelectionChangeKind, ViewColumn, window, workspace } from "vscode";
+import { approvalIdOf, ended, resourceOf } from "./schemes";
+
+export class Place implements Disposable {
+  /** The text in front that the user put the cursor into, or typed in, since it came to the front. */
+  private inUse: string | undefined;
+  private readonly subscriptions = Disposable.from(
+    window.onDidChangeActiveTextEditor(() => {
+      this.inUse = undefined;
+    }),
+    window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
+      if (kind !== undefined && kind !== TextEditorSelectionChangeKind.Command) {
+        this.inUse = textEditor.document.uri.toString();
+      }
+    }),
+  );
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  /** Where requests lie already; else the group in use, if it is empty, shows the Welcome page, or the user wants that; else beside it. */
+  column(): ViewColumn {
+    const requests = window.tabGroups.all.find(({ activeTab }) => isRequest(activeTab));
+    const { tabs, activeTab, viewColumn } = window.tabGroups.activeTabGroup;
+    const inPlace = workspace.getConfiguration("pillion").get("requests.openIn") === "active" && resourceOf(activeTab)?.toString() !== this.inUse;
+    return requests?.viewColumn ?? (tabs.length === 0 || isWelcome(activeTab) || inPlace ? viewColumn : ViewColumn.Beside);
+  }
+}
+
+function isRequest(tab: Tab | undefined): boolean {
+  const uri = resourceOf(tab);
+  return approvalIdOf(uri) !== undefined || uri?.scheme === ended;
+}
+
+/** VS Code's API does not say what such a tab is. */
+function isWelcome(tab: Tab | undefined): boolean {
+  return tab?.input === undefined && /^(Welcome|Walkthrough)/.test(tab?.label ?? "");
+}
