@@ -150,7 +150,7 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   await agent.call('list_files', {}); // it connects with its first call
   await window.command('Pillion: Change an Agent\'s Mode…');
   await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'It only reads.' }).click();
-  await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode plan'));
+  await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode Plan'));
   const refused = await agent.call('run_command', { command: 'touch made-by-agent' });
   assert.equal(refused.structured.error.code, 'POLICY_DENIED');
   const call = agent.call('exit_plan_mode', { plan: '# Plan\n1. Count the words\n2. Write them down' });
@@ -174,16 +174,16 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
   await eventually('the status bar shows the mode', async () => /default/.test(await mode.innerText()));
   const row = (/** @type {string} */ text) => window.page.locator('.quick-input-widget .monaco-list-row', { hasText: text });
   await mode.click();
-  await row('full_access').click();
+  await row('Full Access').click();
   await row('may run any command as me').waitFor();
   await window.screenshot('full-access-asks');
   await window.press('Enter'); // takes the first, which says no
   await eventually('the list is gone', async () => !(await row('may run any command as me').isVisible()));
   assert.match(await mode.innerText(), /default/);
   await mode.click();
-  await row('full_access').click();
+  await row('Full Access').click();
   await row('may run any command as me').click();
-  await eventually('the status bar warns', async () => /FULL ACCESS: scripted-agent/.test(await mode.innerText()));
+  await eventually('the status bar warns', async () => /Full Access: scripted-agent/.test(await mode.innerText()));
   await window.screenshot('full-access');
   assert.equal((await agent.call('run_command', { command: 'touch unasked' })).structured.exit_code, 0);
   assert.equal(sandbox.exists('unasked'), true);
@@ -194,7 +194,7 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
     return running.length > 0 && !running.includes(sidecar);
   });
   await window.ready();
-  await eventually('the mark is gone', async () => !/FULL ACCESS/.test(await window.page.locator('.part.statusbar').innerText()));
+  await eventually('the mark is gone', async () => !/Full Access/.test(await window.page.locator('.part.statusbar').innerText()));
   const call = agent.call('run_command', { command: 'touch asked' });
   await (await window.dialog(question)).press('Reject');
   assert.equal((await call).isError, true);

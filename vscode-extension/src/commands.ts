@@ -1,6 +1,7 @@
 // Every command, in one table.
 
 import { commands, type Disposable, Uri, window } from "vscode";
+import { activityCommands } from "./activity-commands";
 import { answers } from "./answers";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
@@ -19,6 +20,7 @@ import { getStarted } from "./walkthrough";
 import type { Handler, Workbench } from "./workbench";
 
 const table: Record<string, Handler> = {
+  ...activityCommands,
   ...answers,
   ...hunkCommands,
   ...processCommands,

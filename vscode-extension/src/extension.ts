@@ -34,7 +34,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const [front, prompts, talk] = [new Front(approvals, proposals, pages, now), new Prompts(refresh), conversationParts(context)];
   const [agents, trust] = [sessionParts(() => sidecar, approvals, refresh), new Trust(() => sidecar, pages, now, refresh)];
   const changes = new Changes(() => sidecar, documents, pages, agents.sessions, now, refresh);
-  const [waitingView, activityView] = [new WaitingView(approvals, prompts, agents.sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, agents.sessions, trust, changes.unusual), new ActivityView(activity, changes.journal, () => sidecar)];
   const bench = { ...talk, ...agents, approvals, prompts, activity, documents, front, pages, trust, changes, statusBar, waitingView, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 

@@ -14,6 +14,14 @@ export function takeHunks(approvals: Approvals, { id }: Approval, path: string, 
   }
 }
 
+/** What the button that approves may say, in place of *Approve*: a menu's titles are fixed, so each has a command of its own. */
+export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start"];
+
+/** The word for what approving does. */
+export function yesOf({ request }: Approval): string {
+  return request.decisions?.find(({ id }) => id === "approve")?.title ?? "Approve";
+}
+
 /** Tells the menus which tabs have a part to choose, of which one is chosen, and which only review. */
 export function tellMenus(approvals: readonly Approval[]): void {
   const tabs = (condition: (approval: Approval) => boolean): string[] => approvals.filter(condition).flatMap(addresses);
@@ -21,6 +29,8 @@ export function tellMenus(approvals: readonly Approval[]): void {
   void commands.executeCommand("setContext", "pillion.partlyTaken", tabs(({ chosen }) => !chosen.isWhole));
   void commands.executeCommand("setContext", "pillion.messages", tabs(({ message }) => message !== undefined));
   void commands.executeCommand("setContext", "pillion.reviews", tabs(({ isReview }) => isReview));
+  void commands.executeCommand("setContext", "pillion.ownWords", tabs((approval) => yesWords.includes(yesOf(approval))));
+  yesWords.forEach((word) => void commands.executeCommand("setContext", `pillion.says${word}`, tabs((approval) => yesOf(approval) === word)));
 }
 
 function addresses(approval: Approval): string[] {

@@ -4,6 +4,7 @@ import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vsco
 import type { Approval } from "./approvals";
 import { visible } from "./escape";
 import { size } from "./files";
+import { yesOf } from "./hunk-choice";
 import { diffLines, type Hunk, isWhole } from "./hunks";
 import type { FilePreview } from "./protocol";
 import { share } from "./request-page";
@@ -49,9 +50,10 @@ function box(ticked: boolean): NonNullable<TreeItem["checkboxState"]> {
 }
 
 /** `Approve 3 of 5`, or `Approve all 5`. */
-function yes({ chosen, request }: Approval): string {
+function yes(approval: Approval): string {
+  const { chosen } = approval;
   const all = chosen.all.length;
-  return chosen.isNothing ? "Nothing is selected" : `${request.decisions?.[1]?.title ?? "Approve"} ${share(chosen.taken.length, all) || `all ${String(all)}`}`;
+  return chosen.isNothing ? "Nothing is selected" : `${yesOf(approval)} ${share(chosen.taken.length, all) || `all ${String(all)}`}`;
 }
 
 /** `+1 −2` */

@@ -90,10 +90,11 @@ function lookOf(state: State, waiting: number, running: number, paused: readonly
       return { text: "$(circle-slash) Pillion", tooltip: "Pillion is stopped" };
     default:
       if (waiting > 0) {
-        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting`, tooltip: `Pillion: ${requests(waiting)} waiting for your answer`, background: "warning" };
+        const [also, who] = paused.length > 0 ? [`, ${pausedText(paused)}`, `; ${pausedNames(paused)}`] : ["", ""];
+        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting${also}`, tooltip: `Pillion: ${requests(waiting)} waiting for your answer${who}`, background: "warning" };
       }
       if (paused.length > 0) {
-        return { text: `$(debug-pause) Pillion: ${pausedText(paused)}`, tooltip: `Pillion: ${paused.map(({ agent }) => visible(agent.name)).join(", ")} paused until you resume` };
+        return { text: `$(debug-pause) Pillion: ${pausedText(paused)}`, tooltip: `Pillion: ${pausedNames(paused)}` };
       }
       return running > 0
         ? { text: "$(sync~spin) Pillion", tooltip: "Pillion: an agent is at work" }
@@ -103,6 +104,10 @@ function lookOf(state: State, waiting: number, running: number, paused: readonly
 
 function pausedText([first, ...more]: readonly SessionInfo[]): string {
   return more.length > 0 ? `${String(more.length + 1)} paused` : `${withoutIcons(short(first?.agent.name ?? "", 20))} paused`;
+}
+
+function pausedNames(paused: readonly SessionInfo[]): string {
+  return `${paused.map(({ agent }) => visible(agent.name)).join(", ")} paused until you resume`;
 }
 
 function requests(count: number): string {

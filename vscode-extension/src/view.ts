@@ -80,7 +80,9 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
     tellMenus(this.approvals.all);
-    this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
+    const paused = this.sessions.paused.length;
+    const parts = [count > 0 ? `${String(count)} waiting for your answer` : "", paused > 0 ? `${String(paused)} paused` : ""];
+    this.tree.badge = count + paused > 0 ? { value: count + paused, tooltip: parts.filter(Boolean).join(", ") } : undefined;
   }
 
   private draw(): void {

@@ -11,7 +11,10 @@ M.limit = 200
 ---@field tool string
 ---@field title string
 ---@field state "queued"|"running"|"waiting"|"done"|"failed"
+---@field path? string the file that it is about
 ---@field summary string
+---@field shows? "diff"|"command"|"markdown" what activity/show has of it
+---@field problem? {path: string, range: {start: {line: integer, character: integer}}, severity: integer} that it caused
 ---@field durationMs integer
 ---@field client any
 ---@field time integer seconds, when it was first heard of

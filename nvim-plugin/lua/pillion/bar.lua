@@ -131,7 +131,7 @@ end
 ---@param note string
 ---@return string
 function M.together(title, note)
-  local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "close" } }
+  local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "stop agents" }, { "close", "close" } }
   local warning = note == "" and "" or painted("PillionWarning", plain(note, 80)) .. "  "
   return (" %s  %s%s%%<"):format(painted("PillionTitle", title), warning, key_line(shown))
 end

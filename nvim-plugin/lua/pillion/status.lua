@@ -39,10 +39,7 @@ local function running(limit)
   if not newest then
     return ""
   end
-  local doing = vim.iter({ newest.summary, newest.title, newest.tool }):find(function(text)
-    return text ~= nil and text ~= "" -- the summary of a call that runs says what it does
-  end)
-  local title = escape.short(doing, limit)
+  local title = escape.short(newest.title ~= "" and newest.title or newest.tool, limit)
   return #calls == 1 and title or ("%s (+%d)"):format(title, #calls - 1)
 end
 

@@ -56,7 +56,7 @@ Approve and Remember…     this rule:
   for this session        edit_file(src/**)
 Reject                    the agent goes on without it
 Reject with Reason…       and reads your reason
-Cancel                    the agent stops
+Stop Agent                rejects this and pauses the agent
 `,
   );
   assert.equal(page.action, 9);
@@ -138,7 +138,7 @@ Save First                then review it again
 Edit Message…             your text is committed
 Reject                    the agent goes on without it
 Reject with Reason…       and reads your reason
-Cancel                    the agent stops
+Stop Agent                rejects this and pauses the agent
 
   diff --git a/a.py b/a.py
   @@ -1,2 +1,2 @@
