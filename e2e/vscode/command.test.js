@@ -119,6 +119,14 @@ ride('an agent asks the user something', files, async (it) => {
   await window.screenshot('prompt');
   await blue.click();
   assert.equal((await call).structured.action, 'blue');
+
+  const long = agent.call('prompt_user', { message: `Which shade?\n${'It is for the door. '.repeat(20)}`, actions: ['dark', 'light'] });
+  await window.show('Which shade?');
+  const page = await window.dialog('scripted-agent asks');
+  await eventually('a long question is on a page, whole', async () => /Which shade\?[^]*It is for the door/.test(await page.pageText()));
+  await window.screenshot('prompt-long');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'light' }).click();
+  assert.equal((await long).structured.action, 'light');
 });
 
 ride('an agent\'s words are no link in what pops up, which goes when it is answered elsewhere', files, async (it) => {
@@ -127,6 +135,7 @@ ride('an agent\'s words are no link in what pops up, which goes when it is answe
   const toast = window.page.locator('.notifications-toasts .notification-list-item', { hasText: 'Look at' });
   const call = agent.call('prompt_user', { message: 'Look at [this](command:workbench.action.showCommands)', actions: ['yes'] });
   await toast.waitFor();
+  assert.match(await toast.innerText(), /scripted-agent asks: Look at/);
   assert.deepEqual(await toast.locator('.notification-list-item-message a').allInnerTexts(), ['Answer…']);
   assert.match(await toast.innerText(), /Look at \[this\] \(command:workbench\.action\.showCommands\)/);
   await window.screenshot('prompt-toast');
@@ -136,12 +145,14 @@ ride('an agent\'s words are no link in what pops up, which goes when it is answe
   await eventually('nothing of it is left', async () => (await toast.count()) === 0);
 
   const edit = agent.call('write_file', { path: 'words.txt', content: 'other\n' });
-  const told = window.page.locator('.notifications-toasts .notification-list-item', { hasText: 'words.txt' });
-  await told.waitFor();
-  await window.screenshot('edit-toast');
+  await (await (await window.dialog(/words\.txt.*proposes/)).drawn()).closeTab();
+  const told = window.page.locator('.notifications-toasts .notification-list-item');
+  assert.equal(await told.count(), 0, 'a request on the screen needs no notification');
+  const more = agent.call('write_file', { path: 'words.txt', content: 'more\n' });
+  await (await (await window.dialog(/words\.txt.*proposes/)).drawn()).press('Reject');
+  await window.show('words.txt');
   await (await window.dialog(/words\.txt.*proposes/)).press('Reject');
-  assert.equal((await edit).isError, true);
-  await eventually('that has gone as well', async () => (await told.count()) === 0);
+  for (const call of [edit, more]) assert.equal((await call).isError, true);
 });
 
 ride('an agent in plan mode shows its plan; approved, it may go to work', files, async (it) => {

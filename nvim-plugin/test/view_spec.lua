@@ -19,7 +19,7 @@ local function call(id, state, more)
   return vim.tbl_extend("force", entry, more or {})
 end
 
-local question = { promptId = "P", message = "Which colour?\n\u{202e}", actions = { "red", "blue" } }
+local question = { promptId = "P", agent = { name = "claude", via = "mcp" }, message = "Which colour?\n\u{202e}", actions = { "red", "blue" } }
 
 local function line(human)
   return human:lua("return require('pillion.status').line()")
@@ -46,13 +46,13 @@ end)
 sit("a question takes no key, and is answered in its list", function(human)
   human:type_into("i", "i")
   human:ask("prompt/user", question)
-  human:sees("an agent asks: Which colour?\\n\\u{202e}")
+  human:sees("claude asks: Which colour?\\n\\u{202e}")
   human:type("1<CR>blue<Esc>")
   human:eventually("vim.api.nvim_buf_get_lines(0, 1, 2, false)[1] == 'blue'")
   human:type(":Pillion<CR>")
   human:sees("1 waiting for your answer")
   human:type("1<CR>")
-  human:sees("An agent asks: Which colour?")
+  human:sees("claude asks: Which colour?")
   human:type("<Esc>")
   check.same(human:lua("return Wire.answers.P == nil"), true)
   human:type(":Pillion<CR>")

@@ -240,6 +240,7 @@ export interface ApprovalResolved {
 
 export interface PromptRequest {
   promptId: string;
+  agent: AgentIdentity;
   message: string;
   actions: string[] | null;
 }

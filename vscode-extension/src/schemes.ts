@@ -19,6 +19,9 @@ export const doctor = "pillion-doctor";
 /** What a call came to: a side of its diff, or its output; read-only. */
 export const shown = "pillion-shown";
 
+/** A long question of an agent's; read-only. */
+export const question = "pillion-question";
+
 /** What the project's settings would loosen; read-only. */
 export const trust = "pillion-trust";
 
