@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"pillion/tools"
+	"pillion/tools/approval"
 	"pillion/tools/policy"
+	"pillion/workspace/change"
+	"pillion/workspace/journal"
 )
 
 // TestActivityNamesWhatACallIsAbout: its title, its file, and whether there is more to show.
@@ -51,5 +54,45 @@ func TestWhatCallsShowIsBounded(t *testing.T) {
 	}
 	if kept("a") || kept("0") || !kept("4") {
 		t.Errorf("kept: a %t, 0 %t, 4 %t; want only the latest", kept("a"), kept("0"), kept("4"))
+	}
+}
+
+// TestWhatWasLeftOutIsInTheTitle, and what is deleted counts in both lists.
+func TestWhatWasLeftOutIsInTheTitle(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	store, err := journal.Open(t.TempDir(), journal.Options{})
+	w.must(err)
+	t.Cleanup(func() { w.must(store.Close()) })
+	w.registry.Committer.Journal = &change.Journal{Store: store}
+	w.write("a.txt", "one\n")
+	w.write("b.txt", "one\ntwo\n")
+	w.write("c.txt", "one\n")
+	var last tools.Activity
+	w.registry.Activity = func(a tools.Activity) { last = a }
+	w.human.approve = func(r approval.Request) approval.Answer {
+		a := approval.Answer{Decision: approval.Approve}
+		for _, f := range r.Preview.Files[1:] {
+			for _, h := range f.Hunks {
+				a.Selected = append(a.Selected, h.ID)
+			}
+		}
+		return a
+	}
+	diff := "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n--- a/c.txt\n+++ b/c.txt\n@@ -1 +1 @@\n-one\n+1\n--- a/b.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n"
+	r := w.registry.Execute(t.Context(), tools.Call{Session: w.session("main"), Name: "apply_patch", Arguments: json.RawMessage(fmt.Sprintf(`{"diff": %q}`, diff))})
+	if r.IsError || last.Title != "Apply a patch to 3 files, 1 left out" || last.Summary != "patched 2 files (+1 −3)" {
+		t.Fatalf("%+v: %s", last, r.Structured)
+	}
+	entries, err := w.registry.Committer.History(change.Selection{}, 0)
+	if err != nil || len(entries) != 1 || entries[0].Title != last.Title {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	deletions := 0
+	for _, f := range entries[0].Files {
+		deletions += f.Deletions
+	}
+	if deletions != 3 {
+		t.Errorf("the journal counts %d deletions, want 3: %+v", deletions, entries[0].Files)
 	}
 }

@@ -9,6 +9,7 @@ local M = {}
 
 ---@class pillion.Prompt
 ---@field promptId string
+---@field agent {name: string, via: string}
 ---@field message string
 ---@field actions? string[]
 ---@field client any
