@@ -1,4 +1,4 @@
-/** How pages and the status bar look, in a real VS Code: narrow, dark, light and in high contrast; and in a folder without trust. */
+/** How pages and the status bar look, in a real VS Code: in dark high contrast. */
 import assert from 'node:assert/strict';
 import { commandFiles } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
@@ -6,7 +6,7 @@ import { ride, shareEditor } from './ride.js';
 
 shareEditor();
 
-ride('a command in each kind of theme: the words for its answers, and emphasis on what waits', commandFiles, async (it) => {
+ride('a command in dark high contrast: the words for its answers, and emphasis on what waits', commandFiles, async (it) => {
   const { window } = it;
   await window.openFile('words.txt');
   const agent = await it.agent('cook');
