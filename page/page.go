@@ -8,6 +8,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -259,7 +260,7 @@ func (p *Page) Heard(a tools.Activity) {
 		return
 	}
 	p.update(func() {
-		text := fault.Quote(a.Agent.Name) + " " + a.Tool + ": " + strings.Join(strings.Fields(fault.Escape(a.Summary)), " ")
+		text := fault.Quote(a.Agent.Name) + " " + a.Tool + ": " + strings.Join(strings.Fields(fault.Escape(cmp.Or(a.Summary, a.Title))), " ")
 		p.note(line{a.SessionID + "/" + a.CallID, a.State, text})
 	})
 }

@@ -136,11 +136,7 @@ type progressValue struct {
 
 // barTitle is one line that says who does what.
 func barTitle(a tools.Activity) string {
-	what := a.Title
-	if a.Summary != "" {
-		what = a.Summary
-	}
-	return oneLine(fault.Quote(a.Agent.Name) + ": " + what)
+	return oneLine(fault.Quote(a.Agent.Name) + ": " + a.Title)
 }
 
 func barMessage(a tools.Activity) string {

@@ -124,7 +124,7 @@ func (d *dialogs) Prompt(ctx context.Context, by approval.Agent, message string,
 	var answer struct {
 		Action string `json:"action"`
 	}
-	err := d.server.conn.Call(ctx, "prompt/user", promptUser{rand.Text(), message, actions}, &answer)
+	err := d.server.conn.Call(ctx, "prompt/user", promptUser{rand.Text(), by, message, actions}, &answer)
 	return answer.Action, promptFault(err)
 }
 
@@ -192,9 +192,10 @@ type patchReview struct {
 }
 
 type promptUser struct {
-	PromptID string   `json:"promptId"`
-	Message  string   `json:"message"`
-	Actions  []string `json:"actions"`
+	PromptID string         `json:"promptId"`
+	Agent    approval.Agent `json:"agent"`
+	Message  string         `json:"message"`
+	Actions  []string       `json:"actions"`
 }
 
 func promptFault(err error) error {

@@ -200,6 +200,8 @@ func init() {
 		"session/todos":   {inline: true, handle: (*server).sessionTodos},
 		"session/revoke":  {inline: true, handle: (*server).sessionRevoke},
 
+		"activity/show": {ahead: true, handle: (*server).activityShow},
+
 		"journal/list":   {ahead: true, handle: (*server).journalList},
 		"journal/revert": {ahead: true, handle: (*server).journalRevert},
 

@@ -104,7 +104,7 @@ func TestAQuestionLooksLikeThis(t *testing.T) {
   a  approve
   s  approve, and for this session allow edit_file(app.py)
   r  reject; say why after it, if you like
-  c  cancel: reject this, and stop the agent
+  c  stop the agent: reject this, and pause it
 Your answer (a s r c): a
 `
 	if out.String() != want {

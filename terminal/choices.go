@@ -49,13 +49,13 @@ func (a *Asker) choices(r approval.Request, hidden bool) choices {
 			return approval.Answer{}, a.view(r)
 		}})
 	}
-	cancel := "cancel: reject this, and stop the agent"
+	stop := "stop the agent: reject this, and pause it"
 	if a.o.Own {
-		cancel = "cancel"
+		stop = "cancel"
 	}
 	return append(out,
 		choice{letter: "r", word: "reject", label: "reject; say why after it, if you like", answer: a.reject, rest: true},
-		choice{letter: "c", word: "cancel", label: cancel, answer: decided(approval.Cancel, "")})
+		choice{letter: "c", word: "cancel", label: stop, answer: decided(approval.Cancel, "")})
 }
 
 // remembering are the choices that keep a rule: s, s2, … for the session, w, w2, …

@@ -16,7 +16,7 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 	case approval.Reject:
 		return rejected(a.Feedback)
 	case approval.Cancel:
-		p.call.Session.Pause("the user cancelled " + p.tool.Name)
+		p.call.Session.Pause("the user stopped the agent at " + p.tool.Name)
 		return cancelled(a.Feedback)
 	case approval.Edit:
 		return p.takeEdit(ctx, a)

@@ -28,7 +28,7 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	defer leave()
 	r.resolve(ctx, &c)
 	c.Session.Begin()
-	r.report(c, Activity{State: Queued}, started)
+	r.report(c, nil, Activity{State: Queued}, started)
 	var answer *Answer
 	p, err := r.admit(ctx, c)
 	if err == nil {
@@ -49,7 +49,7 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	if result.IsError {
 		state = Failed
 	}
-	r.report(c, Activity{State: state, Summary: answer.summary()}, started)
+	r.report(c, p, Activity{State: state, Summary: answer.summary(), Shows: r.shown.keep(c, answer.Display), Problem: answer.problem}, started)
 	if r.Audit != nil {
 		r.Audit(r.audited(c, p, answer, result, started))
 	}
@@ -60,15 +60,24 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 // changed it still says which.
 func failed(c Call, err error) *Answer {
 	a := &Answer{Err: fault.From(err)}
-	var named struct {
-		Path string `json:"path,omitempty"`
-		From string `json:"from,omitempty"` // of a move
-		To   string `json:"to,omitempty"`
-	}
-	if c.tool.Access == policy.Edit && json.Unmarshal(c.Arguments, &named) == nil && named.Path+named.From+named.To != "" {
+	if named := namedBy(c); named != (namedFiles{}) {
 		a.Result = named
 	}
 	return a
+}
+
+// namedFiles are what the arguments of an edit name.
+type namedFiles struct {
+	Path string `json:"path,omitempty"`
+	From string `json:"from,omitempty"` // of a move
+	To   string `json:"to,omitempty"`
+}
+
+func namedBy(c Call) (named namedFiles) {
+	if c.tool.Access != policy.Edit || json.Unmarshal(c.Arguments, &named) != nil {
+		return namedFiles{}
+	}
+	return named
 }
 
 func (a *Answer) summary() string {
@@ -76,21 +85,6 @@ func (a *Answer) summary() string {
 		return a.Err.Message
 	}
 	return a.Summary
-}
-
-func (r *Registry) report(c Call, a Activity, started time.Time) {
-	if r.Activity == nil {
-		return
-	}
-	agent := c.Session.Agent()
-	a.CallID, a.SessionID, a.Tool = c.CallID, c.Session.ID(), c.Name
-	a.Agent = approval.Agent{Name: agent.Name, Via: agent.Via}
-	a.Title = c.Name
-	if c.tool.Name != "" {
-		a.Title = c.tool.Title
-	}
-	a.DurationMS = time.Since(started).Milliseconds()
-	r.Activity(a)
 }
 
 // run takes a call from its plan to its answer.
@@ -106,7 +100,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 			return p.ended(err)
 		}
 	}
-	r.report(c, Activity{State: Running, Summary: p.title()}, started)
+	r.report(c, p, Activity{State: Running}, started)
 	answer, err := r.do(ctx, p, started)
 	if err != nil {
 		return p.ended(err)
@@ -186,7 +180,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 		return err
 	}
 	defer leave()
-	r.report(p.call, Activity{State: Waiting, Summary: p.title()}, started)
+	r.report(p.call, p, Activity{State: Waiting}, started)
 	stop := p.watch()
 	defer stop()
 	answer, err := r.Approvals.Ask(ctx, p)

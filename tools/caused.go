@@ -108,13 +108,14 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	if notes := all.said(); len(notes) > 0 {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
 	}
-	a.Summary = causedSummary(all.broke, all.mended) + a.Summary
+	a.Summary, a.problem = causedSummary(all.broke, all.mended)+a.Summary, all.worst
 }
 
 // causes is what a change of several files did.
 type causes struct {
 	notes         []string // of each file, for the model
 	broke, mended []language.Diagnostic
+	worst         *Problem
 	elsewhere     []language.Elsewhere
 }
 
@@ -122,6 +123,11 @@ func (all *causes) add(path workspace.Path, text string, c language.Caused) caus
 	r := caused(c)
 	if r.Status == language.Fresh && c.Compared {
 		all.broke, all.mended = append(all.broke, c.New...), append(all.mended, c.Fixed...)
+		for _, d := range c.New {
+			if all.worst == nil || rank(d) < all.worst.Severity {
+				all.worst = &Problem{path.String(), d.Range, rank(d)}
+			}
+		}
 	}
 	if note := causedNote(path, text, c, r); note != "" {
 		all.notes = append(all.notes, note)

@@ -53,7 +53,7 @@ func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Acti
 				}
 				return &Answer{Result: exitPlanModeResult{Approved: true, Feedback: answer.Feedback}, Text: planText("The user approved the plan; carry it out.", answer.Feedback), Summary: "the plan was approved"}, nil
 			case approval.Cancel:
-				in.Session.Pause("the user cancelled exit_plan_mode")
+				in.Session.Pause("the user stopped the agent at exit_plan_mode")
 				return nil, cancelled(answer.Feedback)
 			}
 			return &Answer{Result: exitPlanModeResult{Feedback: answer.Feedback}, Text: planText("The user did not approve the plan; the session stays in plan mode.", answer.Feedback), Summary: "the plan was not approved"}, nil

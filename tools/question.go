@@ -7,6 +7,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
+	"pillion/workspace/change"
 	"pillion/workspace/diff"
 )
 
@@ -35,7 +36,7 @@ func (p *pending) Request() approval.Request {
 func (p *pending) title() string {
 	switch plan := p.plan.(type) {
 	case *Edits:
-		return plan.Title
+		return plan.Title + leftOut(plan.Set)
 	case *Action:
 		return plan.Title
 	case *Answer:
@@ -44,6 +45,25 @@ func (p *pending) title() string {
 		}
 	}
 	return p.tool.Title
+}
+
+// leftOut says how many files of a change the user did not take.
+func leftOut(set change.Set) string {
+	n := 0
+	for _, f := range set.Files {
+		if f.LeftOut {
+			n++
+		}
+	}
+	for _, c := range set.Tree {
+		if c.LeftOut {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d left out", n)
 }
 
 // sentence is what the call will do, of a request that was composed.

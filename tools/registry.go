@@ -69,6 +69,7 @@ type Registry struct {
 	protected protectedPaths
 	lines     lines.Cache
 	listings  listings
+	shown     shown
 }
 
 // Call is one call of a tool.
@@ -98,30 +99,6 @@ type Call struct {
 	tool    Tool  // whose call it is; zero: nobody's
 	refused error // why it could not be translated from its session's dialect
 }
-
-// Activity is activity/changed: what the activity list shows of one call.
-type Activity struct {
-	CallID     string         `json:"callId"`
-	SessionID  string         `json:"sessionId"`
-	Agent      approval.Agent `json:"agent"`
-	Tool       string         `json:"tool"`
-	Title      string         `json:"title"`
-	State      State          `json:"state"`
-	Summary    string         `json:"summary"`
-	DurationMS int64          `json:"durationMs"`
-}
-
-// State is where a call stands.
-type State string
-
-// The states of a call.
-const (
-	Queued  State = "queued"
-	Running State = "running"
-	Waiting State = "waiting"
-	Done    State = "done"
-	Failed  State = "failed"
-)
 
 // Definitions are all tools, by name; the order never varies.
 func (r *Registry) Definitions() []Definition { return r.DefinitionsFiltered(nil) }

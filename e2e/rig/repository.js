@@ -65,8 +65,8 @@ export function refusedBecause({ structured, text }, why) {
 /** What is said of the commit of somethingToCommit, whose message stands above that. @param {import('./sandbox.js').Sandbox} sandbox */
 export function commitFacts(sandbox) {
   return [
-    new RegExp(`Branch +main, now at ${short(sandbox, 'HEAD')}`), /Author +Rider <rider@example\.com>/, /Contents +changes of tracked files \(nothing is staged\): 3 files, \+3 −1/,
-    /Files +M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md/, /Hooks +pre-commit \(\.git\/hooks\/pre-commit\)/, /Filters +tr a-z A-Z/,
+    new RegExp(`Branch\\s+main, now at ${short(sandbox, 'HEAD')}`), /Author\s+Rider <rider@example\.com>/, /Contents\s+changes of tracked files \(nothing is staged\): 3 files, \+3 −1/,
+    /Files\s+M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md/, /Hooks\s+pre-commit \(\.git\/hooks\/pre-commit\)/, /Filters\s+tr a-z A-Z/,
   ];
 }
 
@@ -92,9 +92,9 @@ export function committedWithOwnMessage(sandbox, { structured, text }) {
 export function branchFacts(sandbox) {
   const [head, old] = [short(sandbox, 'HEAD'), short(sandbox, 'old')];
   return {
-    create: [/wants to create the branch pour/, new RegExp(`Branch +pour, at ${head}`), /Checked out +main, as before/],
-    switch: [/wants to switch to the branch old/, new RegExp(`From +main, at ${head}`), new RegExp(`To +old, at ${old}`), /Files +M notes\.txt \+0 −1/],
-    delete: [/wants to delete the branch old/, new RegExp(`Branch +old, at ${old}`), /Merged +all its commits are also in HEAD/],
+    create: [/wants to create the branch pour/, new RegExp(`Branch\\s+pour, at ${head}`), /Checked out\s+main, as before/],
+    switch: [/wants to switch to the branch old/, new RegExp(`From\\s+main, at ${head}`), new RegExp(`To\\s+old, at ${old}`), /Files\s+M notes\.txt \+0 −1/],
+    delete: [/wants to delete the branch old/, new RegExp(`Branch\\s+old, at ${old}`), /Merged\s+all its commits are also in HEAD/],
   };
 }
 
@@ -102,8 +102,8 @@ export function branchFacts(sandbox) {
 export function pushFacts(sandbox, before) {
   const [last, first] = [short(sandbox, 'HEAD'), short(sandbox, 'HEAD~1')];
   return [
-    /scripted-agent wants to push main to origin/, /Remote +origin, .*kettle\.git/, new RegExp(`On the remote +${before}`), new RegExp(`Afterwards +${last}`),
-    new RegExp(`New there +2 commits\n +${last} notes: sugar\n +${first} notes: milk`), /Hooks +pre-push/,
+    /scripted-agent wants to push main to origin/, /Remote\s+origin, .*kettle\.git/, new RegExp(`On the remote\\s+${before}`), new RegExp(`Afterwards\\s+${last}`),
+    new RegExp(`New there\\s+2 commits\n\\s+${last} notes: sugar\n\\s+${first} notes: milk`), /Hooks\s+pre-push/,
   ];
 }
 

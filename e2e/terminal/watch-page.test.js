@@ -124,7 +124,7 @@ onPage('watch page: a command with its parts, refused with a reason; a question;
   assert.match((await call).text, /black/);
 
   call = it.agent.call('edit_file', edit);
-  await it.card('Edit greet.py').getByRole('button', { name: 'Reject and stop the agent' }).click();
+  await it.card('Edit greet.py').getByRole('button', { name: 'Stop Agent' }).click();
   assert.match((await call).text, /CANCELLED/);
   await it.tab.getByText('Stopped until you resume: scripted-agent').waitFor();
   assert.match((await it.agent.call('read_file', { path: 'greet.py' })).text, /paused/);

@@ -119,6 +119,14 @@ ride('an agent asks the user something', files, async (it) => {
   await window.screenshot('prompt');
   await blue.click();
   assert.equal((await call).structured.action, 'blue');
+
+  const long = agent.call('prompt_user', { message: `Which shade?\n${'It is for the door. '.repeat(20)}`, actions: ['dark', 'light'] });
+  await window.show('Which shade?');
+  const page = await window.dialog('scripted-agent asks');
+  await eventually('a long question is on a page, whole', async () => /Which shade\?[^]*It is for the door/.test(await page.pageText()));
+  await window.screenshot('prompt-long');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'light' }).click();
+  assert.equal((await long).structured.action, 'light');
 });
 
 ride('an agent\'s words are no link in what pops up, which goes when it is answered elsewhere', files, async (it) => {
@@ -127,6 +135,7 @@ ride('an agent\'s words are no link in what pops up, which goes when it is answe
   const toast = window.page.locator('.notifications-toasts .notification-list-item', { hasText: 'Look at' });
   const call = agent.call('prompt_user', { message: 'Look at [this](command:workbench.action.showCommands)', actions: ['yes'] });
   await toast.waitFor();
+  assert.match(await toast.innerText(), /scripted-agent asks: Look at/);
   assert.deepEqual(await toast.locator('.notification-list-item-message a').allInnerTexts(), ['Answer…']);
   assert.match(await toast.innerText(), /Look at \[this\] \(command:workbench\.action\.showCommands\)/);
   await window.screenshot('prompt-toast');
@@ -136,12 +145,14 @@ ride('an agent\'s words are no link in what pops up, which goes when it is answe
   await eventually('nothing of it is left', async () => (await toast.count()) === 0);
 
   const edit = agent.call('write_file', { path: 'words.txt', content: 'other\n' });
-  const told = window.page.locator('.notifications-toasts .notification-list-item', { hasText: 'words.txt' });
-  await told.waitFor();
-  await window.screenshot('edit-toast');
+  await (await (await window.dialog(/words\.txt.*proposes/)).drawn()).closeTab();
+  const told = window.page.locator('.notifications-toasts .notification-list-item');
+  assert.equal(await told.count(), 0, 'a request on the screen needs no notification');
+  const more = agent.call('write_file', { path: 'words.txt', content: 'more\n' });
+  await (await (await window.dialog(/words\.txt.*proposes/)).drawn()).press('Reject');
+  await window.show('words.txt');
   await (await window.dialog(/words\.txt.*proposes/)).press('Reject');
-  assert.equal((await edit).isError, true);
-  await eventually('that has gone as well', async () => (await told.count()) === 0);
+  for (const call of [edit, more]) assert.equal((await call).isError, true);
 });
 
 ride('an agent in plan mode shows its plan; approved, it may go to work', files, async (it) => {
@@ -150,7 +161,7 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   await agent.call('list_files', {}); // it connects with its first call
   await window.command('Pillion: Change an Agent\'s Mode…');
   await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'It only reads.' }).click();
-  await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode plan'));
+  await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode Plan'));
   const refused = await agent.call('run_command', { command: 'touch made-by-agent' });
   assert.equal(refused.structured.error.code, 'POLICY_DENIED');
   const call = agent.call('exit_plan_mode', { plan: '# Plan\n1. Count the words\n2. Write them down' });
@@ -174,16 +185,16 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
   await eventually('the status bar shows the mode', async () => /default/.test(await mode.innerText()));
   const row = (/** @type {string} */ text) => window.page.locator('.quick-input-widget .monaco-list-row', { hasText: text });
   await mode.click();
-  await row('full_access').click();
+  await row('Full Access').click();
   await row('may run any command as me').waitFor();
   await window.screenshot('full-access-asks');
   await window.press('Enter'); // takes the first, which says no
   await eventually('the list is gone', async () => !(await row('may run any command as me').isVisible()));
   assert.match(await mode.innerText(), /default/);
   await mode.click();
-  await row('full_access').click();
+  await row('Full Access').click();
   await row('may run any command as me').click();
-  await eventually('the status bar warns', async () => /FULL ACCESS: scripted-agent/.test(await mode.innerText()));
+  await eventually('the status bar warns', async () => /Full Access: scripted-agent/.test(await mode.innerText()));
   await window.screenshot('full-access');
   assert.equal((await agent.call('run_command', { command: 'touch unasked' })).structured.exit_code, 0);
   assert.equal(sandbox.exists('unasked'), true);
@@ -194,7 +205,7 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
     return running.length > 0 && !running.includes(sidecar);
   });
   await window.ready();
-  await eventually('the mark is gone', async () => !/FULL ACCESS/.test(await window.page.locator('.part.statusbar').innerText()));
+  await eventually('the mark is gone', async () => !/Full Access/.test(await window.page.locator('.part.statusbar').innerText()));
   const call = agent.call('run_command', { command: 'touch asked' });
   await (await window.dialog(question)).press('Reject');
   assert.equal((await call).isError, true);

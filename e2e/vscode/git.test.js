@@ -93,7 +93,7 @@ ride('a commit that misses what is not saved says so; saved first, it holds it',
     (await agent.call('read_file', { path: 'notes.txt' })).structured.content.endsWith('sugar\n'));
   const call = agent.call('git_commit', { message: 'notes: what goes in', files: ['notes.txt'] });
   const dialog = await (await window.dialog('Commit this?')).drawn();
-  await eventually('the page warns', async () => /Unsaved changes not included +notes\.txt/.test(await dialog.pageText()));
+  await eventually('the page warns', async () => /Unsaved changes not included\s+notes\.txt/.test(await dialog.pageText()));
   const lens = window.group('Commit this?').getByRole('button', { name: 'Save first' });
   await lens.waitFor();
   await window.screenshot('git-commit-unsaved');

@@ -22,6 +22,8 @@ ride('an edit that breaks the file: its result names the error, and the list of 
   await eventually('the list of activity says so', async () => (await window.activity()).some((row) => /caused 1 error/.test(row)));
   assert.deepEqual((await window.notifications()).filter((message) => !/wants to edit/.test(message)), [], 'nothing pops up because of that');
   await window.screenshot('edit-that-breaks');
+  await window.pressInView('caused 1 error', 'Go to the Problem', 'Activity');
+  await eventually('the cursor is at the error', async () => /Ln 2, Col 22/.test(await window.page.locator('.part.statusbar').innerText()));
 
   const mending = agent.call('edit_file', { path: 'greet.py', old_string: 'nane', new_string: 'name' });
   await (await window.dialog(/greet\.py.*proposes/)).press('Approve');

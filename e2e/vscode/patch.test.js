@@ -56,7 +56,7 @@ ride('modes and bytes in a patch to review: the agent gets just the part that is
   const { window, sandbox } = it;
   const agent = await it.agent('claude-code');
   const call = agent.call('apply_patch_review', { ...all(), message: 'A greener pot' });
-  const dialog = await (await window.dialog(/Review clock\.py \(3 of 8\): Claude Code, \+2 −2/)).drawn('Apply');
+  const dialog = await (await window.dialog(/Review clock\.py \(3 of 8\): Claude Code, \+2 −2/)).drawn('Send to Agent');
   await window.chooseHunks(dialog);
   await window.screenshot('patch-review-text');
   await eventually('the row of a text says its mode', async () => (await window.boxes()).some((row) => /pour\.sh.*made executable/.test(row)));
@@ -65,7 +65,7 @@ ride('modes and bytes in a patch to review: the agent gets just the part that is
   await leaves(window, 'seconds:02d', 'pot.png', 'notes.txt');
   const page = await window.dialog('Review a patch?');
   await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You left this out/.test(await page.pageText()));
-  await page.press('Apply Selected');
+  await page.press('Send Selected to Agent');
   await gaveChosen(call, sandbox);
 });
 
@@ -73,10 +73,10 @@ ride('a file that two parts of a patch change is one to choose from', inParts.fi
   const { window } = it;
   const agent = await it.agent('claude-code');
   const call = agent.call('apply_patch_review', { diff: inParts.diff() });
-  const dialog = await (await window.dialog(/Review clock\.py: Claude Code, \+2 −2/)).drawn('Apply');
+  const dialog = await (await window.dialog(/Review clock\.py: Claude Code, \+2 −2/)).drawn('Send to Agent');
   await window.chooseHunks(dialog);
   await window.tick('seconds:02d');
   await eventually('the right side has it no more', async () => /float/.test(await dialog.proposedText()) && !/02d/.test(await dialog.proposedText()));
-  await dialog.press('Apply Selected');
+  await dialog.press('Send Selected to Agent');
   await gaveLower(call);
 });

@@ -110,7 +110,7 @@ ride('cancelled: the agent is paused until the user lets it go on', files, async
   const { window, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('edit_file', editOne);
-  await (await window.dialog(/one\.txt.*proposes/)).choose('Cancel');
+  await (await window.dialog(/one\.txt.*proposes/)).choose('Stop Agent');
   const cancelled = await call;
   assert.equal(cancelled.structured.error.code, 'CANCELLED');
   assert.equal(sandbox.read('one.txt'), files['one.txt']);

@@ -79,7 +79,7 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   const agent = await it.agent('claude-code');
   const diff = patch(texts(files), texts(proposed));
   const call = agent.call('apply_patch_review', { diff, message: 'A leading zero, and some more that I came across' });
-  const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Apply');
+  const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Send to Agent');
   await eventually('the status bar says that it waits', async () => /waiting/.test(await window.status()));
   await window.screenshot('review');
   await window.chooseHunks(dialog);
@@ -90,7 +90,7 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   await eventually('the right side has what is left', async () => /left -= 1/.test(await dialog.proposedText()));
   await window.screenshot('review-chosen');
   await window.show(/: .*oolong/);
-  const second = await (await window.dialog(/Review tea\.py \(2 of 2\)/)).drawn('Apply Selected');
+  const second = await (await window.dialog(/Review tea\.py \(2 of 2\)/)).drawn('Send Selected to Agent');
   await second.proposal.locator('.view-line', { hasText: 'oolong' }).click();
   await window.press('End');
   await window.type('  # or less');
@@ -105,7 +105,7 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   await ticks(window, 4, 5);
   await window.tick(/: return kind/);
   await eventually('and takes it out', async () => /kind\.title\(\)/.test(await second.proposedText()) && /# or less/.test(await second.proposedText()));
-  await second.press('Apply Selected');
+  await second.press('Send Selected to Agent');
   const { isError, text, structured } = await call;
   assert.equal(isError, false, text);
   assert.equal(structured.action, 'apply');
@@ -132,13 +132,13 @@ ride('a review is cancelled with a reason; another one closes when the agent giv
   assert.equal(structured.feedback, 'one thing at a time');
   const giveUp = new AbortController();
   const again = agent.call('apply_patch_review', { diff }, { signal: giveUp.signal });
-  const dialog = await (await window.dialog(/Review clock\.py/)).drawn('Apply');
+  const dialog = await (await window.dialog(/Review clock\.py/)).drawn('Send to Agent');
   giveUp.abort('the agent gave up');
   await assert.rejects(again);
   await eventually('the review is gone', async () => !(await dialog.isOpen()));
   const ended = await window.dialog('Closed request');
   await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
-  assert.equal(await ended.button('Apply').count(), 0);
+  assert.equal(await ended.button('Send to Agent').count(), 0);
   await window.ready();
 });
 

@@ -63,9 +63,9 @@ ride('sessions: one is paused and resumed, its mode changed, a rule of it taken 
   await (await (await window.dialog('Run a command?')).drawn()).remember('run_command(cat words.txt)', 'for this session');
   assert.equal((await first).isError, false);
   const stands = (/** @type {RegExp} */ what) => eventually(`a row says ${what}`, async () => (await window.sessions()).some((row) => what.test(row.replaceAll(/\s+/g, ' '))));
-  await stands(/cook.*asks first · 3 calls · since \d\d:\d\d/);
+  await stands(/cook.*Ask · 3 calls · since \d\d:\d\d/);
   await window.pressInView('cook', 'Pause', 'Sessions');
-  await stands(/cook.*paused · asks first/);
+  await stands(/cook.*paused · Ask/);
   await says(window, 'status', /cook paused/);
   assert.equal((await agent.call('list_files', {})).isError, true);
   await window.rest();
@@ -75,12 +75,12 @@ ride('sessions: one is paused and resumed, its mode changed, a rule of it taken 
   await window.rest();
   await window.screenshot('sessions-dark');
   await window.pressInView('cook', 'Resume', 'Sessions');
-  await stands(/cook ?asks first · 4 calls · since/);
+  await stands(/cook ?Ask · 4 calls · since/);
 
   const choice = (/** @type {string} */ text) => window.page.locator('.quick-input-widget .monaco-list-row', { hasText: text });
   await window.pressInView('cook', 'Change Mode…', 'Sessions');
-  await choice('auto_edit').click();
-  await stands(/cook ?edits freely/);
+  await choice('Edit Automatically').click();
+  await stands(/cook ?Edit Automatically/);
   await window.chooseInView('cook', 'Remembered Rules…', 'Sessions');
   await choice('run_command(cat words.txt)').waitFor();
   await window.screenshot('session-rules');

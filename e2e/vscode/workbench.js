@@ -123,8 +123,13 @@ export class Workbench {
 
   /** Opens the dialog of a row in the view. @param {string | RegExp} row */
   async show(row) {
+    await this.openRow(row);
+  }
+
+  /** Clicks a row of a view. @param {string | RegExp} row */
+  async openRow(row, view = 'Waiting for You') {
     await this.#showView();
-    await this.#rows('Waiting for You').filter({ hasText: row }).first().click();
+    await this.#rows(view).filter({ hasText: row }).first().click();
   }
 
   /** Presses a button of a row in a view, which comes up under the mouse. @param {string | RegExp} row @param {string} button */
@@ -366,9 +371,14 @@ export class Dialog {
     return this.#window.text(this.page);
   }
 
-  /** In its title, or a link above what it is about. Its name for a screen reader may end in the key: “Approve (Ctrl+K Y)”. @param {string} title */
+  /**
+   * In its title, or a link above what it is about. Its name for a screen reader may end in the key: “Approve (Ctrl+K Y)”. *Approve* is the
+   * one that approves, whatever it says.
+   * @param {string} title
+   */
   button(title) {
-    const name = new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( \\(|$)`);
+    const names = title === 'Approve' ? 'Approve|Run|Commit|Push|Delete|Fetch|Read|Start' : title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const name = new RegExp(`^(${names})( \\(|$)`);
     return this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name }).or(this.link(title)).first();
   }
 

@@ -60,6 +60,8 @@ var counterparts = map[string]string{
 	"revertNow":              "# a key of the preview",
 	"openRevertDiff":         "# a link of the preview",
 	"openChanged":            "# an entry of the journal",
+	"openCall":               "log", // a key of it
+	"goToProblem":            "log", // the same
 	"accept":                 "accept",
 	"acceptAll":              "accept",
 	"pauseAgent":             "pause",
@@ -96,8 +98,8 @@ var neovimsOwn = map[string]string{
 	"who":       "in VS Code the mark says it when the mouse is over it",
 }
 
-// variants are one command under another name: in a view, for a key.
-var variants = regexp.MustCompile(`(InView|ByKey)$`)
+// variants are one command under another name: in a view, for a key, with the word for what it does.
+var variants = regexp.MustCompile(`(InView|ByKey|As[A-Z]\w+)$`)
 
 // TestCommandsHaveCounterparts: what a person can do in one editor they can do in
 // the other.

@@ -33,7 +33,10 @@ var mirror = map[string]goType{
 	"PromptRequest":       {"rpc/dialogs.go", "promptUser"},
 	"PromptAnswer":        {"rpc/dialogs.go", "Prompt"},
 	"AgentStatus":         {"rpc/status.go", "agentStatus"},
-	"ActivityChanged":     {"tools/registry.go", "Activity"},
+	"ActivityChanged":     {"tools/activity.go", "Activity"},
+	"CausedProblem":       {"tools/activity.go", "Problem"},
+	"ActivityShow":        {"rpc/activity.go", "activityParams"},
+	"ActivityShown":       {"rpc/activity.go", "activityShown"},
 	"DocumentEdit":        {"workspace/change/commit.go", "BufferEdit"},
 	"DocumentEditResult":  {"workspace/change/commit.go", "BufferResult"},
 	"TextEdit":            {"workspace/document/position.go", "TextEdit"},
@@ -197,7 +200,10 @@ var (
 // whether they may be missing.
 func typeScript(t *testing.T) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
-	text := string(read(t, mirrorFile)) + string(read(t, "vscode-extension/src/conversation-protocol.ts")) + string(read(t, "vscode-extension/src/session-protocol.ts"))
+	text := ""
+	for _, file := range []string{mirrorFile, "vscode-extension/src/activity-protocol.ts", "vscode-extension/src/conversation-protocol.ts", "vscode-extension/src/session-protocol.ts"} {
+		text += string(read(t, file))
+	}
 	for _, found := range tsInterface.FindAllStringSubmatch(text, -1) {
 		fields := map[string]bool{}
 		for _, field := range tsField.FindAllStringSubmatch(found[3], -1) {

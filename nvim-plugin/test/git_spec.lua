@@ -34,7 +34,7 @@ check.test("a commit's page has its message first and its diff last", function()
     "gw   Save First      then review it again",
     "ge   Edit Message    your text is committed",
     "Reject with Reason…  the agent gets your reason",
-    "Cancel               the agent stops",
+    "Stop Agent           rejects this and pauses the agent",
     "",
     "  diff --git a/a.py b/a.py",
     "  @@ -1,2 +1,2 @@",

@@ -57,7 +57,7 @@ check.test("a page: what would happen, the facts in two columns, what each answe
     "Approve here                   always",
     "                               x(*)\\u{200b}",
     "Reject with Reason…            the agent gets your reason",
-    "Cancel                         the agent stops",
+    "Stop Agent                     rejects this and pauses the agent",
     "Edit                           your command runs",
   })
   local painted = {}

@@ -95,7 +95,7 @@ function answers(view, card, reason) {
     make('div', 'choices', ...yes),
     make('div', 'no', why,
       answerButton('no-button', ['Reject'], card, () => ({ decision: 'reject', feedback: why.value })),
-      answerButton('', ['Reject and stop the agent'], card, () => ({ decision: 'cancel', feedback: why.value }))),
+      answerButton('', ['Stop Agent'], card, () => ({ decision: 'cancel', feedback: why.value }))),
   ];
 }
 

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -139,12 +140,12 @@ func (r Request) particulars() string {
 
 // composeDecisions says what comes of each decision.
 func (r *Request) composeDecisions() {
-	yes, no := "once", "the agent goes on without it"
+	once, no := "once", "the agent goes on without it"
 	switch r.Preview.Kind {
 	case "plan":
-		yes, no = "the agent leaves plan mode and starts", "the agent stays in plan mode"
+		once, no = "the agent leaves plan mode and starts", "the agent stays in plan mode"
 	case "review":
-		yes, no = "the agent gets the hunks that you selected; no file changes", "the agent gets nothing and goes on"
+		once, no = "the agent gets the hunks that you selected; no file changes", "the agent gets nothing and goes on"
 	}
 	r.Decisions = slices.Clone(r.Decisions)
 	for i := range r.Decisions {
@@ -152,16 +153,40 @@ func (r *Request) composeDecisions() {
 		switch {
 		case d.ID == RejectID:
 			d.Meaning = no
+			continue
+		case d.ID == ApproveID:
+			d.Title = r.Preview.yes()
+		}
+		switch {
 		case d.Meaning != "": // the tool knows better
 		case d.Scope == Session:
 			d.Meaning = "for this session, without asking"
 		case d.Scope == Workspace:
 			d.Meaning = "always in this workspace, without asking"
 		default:
-			d.Meaning = yes
+			d.Meaning = once
 		}
 	}
 }
+
+// yes is the button that approves: it says what happens then. Of a change to files, which
+// may be part of it or edited first, it is the word for any request.
+func (p Preview) yes() string {
+	verb, _, _ := strings.Cut(p.Deed, " ")
+	switch {
+	case p.Kind == "command":
+		return "Run"
+	case p.Kind == "plan":
+		return "Start"
+	case p.Kind == "review":
+		return "Send to Agent"
+	case p.Kind != "diff" || verb == "delete":
+		return cmp.Or(map[string]string{"commit": "Commit", "push": "Push", "delete": "Delete", "fetch": "Fetch", "read": "Read"}[verb], yes)
+	}
+	return yes
+}
+
+const yes = "Approve"
 
 // notices warn of characters that are not what they seem.
 func (p Preview) notices() []string {

@@ -1,10 +1,12 @@
-// The view “Activity”: what the agents did lately, newest first.
+// The view “Activity”: what the agents did lately, newest first. A click opens what a call is about.
 
 import { Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, type TreeDataProvider, window } from "vscode";
-import { type Activity, duration } from "./activity";
+import { type Activity, duration, opens } from "./activity";
+import { showCalls } from "./activity-commands";
+import type { ActivityChanged } from "./activity-protocol";
 import { short, visible } from "./escape";
-import type { Journal } from "./journal";
-import type { ActivityChanged } from "./protocol";
+import { type Journal, when } from "./journal";
+import type { Session } from "./session";
 
 /** Many calls end in one moment; the tree is drawn at most this often. */
 const redrawMs = 100;
@@ -13,12 +15,15 @@ export class ActivityView implements TreeDataProvider<ActivityChanged>, Disposab
   private readonly changes = new EventEmitter<undefined>();
   private timer: NodeJS.Timeout | undefined;
   readonly onDidChangeTreeData = this.changes.event;
-  private readonly registration = window.registerTreeDataProvider("pillion.activity", this);
+  private readonly registration: Disposable;
 
   constructor(
     private readonly activity: Activity,
     private readonly journal: Journal,
-  ) {}
+    session: () => Session,
+  ) {
+    this.registration = Disposable.from(window.registerTreeDataProvider("pillion.activity", this), showCalls(session));
+  }
 
   dispose(): void {
     clearTimeout(this.timer);
@@ -38,13 +43,19 @@ export class ActivityView implements TreeDataProvider<ActivityChanged>, Disposab
   }
 
   getTreeItem(entry: ActivityChanged): TreeItem {
-    const item = new TreeItem(short(entry.title || entry.tool, 100));
-    item.id = entry.callId;
-    item.contextValue = this.journal.revertible(entry.callId) ? "call.revertible" : "call";
-    item.description = [short(entry.summary, 120), duration(entry.durationMs), visible(entry.agent.name)].filter(Boolean).join(" · ");
-    item.iconPath = icons[entry.state];
-    item.tooltip = [entry.tool, visible(entry.title), visible(entry.summary), visible(entry.agent.name)].filter(Boolean).join("\n");
-    item.accessibilityInformation = { label: `${entry.state}: ${short(entry.title || entry.tool, 100)}, ${short(entry.summary, 120)}` };
+    const { state, problem } = entry;
+    const title = short(entry.title || entry.tool, 100);
+    const outcome = state === "waiting" ? "waiting for you" : short(entry.summary, 120);
+    const item = new TreeItem(title);
+    item.id = `${entry.sessionId}\n${entry.callId}`;
+    item.contextValue = `call${this.journal.revertible(entry.callId) ? ".revertible" : ""}${problem ? ".problem" : ""}`;
+    item.description = [outcome, when(entry.started, new Date()), duration(entry.durationMs), visible(entry.agent.name)].filter(Boolean).join(" · ");
+    item.iconPath = problem ? problemIcon(problem.severity) : icons[state];
+    item.tooltip = [visible(entry.title), outcome, opens(entry) ?? "", `${entry.tool}, ${visible(entry.agent.name)}`].filter(Boolean).join("\n");
+    item.accessibilityInformation = { label: `${state}: ${title}, ${outcome}` };
+    if (opens(entry) !== undefined) {
+      item.command = { title: "Open", command: "pillion.openCall", arguments: [entry] };
+    }
     return item;
   }
 }
@@ -56,3 +67,8 @@ const icons: Record<ActivityChanged["state"], ThemeIcon> = {
   done: new ThemeIcon("check", new ThemeColor("testing.iconPassed")),
   failed: new ThemeIcon("error", new ThemeColor("testing.iconFailed")),
 };
+
+/** It was done, and broke something. */
+function problemIcon(severity: number): ThemeIcon {
+  return new ThemeIcon("warning", new ThemeColor(severity === 1 ? "list.errorForeground" : "list.warningForeground"));
+}

@@ -1,6 +1,6 @@
 // What the agents did lately, newest first. Pure; the view draws it.
 
-import type { ActivityChanged } from "./protocol";
+import type { ActivityChanged } from "./activity-protocol";
 
 export const activityLimit = 200;
 
@@ -34,6 +34,15 @@ export class Activity {
       }
     }
   }
+}
+
+/** What a click on a call opens; undefined where there is nothing. */
+export function opens({ state, shows, path }: ActivityChanged): string | undefined {
+  if (state === "waiting") {
+    return "Click to see the request";
+  }
+  const shown = shows && { diff: "Click for the diff", command: "Click for its output", markdown: "Click for what it found" }[shows];
+  return shown ?? (path === undefined ? undefined : "Click to open the file");
 }
 
 /** `0.4 s`, `12 s`, `3 min`; nothing below a tenth of a second. */

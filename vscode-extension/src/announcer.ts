@@ -3,16 +3,19 @@
 
 import { Uri, window } from "vscode";
 import type { Approval, ApprovalListener } from "./approvals";
+import type { Front } from "./front";
 import { short, visible } from "./escape";
 import { announce } from "./notices";
 import { particular } from "./reasons";
 
-/** More notifications than this at a time only cover the editor; the view and the status bar count the rest. */
-const atOnce = 3;
+/** More notifications at a time only cover the editor; the view and the status bar count the rest. */
+const atOnce = 1;
 
 export class Announcer implements Partial<ApprovalListener> {
   private open = 0;
   private readonly onShow = new Map<string, (() => void)[]>();
+
+  constructor(private readonly front: Pick<Front, "settled" | "shows">) {}
 
   added(approval: Approval): void {
     const message = `${visible(approval.request.agent.name)} wants to ${short(approval.request.preview.deed, 300)}`;
@@ -52,6 +55,10 @@ export class Announcer implements Partial<ApprovalListener> {
     }
     this.open += 1;
     try {
+      await this.front.settled();
+      if (this.front.shows(approval.id) && window.state.focused) {
+        return; // it is on the screen
+      }
       const gone = new Promise<void>((resolve) => {
         this.onShow.set(approval.id, [...(this.onShow.get(approval.id) ?? []), resolve]);
       });

@@ -13,9 +13,18 @@ export interface Answer {
   tooltip: string;
 }
 
+/** What the button that approves may say, in place of *Approve*: a menu's titles are fixed, so each has a command of its own. */
+export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start"];
+
+/** The word for what approving does. */
+export function yesOf({ request }: Approval): string {
+  return request.decisions?.find(({ id }) => id === "approve")?.title ?? "Approve";
+}
+
 /** `Approve`, `Approve 7 Files`, `Approve 3 of 5 Hunks`. */
-export function yes({ chosen, request, files }: Approval): string {
-  const title = request.decisions?.[1]?.title ?? "Approve";
+export function yes(approval: Approval): string {
+  const { chosen, files } = approval;
+  const title = yesOf(approval);
   const [paths, hunks] = [pathsOf(files).length, chosen.all.length];
   if (!chosen.isWhole) {
     return `${title} ${share(chosen.taken.length, hunks)} Hunks`;

@@ -4,6 +4,7 @@ import { commands, Uri, window } from "vscode";
 import type { Choice } from "./choice";
 import { scopes } from "./request-page";
 import { short, visible, withoutLinks } from "./escape";
+import { yesWords } from "./answer-words";
 import { say } from "./notices";
 import { saveAndRun, saveUnseen } from "./saving";
 import { approvalIdOf } from "./schemes";
@@ -17,6 +18,7 @@ export const answers: Record<string, Handler> = {
   ...answering("reject", give({ kind: "reject" })),
   ...answering("rejectWithReason", rejectWithReason),
   ...answering("cancel", give({ kind: "cancel" })),
+  ...Object.fromEntries(yesWords.map((word) => [`pillion.approveAs${word}`, inTitle(give({ kind: "approve" }))])),
   "pillion.approveInView": approveInView,
   "pillion.approveSelected": inTitle(give({ kind: "approve" })),
   "pillion.applyReview": inTitle(give({ kind: "approve" })),

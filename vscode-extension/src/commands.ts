@@ -1,17 +1,19 @@
 // Every command, in one table.
 
 import { commands, type Disposable, Uri, window } from "vscode";
+import { activityCommands } from "./activity-commands";
 import { agentTerminalCommands } from "./agent-terminal";
 import { answers } from "./answers";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
 import { hunkCommands } from "./hunk-commands";
-import { say } from "./notices";
+import { announce, say } from "./notices";
 import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
 import { reviewCommands } from "./review-commands";
 import { sessionCommands } from "./session-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
+import type { Session } from "./session";
 import { isName, setUpLine } from "./set-up";
 import { todoCommands } from "./todo-commands";
 import { showTools } from "./tools-page";
@@ -21,6 +23,7 @@ import { getStarted } from "./walkthrough";
 import type { Handler, Workbench } from "./workbench";
 
 const table: Record<string, Handler> = {
+  ...activityCommands,
   ...answers,
   ...hunkCommands,
   ...processCommands,
@@ -33,7 +36,7 @@ const table: Record<string, Handler> = {
   ...agentTerminalCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
-  "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),
+  "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry), bench.pages),
   "pillion.trust": trustShown,
   "pillion.showUntrusted": ({ trust }, path) => trust.show(typeof path === "string" ? path : undefined),
   "pillion.restart": (bench) => bench.session.restart(),
@@ -52,8 +55,19 @@ export function registerCommands(bench: Workbench): Disposable[] {
   return Object.entries(table).map(([id, handler]) => commands.registerCommand(id, (...args: unknown[]) => handler(bench, ...args)));
 }
 
+/** Says that the sidecar failed, for as long as it has: what to do about it is behind the link, and behind the status bar. */
+export function watchFailures(session: Session): Disposable {
+  let mended: (() => void) | undefined;
+  return session.onDidChangeState((state) => {
+    mended?.();
+    if (state.kind === "failed") {
+      void announce(`Pillion: ${state.problem}`, { title: "What to Do…", command: "pillion.explainFailure", id: "" }, new Promise<void>((resolve) => (mended = resolve)));
+    }
+  });
+}
+
 /** Says what went wrong with the sidecar, with the way out. */
-export async function explainFailure({ session, log }: Pick<Workbench, "session" | "log">): Promise<void> {
+async function explainFailure({ session, log }: Pick<Workbench, "session" | "log">): Promise<void> {
   const { state } = session;
   if (state.kind !== "failed") {
     return;
@@ -82,14 +96,14 @@ async function show({ front }: Workbench, target: unknown, path: unknown, hunkId
 }
 
 /** The first that waits, or the view when nothing does. */
-async function showWaiting({ approvals, prompts, front }: Workbench): Promise<void> {
+async function showWaiting({ approvals, prompts, front, pages }: Workbench): Promise<void> {
   const [approval] = approvals.all;
   const [prompt] = prompts.all;
   await commands.executeCommand("pillion.waiting.focus");
   if (approval) {
     await front.show(approval.id);
   } else if (prompt) {
-    await prompts.pick(prompt.promptId);
+    await prompts.pick(prompt.promptId, pages);
   }
 }
 

@@ -6,7 +6,7 @@ import { ActivityView } from "./activity-view";
 import { Annotations } from "./annotations";
 import { Announcer } from "./announcer";
 import { Approvals } from "./approvals";
-import { explainFailure, registerCommands } from "./commands";
+import { registerCommands, watchFailures } from "./commands";
 import { conversationParts } from "./conversation-view";
 import { Documents } from "./documents";
 import { Front } from "./front";
@@ -23,18 +23,19 @@ import { StatusBar } from "./status-bar";
 import { Trust } from "./trust";
 import { WaitingView } from "./view";
 import { followSteps } from "./walkthrough";
-import { watchFocus } from "./window-focus";
+import { trusted, watchFocus } from "./window-focus";
 
 let session: Session | undefined;
 
 export async function activate(context: ExtensionContext): Promise<void> {
+  await trusted();
   const [log, now] = [window.createOutputChannel("Pillion", { log: true }), (): number => performance.now()];
   const [activity, approvals, documents, statusBar, left] = [new Activity(), new Approvals(now), new Documents(), new StatusBar(), processParts(() => sidecar)];
   const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
   const [front, prompts, talk] = [new Front(approvals, proposals, pages, now), new Prompts(refresh), conversationParts(context)];
   const [agents, trust] = [sessionParts(() => sidecar, approvals, refresh), new Trust(() => sidecar, pages, now, refresh)];
   const changes = new Changes(() => sidecar, documents, pages, agents.sessions, now, refresh);
-  const [waitingView, activityView] = [new WaitingView(approvals, prompts, agents.sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, agents.sessions, trust, changes.unusual), new ActivityView(activity, changes.journal, () => sidecar)];
   const bench = { ...talk, ...agents, approvals, prompts, activity, documents, front, pages, trust, changes, statusBar, waitingView, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
@@ -43,15 +44,14 @@ export async function activate(context: ExtensionContext): Promise<void> {
     statusBar.update(sidecar.state, waitingView.count, activity.running, agents.sessions.connected);
   }
 
-  [proposals, pages, annotations, front, new Announcer(), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  [proposals, pages, annotations, front, new Announcer(front), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();
     [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
-    void explainFailure({ session: sidecar, log });
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), followSteps(approvals, sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 

@@ -70,6 +70,15 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     return this.now() >= this.activeSince + inertMs;
   }
 
+  /** When all that was to be opened is open. */
+  async settled(): Promise<void> {
+    await this.queue(() => Promise.resolve());
+  }
+
+  shows(id: string): boolean {
+    return this.inSight.has(id);
+  }
+
   added(): void {
     this.next();
   }

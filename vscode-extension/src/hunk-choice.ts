@@ -1,6 +1,7 @@
 // Taking and leaving hunks, wherever it is asked for, and what the menus of the diffs depend on.
 
 import { commands, window } from "vscode";
+import { yesOf, yesWords } from "./answer-words";
 import type { Approval, Approvals } from "./approvals";
 import { pageAddress } from "./pages";
 import { address, original, proposal } from "./schemes";
@@ -21,6 +22,8 @@ export function tellMenus(approvals: readonly Approval[]): void {
   void commands.executeCommand("setContext", "pillion.partlyTaken", tabs(({ chosen }) => !chosen.isWhole));
   void commands.executeCommand("setContext", "pillion.messages", tabs(({ message }) => message !== undefined));
   void commands.executeCommand("setContext", "pillion.reviews", tabs(({ isReview }) => isReview));
+  void commands.executeCommand("setContext", "pillion.ownWords", tabs((approval) => yesWords.includes(yesOf(approval))));
+  yesWords.forEach((word) => void commands.executeCommand("setContext", `pillion.says${word}`, tabs((approval) => yesOf(approval) === word)));
 }
 
 function addresses(approval: Approval): string[] {

@@ -6,8 +6,8 @@ import type { SessionInfo } from "./session-protocol";
 export interface Mode {
   name: string;
   icon: string;
-  /** What a row has room for. */
-  short: string;
+  /** What it is called; its name is the setting's. */
+  label: string;
   words: string;
 }
 
@@ -15,10 +15,10 @@ export const fullAccess = "full_access";
 
 /** From the strictest to the freest. */
 export const modes: readonly Mode[] = [
-  { name: "plan", icon: "eye", short: "only reads", words: "It only reads." },
-  { name: "default", icon: "shield", short: "asks first", words: "It reads without asking, and asks before it changes or runs anything." },
-  { name: "auto_edit", icon: "edit", short: "edits freely", words: "Edits in the workspace run without asking. Commands ask." },
-  { name: fullAccess, icon: "warning", short: "FULL ACCESS", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
+  { name: "plan", icon: "eye", label: "Plan", words: "It only reads." },
+  { name: "default", icon: "shield", label: "Ask", words: "It reads without asking, and asks before it changes or runs anything." },
+  { name: "auto_edit", icon: "edit", label: "Edit Automatically", words: "Edits in the workspace run without asking. Commands ask." },
+  { name: fullAccess, icon: "warning", label: "Full Access", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
 ];
 
 /** Of several agents the one that may do most. */
@@ -40,9 +40,13 @@ export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined
     return undefined;
   }
   const warns = most.mode === fullAccess;
-  const text = warns ? `$(warning) FULL ACCESS: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
-  const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${short(mode, 20)}. ${modeOf(mode)?.words ?? ""}`.trim());
+  const text = warns ? `$(warning) Full Access: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${labelOf(most.mode)}`;
+  const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${labelOf(mode)}. ${modeOf(mode)?.words ?? ""}`.trim());
   return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), warns };
+}
+
+export function labelOf(name: string): string {
+  return modeOf(name)?.label ?? short(name, 20);
 }
 
 export function modeOf(name: string): Mode | undefined {

@@ -2,7 +2,7 @@
 
 import { type QuickPickItem, window } from "vscode";
 import { short } from "./escape";
-import { fullAccess, modes } from "./mode-words";
+import { fullAccess, labelOf, modes } from "./mode-words";
 import { chooseAgent } from "./session-choice";
 import type { SessionInfo } from "./session-protocol";
 import type { Sessions } from "./sessions";
@@ -12,14 +12,14 @@ export async function changeMode(sessions: Sessions, pointedAt?: SessionInfo): P
   const mode = agent && (await window.showQuickPick(marked(agent.mode), { title: `What may ${short(agent.agent.name, 40)} do?` }))?.mode;
   if (mode && (mode !== fullAccess || agent.mode === fullAccess || (await confirmed(agent)))) {
     await sessions.setMode(agent.sessionId, mode);
-    window.setStatusBarMessage(`$(check) Pillion: ${short(agent.agent.name, 40)} is in mode ${mode}`, 4000);
+    window.setStatusBarMessage(`$(check) Pillion: ${short(agent.agent.name, 40)} is in mode ${labelOf(mode)}`, 4000);
   }
 }
 
 function marked(present: string): (QuickPickItem & { mode: string })[] {
-  return modes.map(({ name, icon, words }) => {
+  return modes.map(({ name, icon, label, words }) => {
     const sign = name === present ? "check" : icon;
-    return { label: `$(${sign}) ${name}`, description: name === fullAccess ? "asks again" : "", detail: words, mode: name };
+    return { label: `$(${sign}) ${label}`, description: name === fullAccess ? "asks again" : "", detail: words, mode: name };
   });
 }
 
@@ -27,7 +27,7 @@ function marked(present: string): (QuickPickItem & { mode: string })[] {
 async function confirmed({ agent, mode }: SessionInfo): Promise<boolean> {
   const name = short(agent.name, 40);
   const items = [
-    { label: `$(close) No, leave ${name} in mode ${short(mode, 20)}`, yes: false },
+    { label: `$(close) No, leave ${name} in mode ${labelOf(mode)}`, yes: false },
     { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until its session ends or Pillion restarts.", yes: true },
   ];
   const placeHolder = `${name} will change files and run commands without asking`;

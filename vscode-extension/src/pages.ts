@@ -19,7 +19,7 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { endedPage, requestPage } from "./request-page";
-import { address, approvalIdOf, doctor, ended, page, revert, tools, trust } from "./schemes";
+import { address, approvalIdOf, doctor, ended, page, question, revert, tools, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
@@ -38,6 +38,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
       workspace.registerTextDocumentContentProvider(doctor, this),
       workspace.registerTextDocumentContentProvider(tools, this),
       workspace.registerTextDocumentContentProvider(trust, this),
+      workspace.registerTextDocumentContentProvider(question, this),
       workspace.registerTextDocumentContentProvider(revert, this),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
@@ -179,7 +180,8 @@ function paints(): Map<Paint, TextEditorDecorationType> {
       }),
     ],
     ["prompt", make({ color: color("descriptionForeground") })],
-    ["label", make({ color: color("textLink.foreground") })],
+    ["label", make({ color: color("descriptionForeground") })],
+    ["choice", make({ fontWeight: "bold" })],
     ["muted", make({ color: color("descriptionForeground") })],
     ["rule", make({ color: color("textPreformat.foreground"), backgroundColor: color("textPreformat.background") })],
     ["added", make({ isWholeLine: true, backgroundColor: color("diffEditor.insertedLineBackground") })],

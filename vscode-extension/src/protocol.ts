@@ -9,6 +9,7 @@ export const methods = {
   promptUser: "prompt/user",
   agentStatus: "agent/status",
   activityChanged: "activity/changed",
+  activityShow: "activity/show",
   documentEdit: "document/edit",
   documentState: "document/state",
   editorDefinition: "editor/definition",
@@ -239,6 +240,7 @@ export interface ApprovalResolved {
 
 export interface PromptRequest {
   promptId: string;
+  agent: AgentIdentity;
   message: string;
   actions: string[] | null;
 }
@@ -251,17 +253,6 @@ export interface AgentStatus {
   sessionId: string;
   status: "idle" | "thinking" | "executing_tool" | "waiting_approval" | "error";
   message: string;
-}
-
-export interface ActivityChanged {
-  callId: string;
-  sessionId: string;
-  agent: AgentIdentity;
-  tool: string;
-  title: string;
-  state: "queued" | "running" | "waiting" | "done" | "failed";
-  summary: string;
-  durationMs: number;
 }
 
 export interface DocumentEdit {

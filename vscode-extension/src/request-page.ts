@@ -134,7 +134,7 @@ function answers(sheet: Sheet, approval: Approval): void {
   sheet.answer(no?.title ?? "Reject", no?.meaning ?? "");
   sheet.answer(`${no?.title ?? "Reject"} with Reason…`, "and reads your reason");
   if (!approval.isReview) {
-    sheet.answer("Cancel", "the agent stops");
+    sheet.answer("Stop Agent", "rejects this and pauses the agent");
   }
 }
 

@@ -16,6 +16,12 @@ export const tools = "pillion-tools";
 /** What the doctor found; read-only. */
 export const doctor = "pillion-doctor";
 
+/** What a call came to: a side of its diff, or its output; read-only. */
+export const shown = "pillion-shown";
+
+/** A long question of an agent's; read-only. */
+export const question = "pillion-question";
+
 /** What the project's settings would loosen; read-only. */
 export const trust = "pillion-trust";
 

@@ -1,8 +1,8 @@
 // What a session did and how it stands, in words. Pure: session-view.ts draws it.
 
-import { short, visible } from "./escape";
+import { visible } from "./escape";
 import { when } from "./journal";
-import { modeOf } from "./mode-words";
+import { labelOf, modeOf } from "./mode-words";
 import type { SessionInfo } from "./session-protocol";
 
 export type Standing = "connected" | "waiting" | "paused" | "gone";
@@ -26,9 +26,9 @@ function count(number: number, noun: string): string {
   return number === 0 ? "" : `${String(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** `paused · asks first · 12 calls, 3 changes · since 14:05` */
+/** `paused · Ask · 12 calls, 3 changes · since 14:05` */
 export function describe(session: SessionInfo, how: Standing, now: Date): string {
-  const mode = how === "gone" ? "" : (modeOf(session.mode)?.short ?? short(session.mode, 20));
+  const mode = how === "gone" ? "" : labelOf(session.mode);
   return [how === "gone" ? "" : standingWords[how], mode, counts(session), span(session, now)].filter(Boolean).join(" · ");
 }
 
@@ -44,7 +44,7 @@ export function details(session: SessionInfo, how: Standing, now: Date): string[
   const rules = (grants ?? []).map((rule) => `  ${visible(rule)}`);
   return [
     [visible(agent.name), parent === undefined ? "" : "a sub-agent", standingWords[how]].filter(Boolean).join(", "),
-    `Mode ${short(mode, 20)}: ${modeOf(mode)?.words ?? ""}`.trim(),
+    `Mode ${labelOf(mode)}: ${modeOf(mode)?.words ?? ""}`.trim(),
     paused ? `Paused: ${visible(pauseReason ?? "") || "its calls are rejected until you resume it"}` : "",
     [counts(session), span(session, now)].filter(Boolean).join(", "),
     ...(rules.length > 0 ? ["Remembered for this session:", ...rules] : []),

@@ -3,7 +3,7 @@
 import { visible } from "./escape";
 import type { Fact } from "./protocol";
 
-export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted" | "added" | "removed";
+export type Paint = "heading" | "code" | "prompt" | "label" | "choice" | "rule" | "warning" | "muted" | "added" | "removed";
 
 /** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
 export interface Mark {
@@ -26,6 +26,8 @@ const diffPaints: Record<string, Paint> = { "+": "added", "-": "removed", "@": "
 
 const labelWidth = 14;
 const answerWidth = 26;
+/** In a narrower editor lines wrap, and columns with them: what does not fit beside its label stands below it, set in. */
+const pageWidth = 60;
 
 /** Lines under construction, with their paint. */
 export class Sheet {
@@ -80,7 +82,7 @@ export class Sheet {
     for (const raw of text.replace(/\n$/, "").split("\n")) {
       inHunk = raw.startsWith("@@") || (inHunk && /^[-+ \\]/.test(raw));
       if (inHunk || !/^(index |--- |\+\+\+ )/.test(raw)) {
-        this.line(`  ${visible(raw)}`, inHunk ? diffPaints[raw[0] ?? ""] : "label");
+        this.line(`  ${visible(raw)}`, inHunk ? diffPaints[raw[0] ?? ""] : "choice");
       }
     }
   }
@@ -92,9 +94,14 @@ export class Sheet {
 
   fact({ label, text, items, tone, action }: Omit<Fact, "code">): void {
     this.action = action === undefined ? this.action : this.lines.length;
-    (items ?? [text]).forEach((value, index) => {
-      const shown = index === 0 ? label : "";
-      const start = Math.max(labelWidth, shown.length + 2);
+    const values = items ?? [text];
+    const beside = label.length < labelWidth && values.every((value) => labelWidth + value.length <= pageWidth);
+    if (!beside && label !== "") {
+      this.line(label, "label");
+    }
+    values.forEach((value, index) => {
+      const shown = beside && index === 0 ? label : "";
+      const start = beside ? labelWidth : 2;
       this.lines.push(shown.padEnd(start) + value);
       this.mark("label", 0, shown.length);
       if (tone) {
@@ -106,16 +113,24 @@ export class Sheet {
 
   /** A choice and what it means. */
   answer(title: string, meaning: string): void {
-    this.lines.push(title.padEnd(answerWidth) + meaning);
-    this.mark("label", 0, title.length);
-    this.mark("muted", title.length, answerWidth + meaning.length);
+    this.columns(title, "choice", meaning, "muted", 2);
   }
 
   /** What a choice would save, and how far it reaches. */
   rule(scope: string, rule: string): void {
-    this.lines.push(`  ${scope}`.padEnd(answerWidth) + visible(rule));
-    this.mark("muted", 0, answerWidth);
-    this.mark("rule", answerWidth, answerWidth + visible(rule).length);
+    this.columns(`  ${scope}`, "muted", visible(rule), "rule", 4);
+  }
+
+  private columns(left: string, leftPaint: Paint, right: string, rightPaint: Paint, setIn: number): void {
+    const beside = answerWidth + right.length <= pageWidth;
+    this.line(left, leftPaint);
+    const at = beside ? answerWidth : setIn;
+    if (beside) {
+      this.lines.push((this.lines.pop() ?? "").padEnd(at) + right);
+    } else {
+      this.lines.push(" ".repeat(at) + right);
+    }
+    this.mark(rightPaint, at, at + right.length);
   }
 
   /** What is written out because it could not be seen. */

@@ -3,6 +3,7 @@
 import type { LogOutputChannel } from "vscode";
 import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
 import type { Activity } from "./activity";
+import type { ActivityChanged } from "./activity-protocol";
 import type { Approvals } from "./approvals";
 import type { ConversationAppended, ConversationChanged, GatewayState } from "./conversation-protocol";
 import type { Conversations } from "./conversations";
@@ -12,7 +13,6 @@ import type { Changes } from "./changes";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
 import {
-  type ActivityChanged,
   type AgentStatus,
   type ApprovalAnswer,
   type ApprovalChanged,

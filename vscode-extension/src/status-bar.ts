@@ -1,7 +1,7 @@
 // Items in the status bar: is the sidecar there, and does anything wait for the user? What is an agent at, by its to-do list?
 // And what may it do without asking?
 
-import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
+import { ColorThemeKind, Disposable, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import { short, visible, withoutIcons } from "./escape";
 import { modeLook } from "./mode-words";
 import type { WorkspaceTracking } from "./protocol";
@@ -54,7 +54,7 @@ export class StatusBar implements Disposable {
     }
     this.mode.text = look.text;
     this.mode.tooltip = look.tooltip;
-    this.mode.backgroundColor = look.warns ? new ThemeColor("statusBarItem.warningBackground") : undefined;
+    emphasise(this.mode, look.warns ? "warning" : undefined);
     this.mode.accessibilityInformation = { label: look.tooltip };
     this.mode.show();
   }
@@ -67,11 +67,18 @@ export class StatusBar implements Disposable {
     const late = isReady && this.tracking?.degraded ? `Changes made outside are noticed late: ${visible(this.tracking.reason)}` : "";
     const notes = [late, isReady ? indexNote(this.index) : ""].filter(Boolean);
     this.item.text = look.text + (isReady ? indexText(this.index) : "");
-    this.item.tooltip = new MarkdownString(look.tooltip).appendText(notes.map((note) => `\n\n${note}`).join(""));
-    this.item.backgroundColor = look.background && new ThemeColor(`statusBarItem.${look.background}Background`);
+    this.item.tooltip = [look.tooltip, ...notes].join("\n\n");
+    emphasise(this.item, look.background);
     this.item.command = state.kind === "failed" ? "pillion.explainFailure" : "pillion.showWaiting";
     this.item.accessibilityInformation = { label: [look.tooltip, ...notes].join("; ") };
   }
+}
+
+/** Dark high contrast has no background for warnings in the status bar, so there the text has the colour. */
+function emphasise(item: StatusBarItem, how: Look["background"]): void {
+  const asText = how === "warning" && window.activeColorTheme.kind === ColorThemeKind.HighContrast;
+  item.backgroundColor = how && !asText ? new ThemeColor(`statusBarItem.${how}Background`) : undefined;
+  item.color = asText ? new ThemeColor("editorWarning.foreground") : undefined;
 }
 
 interface Look {
@@ -90,10 +97,11 @@ function lookOf(state: State, waiting: number, running: number, paused: readonly
       return { text: "$(circle-slash) Pillion", tooltip: "Pillion is stopped" };
     default:
       if (waiting > 0) {
-        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting`, tooltip: `Pillion: ${requests(waiting)} waiting for your answer`, background: "warning" };
+        const [also, who] = paused.length > 0 ? [`, ${pausedText(paused)}`, `; ${pausedNames(paused)}`] : ["", ""];
+        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting${also}`, tooltip: `Pillion: ${requests(waiting)} waiting for your answer${who}`, background: "warning" };
       }
       if (paused.length > 0) {
-        return { text: `$(debug-pause) Pillion: ${pausedText(paused)}`, tooltip: `Pillion: ${paused.map(({ agent }) => visible(agent.name)).join(", ")} paused until you resume` };
+        return { text: `$(debug-pause) Pillion: ${pausedText(paused)}`, tooltip: `Pillion: ${pausedNames(paused)}` };
       }
       return running > 0
         ? { text: "$(sync~spin) Pillion", tooltip: "Pillion: an agent is at work" }
@@ -103,6 +111,10 @@ function lookOf(state: State, waiting: number, running: number, paused: readonly
 
 function pausedText([first, ...more]: readonly SessionInfo[]): string {
   return more.length > 0 ? `${String(more.length + 1)} paused` : `${withoutIcons(short(first?.agent.name ?? "", 20))} paused`;
+}
+
+function pausedNames(paused: readonly SessionInfo[]): string {
+  return `${paused.map(({ agent }) => visible(agent.name)).join(", ")} paused until you resume`;
 }
 
 function requests(count: number): string {

@@ -30,7 +30,7 @@ export async function answerTogether(table: Table): Promise<void> {
   const choices = [
     { label: "$(close) Reject", answer: "reject" },
     { label: "$(check) Approve", answer: "approve", detail: unread > 0 ? `except ${requests(unread)} that you have not seen` : "" },
-    { label: "$(debug-stop) Cancel", answer: "cancel" },
+    { label: "$(debug-stop) Stop Agent", answer: "cancel" },
   ] satisfies (QuickPickItem & { answer: Choice["kind"] })[];
   const choice = await window.showQuickPick(choices, { title: `Your answer to ${requests(chosen.length)}` });
   if (choice?.answer === "approve") {

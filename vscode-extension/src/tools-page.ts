@@ -18,7 +18,7 @@ export async function showTools({ session, pages }: { session: Session; pages: P
   }
   const sheet = new Sheet();
   for (const line of text.trimEnd().split("\n")) {
-    sheet.line(line, line === "" || line.startsWith(" ") ? undefined : "label");
+    sheet.line(line, line === "" || line.startsWith(" ") ? undefined : "choice");
   }
   await pages.present(Uri.from({ scheme: tools, path: "/Pillion Tools" }), sheet.page());
 }

@@ -4,7 +4,6 @@ import {
   commands,
   Disposable,
   EventEmitter,
-  MarkdownString,
   ThemeColor,
   ThemeIcon,
   TreeItem,
@@ -80,7 +79,9 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
     tellMenus(this.approvals.all);
-    this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
+    const paused = this.sessions.paused.length;
+    const parts = [count > 0 ? `${String(count)} waiting for your answer` : "", paused > 0 ? `${String(paused)} paused` : ""];
+    this.tree.badge = count + paused > 0 ? { value: count + paused, tooltip: parts.filter(Boolean).join(", ") } : undefined;
   }
 
   private draw(): void {
@@ -206,17 +207,13 @@ function rowTitle({ request: { preview, title }, files }: Approval): string {
   return isPlain ? preview.subject : preview.kind === "text" && preview.message !== undefined ? title : preview.deed;
 }
 
-function approvalTooltip(approval: Approval): MarkdownString {
-  const { request } = approval;
-  const tooltip = new MarkdownString();
-  tooltip.appendText(`${visible(request.agent.name)} wants to ${short(request.preview.deed, 2000)}\n`);
-  for (const reason of particular(request.reasons)) {
-    tooltip.appendText(`\n${reason.text}\n`);
-  }
-  for (const decision of approval.remembering) {
-    tooltip.appendText(`\n${visible(decision.title)}: ${visible(decision.rule ?? "")}\n`);
-  }
-  return tooltip;
+/** Plain: of an address in Markdown VS Code makes a link. */
+function approvalTooltip({ request, remembering }: Approval): string {
+  return [
+    `${visible(request.agent.name)} wants to ${short(request.preview.deed, 2000)}`,
+    ...particular(request.reasons).map(({ text }) => text),
+    ...remembering.map(({ title, rule }) => `${visible(title)}: ${visible(rule ?? "")}`),
+  ].join("\n\n");
 }
 
 function fileItem(approval: Approval, file: FilePreview): TreeItem {
@@ -235,7 +232,7 @@ function promptItem(prompt: Prompt): TreeItem {
   const item = new TreeItem(short(prompt.message, 120));
   item.id = prompt.promptId;
   item.contextValue = "prompt";
-  item.description = "an agent asks";
+  item.description = `${visible(prompt.agent.name)} asks`;
   item.iconPath = new ThemeIcon("question");
   item.tooltip = visible(prompt.message);
   item.command = { title: "Answer", command: "pillion.answerPrompt", arguments: [prompt.promptId] };

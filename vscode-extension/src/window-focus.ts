@@ -1,6 +1,6 @@
-// Tells the sidecar when this window is the one that the user used last: agents are led to that one.
+// This window: whether its folder is trusted, and when it is the one that the user used last, to which agents are led.
 
-import { Disposable, window } from "vscode";
+import { Disposable, StatusBarAlignment, window, workspace } from "vscode";
 import { methods } from "./protocol";
 import type { Session } from "./session";
 
@@ -11,4 +11,19 @@ export function watchFocus(session: Session): Disposable {
     }
   };
   return Disposable.from(window.onDidChangeWindowState(tell), session.onDidChangeState(tell));
+}
+
+/** In Restricted Mode nothing of Pillion runs. The status bar says so, and what to do; this waits until the folder is trusted. */
+export async function trusted(): Promise<void> {
+  if (workspace.isTrusted) {
+    return;
+  }
+  const item = window.createStatusBarItem("pillion.restricted", StatusBarAlignment.Left, 10);
+  item.name = "Pillion";
+  item.text = "$(shield) Pillion: trust this folder";
+  item.tooltip = "Agents can work here once you trust this folder. Click to decide.";
+  item.command = "workbench.trust.manage";
+  item.show();
+  await new Promise<void>((resolve) => workspace.onDidGrantWorkspaceTrust(resolve));
+  item.dispose();
 }

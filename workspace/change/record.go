@@ -285,7 +285,7 @@ func (w *written) done(steps []step, outcomes []Outcome) {
 		if b, ok := steps[i].(became); ok {
 			r.After = b.became()
 		}
-		r.Additions, r.Deletions = diff.Count(outcomes[i].Hunks)
+		r.Additions, r.Deletions = diff.Count(outcomes[i].hunks())
 	}
 	all := w.flat()
 	w.pending.Done(all) //nolint:errcheck // what has no end is looked into at the next start

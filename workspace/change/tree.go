@@ -244,7 +244,7 @@ func (c TreeChange) preview() FilePreview {
 // deletion is the text that goes, in git's format.
 func (c TreeChange) deletion(p *FilePreview) string {
 	out := "diff --git " + GitName("a/"+p.Path) + " " + GitName("b/"+p.Path) + "\ndeleted file mode " + gitMode(c.Was.Top().Mode) + "\n"
-	switch hunks := diff.Hunks(p.Before, "", contextLines); {
+	switch hunks := c.lost(); {
 	case c.about() != "":
 		p.Whole = c.about()
 		return out + "Binary files " + GitName("a/"+p.Path) + " and /dev/null differ\n"
@@ -253,6 +253,22 @@ func (c TreeChange) deletion(p *FilePreview) string {
 		return out + "--- " + GitName("a/"+p.Path) + "\n+++ /dev/null\n" + diff.Unified(withMarks(hunks, c.Text.Content, document.Content{}))
 	}
 	return out
+}
+
+// lost are the lines of a text that is deleted.
+func (c TreeChange) lost() []diff.Hunk {
+	if c.Operation != Delete || c.Text == nil || c.about() != "" {
+		return nil
+	}
+	return diff.Hunks(c.Text.Text, "", contextLines)
+}
+
+// hunks are the lines that it changed, those of a deleted file among them.
+func (o Outcome) hunks() []diff.Hunk {
+	if o.Tree != nil {
+		return o.Tree.lost()
+	}
+	return o.Hunks
 }
 
 func gitMode(mode fs.FileMode) string {

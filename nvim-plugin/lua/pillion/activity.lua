@@ -11,8 +11,10 @@ M.limit = 200
 ---@field tool string
 ---@field title string
 ---@field state "queued"|"running"|"waiting"|"done"|"failed"
----@field summary string of a call that waits or runs: what it does; of one that ended: what came of it
----@field doing? string what it did, when it has ended
+---@field path? string the file that it is about
+---@field summary string
+---@field shows? "diff"|"command"|"markdown" what activity/show has of it
+---@field problem? {path: string, range: {start: {line: integer, character: integer}}, severity: integer} that it caused
 ---@field durationMs integer
 ---@field client any
 ---@field time integer seconds, when it was first heard of
@@ -42,10 +44,7 @@ end
 ---@param call pillion.Call
 ---@return string
 function M.doing(call)
-  local is_under_way = call.state == "running" or call.state == "waiting"
-  return vim.iter({ is_under_way and call.summary or "", call.doing or "", call.title }):find(function(text)
-    return text ~= ""
-  end) or call.tool
+  return call.title ~= "" and call.title or call.tool
 end
 
 --- A call keeps its place in the list while its state changes.
@@ -55,7 +54,7 @@ function M.record(entry, client)
   entry.client, entry.time = client, os.time()
   for index, call in ipairs(calls) do
     if call.callId == entry.callId and call.client == client then
-      entry.time, entry.doing = call.time, M.doing(call)
+      entry.time = call.time
       calls[index] = entry
       changed()
       return

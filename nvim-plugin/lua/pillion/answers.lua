@@ -35,7 +35,7 @@ return function(approval)
   if approval:has_agent() then
     add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "reason")
     if not approval:is_review() then
-      add("cancel", "Cancel", "the agent stops")
+      add("cancel", "Stop Agent", "rejects this and pauses the agent")
     end
   end
   if approval:editable() == "command" then

@@ -297,7 +297,7 @@ function M.together(title, note)
   return titled(
     title,
     warning,
-    { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "close" } }
+    { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "stop agents" }, { "close", "close" } }
   )
 end
 

@@ -13,6 +13,8 @@ local name = "pillion://log"
 local buffer = -1
 ---@type table<string, integer> by call
 local line_of = {}
+---@type table<integer, pillion.Call> by line, from 1
+local call_at = {}
 
 --- What sidecars said of themselves, and what of the talk with them is traced.
 ---@return string[]
@@ -27,7 +29,7 @@ end
 
 ---@return string[]
 local function lines()
-  line_of = {}
+  line_of, call_at = {}, {}
   local found = said()
   local calls = vim.iter(activity.entries()):rev():totable()
   if #calls == 0 then
@@ -35,7 +37,7 @@ local function lines()
   end
   for _, call in ipairs(calls) do
     found[#found + 1] = os.date("%H:%M:%S  ", call.time) .. view.call_line(call)
-    line_of[call.callId] = #found
+    line_of[call.callId], call_at[#found] = #found, call
   end
   return found
 end
@@ -60,6 +62,20 @@ local function make()
   buffer = require("pillion.page").scratch(name, "nofile")
   vim.bo[buffer].filetype = "pillion-log"
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close the log" })
+  require("pillion.keys").bind_doings(buffer, {
+    show = function()
+      local call = call_at[api.nvim_win_get_cursor(0)[1]]
+      if call then
+        require("pillion.call").open(call)
+      end
+    end,
+  })
+  vim.keymap.set("n", "gf", function()
+    local call = call_at[api.nvim_win_get_cursor(0)[1]]
+    if call then
+      require("pillion.call").edit(call)
+    end
+  end, { buffer = buffer, nowait = true, desc = "Pillion: open the file, at a problem that the call caused" })
   api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
     buffer = buffer,
     callback = function()

@@ -9,6 +9,7 @@ local M = {}
 
 ---@class pillion.Prompt
 ---@field promptId string
+---@field agent {name: string, via: string}
 ---@field message string
 ---@field actions? string[]
 ---@field client any
@@ -66,7 +67,7 @@ function M.open(request, reply, client, cancelled)
   for _, listener in ipairs(listeners) do
     listener()
   end
-  announce.waiting(("an agent asks: %s  (:Pillion)"):format(escape.short(request.message, 200)), function()
+  announce.waiting(("%s asks: %s  (:Pillion)"):format(escape.visible(request.agent.name), escape.short(request.message, 200)), function()
     return get(prompt.promptId) == prompt
   end)
 end
@@ -100,7 +101,7 @@ function M.pick(id)
     return { label = escape.visible(action), action = action }
   end, prompt.actions or {})
   items[#items + 1] = { label = "Cancel: no answer; the agent goes on", action = "cancel" }
-  choose(items, { prompt = "An agent asks: " .. escape.short(prompt.message, 300), kind = "pillion.prompt" }, function(item)
+  choose(items, { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.short(prompt.message, 300), kind = "pillion.prompt" }, function(item)
     if get(id) == prompt then
       settle(prompt, { action = item.action })
     else

@@ -82,7 +82,7 @@ local function waiting(found)
     end
   end)
   list(found, prompts.all(), function(prompt)
-    return "? an agent asks: " .. escape.short(prompt.message, 120)
+    return ("? %s asks: "):format(escape.visible(prompt.agent.name)) .. escape.short(prompt.message, 120)
   end, function(prompt)
     prompts.pick(prompt.promptId)
   end)

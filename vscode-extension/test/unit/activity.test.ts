@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Activity, activityLimit, duration } from "../../src/activity";
-import type { ActivityChanged } from "../../src/protocol";
+import { Activity, activityLimit, duration, opens } from "../../src/activity";
+import type { ActivityChanged } from "../../src/activity-protocol";
 
 function entry(callId: string, state: ActivityChanged["state"]): ActivityChanged {
   const agent = { name: "claude", via: "mcp" };
-  return { callId, sessionId: "s1", agent, tool: "read_file", title: "Read a", state, summary: "", durationMs: 0 };
+  return { callId, sessionId: "s1", agent, tool: "read_file", title: "Read a", state, summary: "", started: "", durationMs: 0 };
 }
 
 test("a call keeps its place while its state changes; the newest is first", () => {
@@ -36,4 +36,15 @@ test("when the sidecar ends, what ran has failed", () => {
 
 test("durations are as exact as they matter", () => {
   assert.deepEqual([3, 420, 9949, 12_300, 600_000].map(duration), ["", "0.4 s", "9.9 s", "12 s", "10 min"]);
+});
+
+test("a click opens the request, then what the call came to, else its file", () => {
+  const words = (more: Partial<ActivityChanged>): string | undefined => opens({ ...entry("one", "done"), ...more });
+  assert.deepEqual([words({ state: "waiting", path: "a.py" }), words({ shows: "diff", path: "a.py" }), words({ shows: "command" }), words({ path: "a.py" }), words({})], [
+    "Click to see the request",
+    "Click for the diff",
+    "Click for its output",
+    "Click to open the file",
+    undefined,
+  ]);
 });

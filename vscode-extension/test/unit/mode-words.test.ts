@@ -11,16 +11,16 @@ test("of several agents the one that may do most is shown, and full access is ma
   const all = [session("red", { mode: "plan" }), session("blue", { mode: "full_access" }), session("green", { mode: "auto_edit" })];
   assert.equal(freest(all)?.agent.name, "blue");
   const look = modeLook(all);
-  assert.equal(look?.text, "$(warning) FULL ACCESS: blue");
+  assert.equal(look?.text, "$(warning) Full Access: blue");
   assert.equal(look.warns, true);
-  assert.match(look.tooltip, /red is in mode plan\. It only reads\.\n/);
+  assert.match(look.tooltip, /red is in mode Plan\. It only reads\.\n/);
 });
 
 test("other modes are named and not marked", () => {
   assert.deepEqual(["plan", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", { mode })])?.text), [
-    "$(eye) plan",
-    "$(shield) default",
-    "$(edit) auto_edit",
+    "$(eye) Plan",
+    "$(shield) Ask",
+    "$(edit) Edit Automatically",
     "$(shield) something new",
   ]);
   assert.equal(modeLook([session("a", { mode: "auto_edit" })])?.warns, false);

@@ -47,8 +47,9 @@ test("a page has what the sidecar says, as it says it, and what each answer mean
 Folder        project
 Runs          cd src   (allowed by a rule)
               make
-Unsaved changes not included  a.py
-Of the future  shown too
+Unsaved changes not included
+  a.py
+Of the future shown too
 
 Approve                   once
 Save and Run              once, after saving
@@ -56,7 +57,7 @@ Approve and Remember…     this rule:
   for this session        edit_file(src/**)
 Reject                    the agent goes on without it
 Reject with Reason…       and reads your reason
-Cancel                    the agent stops
+Stop Agent                rejects this and pauses the agent
 `,
   );
   assert.equal(page.action, 9);
@@ -76,7 +77,7 @@ test("a plan's page shows it whole, set in, so that no line of it can pass for t
   ];
   const plan: Preview = { kind: "plan", act: "carry out a plan", deed: "carry out a plan", subject: "", question: "Carry out this plan?", lines: ["# Plan", "Approve                   once"], facts: [] };
   const { text } = pageFor(plan, { decisions });
-  assert.match(text, /^claude wants to carry out a plan\n\n {2}# Plan\n {2}Approve {19}once\n\nApprove {19}the agent leaves plan mode and starts\nReject {20}the agent stays in plan mode\nReject with Reason/);
+  assert.match(text, /^claude wants to carry out a plan\n\n {2}# Plan\n {2}Approve {19}once\n\nApprove\n {2}the agent leaves plan mode and starts\nReject {20}the agent stays in plan mode\nReject with Reason/);
 });
 
 test("a review's page offers what can be answered", () => {
@@ -131,14 +132,15 @@ test("a commit's page has its message first and its diff last", () => {
 Branch        main, now at b3a5c5d
 Files         M a.py +1 −1
               A b.py +1 −0
-Unsaved changes not included  a.py
+Unsaved changes not included
+  a.py
 
 Approve                   once
 Save First                then review it again
 Edit Message…             your text is committed
 Reject                    the agent goes on without it
 Reject with Reason…       and reads your reason
-Cancel                    the agent stops
+Stop Agent                rejects this and pauses the agent
 
   diff --git a/a.py b/a.py
   @@ -1,2 +1,2 @@
@@ -200,4 +202,13 @@ test("the words of a request decide nothing: in other words its page is the same
     assert.deepEqual([other.marks, [...other.places], other.action], [page.marks, [...page.places], page.action]);
     assert.notEqual(other.text, page.text);
   }
+});
+
+test("what is too long for 60 columns stands below its label, set in, and what it is stays the same", () => {
+  const long = "x".repeat(50);
+  const decisions = (request().decisions ?? []).map((decision) => ({ ...decision, meaning: decision.id === "approve" ? long : decision.meaning }));
+  const { text } = pageFor({ ...command, facts: [{ code: "a", label: "Folder", text: long }, { code: "b", label: "Runs", text: "", items: ["make", long] }] }, { decisions });
+  assert.match(text, new RegExp(`\nFolder\n  ${long}\nRuns\n  make\n  ${long}\n`));
+  assert.match(text, new RegExp(`\nApprove\n  ${long}\n`));
+  assert.ok(text.split("\n").every((line) => line.length <= 60));
 });

@@ -21,8 +21,8 @@ test("how it stands: an agent that is gone waits for nobody, a paused one is pau
 });
 
 test("a row says how it stands, what it may do, what it did and since when", () => {
-  assert.equal(describe(busy, "connected", now), "edits freely · 12 calls, 3 changes, 1 rejected · since 14:05");
-  assert.equal(describe(busy, "paused", now), "paused · edits freely · 12 calls, 3 changes, 1 rejected · since 14:05");
+  assert.equal(describe(busy, "connected", now), "Edit Automatically · 12 calls, 3 changes, 1 rejected · since 14:05");
+  assert.equal(describe(busy, "paused", now), "paused · Edit Automatically · 12 calls, 3 changes, 1 rejected · since 14:05");
   assert.equal(describe({ ...busy, connected: false, lastCall: "2026-05-03T09:30:00" }, "gone", now), "12 calls, 3 changes, 1 rejected · last seen 2026-05-03 09:30");
   assert.equal(describe({ ...busy, mode: "new\u200b", started: "?" }, "connected", now), "new\\u{200b} · 12 calls, 3 changes, 1 rejected");
 });
@@ -30,7 +30,7 @@ test("a row says how it stands, what it may do, what it did and since when", () 
 test("the details name its rules and why it is paused, with nothing hidden", () => {
   assert.deepEqual(details({ ...busy, paused: true, pauseReason: "you\u202e", grants: ["run_command(go test *)"], parent: "p" }, "paused", now), [
     "claude, a sub-agent, paused",
-    "Mode auto_edit: Edits in the workspace run without asking. Commands ask.",
+    "Mode Edit Automatically: Edits in the workspace run without asking. Commands ask.",
     "Paused: you\\u{202e}",
     "12 calls, 3 changes, 1 rejected, since 14:05",
     "Remembered for this session:",
