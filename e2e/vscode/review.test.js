@@ -32,7 +32,7 @@ const proposed = { 'clock.py': floats(counted(padded(clock))), 'tea.py': upper(o
  * @param {import('./workbench.js').Workbench} window @param {number} ticked @param {number} all
  */
 async function ticks(window, ticked, all) {
-  const yes = ticked < all ? new RegExp(`^(Approve|Apply) ${ticked} of ${all} Hunks$`) : new RegExp(`^(Approve|Apply) (All ${all} Hunks|2 Files)$`);
+  const yes = ticked < all ? new RegExp(`^(Approve|Send to Agent) ${ticked} of ${all} Hunks$`) : new RegExp(`^(Approve|Send to Agent) (All ${all} Hunks|2 Files)$`);
   await eventually(`${ticked} of ${all} hunks are ticked`, async () => {
     const hunks = (await window.boxes()).filter((row) => /^. \d+: /.test(row));
     const isTicked = hunks.length === all && hunks.filter((row) => row.startsWith('☑')).length === ticked;

@@ -377,14 +377,13 @@ export class Dialog {
    * @param {string} title
    */
   button(title) {
-    const names = title === 'Approve' ? 'Approve|Run|Commit|Push|Delete|Fetch|Read|Start' : title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    const name = new RegExp(`^(${names})( \\(|$)`);
+    const name = new RegExp(`^(${said(title)})( \\(|$)`);
     return this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name }).or(this.link(title)).first();
   }
 
   /** @param {string | RegExp} title */
   link(title) {
-    const name = typeof title === 'string' ? new RegExp(`^\\s*${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) : title;
+    const name = typeof title === 'string' ? new RegExp(`^\\s*(${said(title)})$`) : title;
     return this.#window.group(this.#label).locator('.codelens-decoration a').filter({ hasText: name });
   }
 
@@ -469,4 +468,9 @@ export class Dialog {
     await this.tab.locator('.tab-actions [aria-label^="Close"]').click();
     await eventually('its tab is closed', async () => !(await this.isOpen()));
   }
+}
+
+/** What a button may say. @param {string} title */
+function said(title) {
+  return title === 'Approve' ? 'Approve|Run|Commit|Push|Delete|Fetch|Read|Start' : title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
