@@ -172,8 +172,3 @@ func (s *server) didChangeConfiguration(_ context.Context, raw json.RawMessage) 
 	}
 	return nil, nil
 }
-
-func (s *server) focused(context.Context, json.RawMessage) (any, error) {
-	s.running().Focused()
-	return nil, nil
-}

@@ -15,6 +15,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/conversation"
@@ -108,6 +109,7 @@ type server struct {
 	bars     bars
 	doubts   doubts
 	shown    shown
+	away     atomic.Bool // the user has left the window
 
 	mu      sync.Mutex // guards all below
 	state   state

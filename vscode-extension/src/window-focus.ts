@@ -6,11 +6,17 @@ import type { Session } from "./session";
 
 export function watchFocus(session: Session): Disposable {
   const tell = (): void => {
-    if (window.state.focused && session.state.kind === "ready") {
-      void session.notify(methods.windowFocused, {});
+    const { focused } = window.state;
+    if (session.state.kind === "ready" && (focused || notifies())) {
+      void session.notify(methods.windowFocused, { focused });
     }
   };
   return Disposable.from(window.onDidChangeWindowState(tell), session.onDidChangeState(tell));
+}
+
+/** Whether the user wants to hear of requests while they are elsewhere. */
+function notifies(): boolean {
+  return workspace.getConfiguration("pillion").get("notifications.system") === true;
 }
 
 /** In Restricted Mode nothing of Pillion runs. The status bar says so, and what to do; this waits until the folder is trusted. */

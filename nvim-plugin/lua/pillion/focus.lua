@@ -30,6 +30,17 @@ function M.setup()
       end
     end,
   })
+  api.nvim_create_autocmd("FocusLost", {
+    group = group,
+    callback = function()
+      if require("pillion.config").get().notify then
+        told_at = -quiet_ms -- what the user does next says that they are back
+        client.each(function(one)
+          one.notify("window/focused", { focused = false })
+        end)
+      end
+    end,
+  })
   client.on_state(function(one)
     if one.state == "ready" and #api.nvim_list_uis() > 0 then
       one.notify("window/focused", {})
