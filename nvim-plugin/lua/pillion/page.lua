@@ -170,6 +170,13 @@ function M.own(approval, changed)
 end
 
 ---@param approval pillion.Approval
+---@param buffer integer
+---@return boolean whether it is the one in which the user writes
+function M.is_own(approval, buffer)
+  return shown[approval.id] ~= nil and shown[approval.id].own == buffer
+end
+
+---@param approval pillion.Approval
 ---@return integer[] buffers in which the user changed something
 function M.edited(approval)
   M.changing(approval)
