@@ -140,7 +140,7 @@ float("the next request takes its place; a command of your own is below its page
   human:sees("$ make all")
   human:reads()
   human:type("ge")
-  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://B/command'")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://command'")
   check.same(human:lua("return " .. floating), { { 0, 0, 78, 17 }, { 19, 0, 78, 2 } })
   human:lua("vim.o.lines = 20")
   human:eventually("vim.deep_equal(" .. floating .. ", { { 0, 0, 78, 13 }, { 15, 0, 78, 2 } })")

@@ -93,12 +93,12 @@ function Dialog:buffers()
   return { sides.left, sides.right }
 end
 
---- The windows of this tab that show a buffer of Pillion's; the user may have put others there.
+--- The windows of this tab that show a buffer of Pillion's, but for the list of files; the user may have put others there.
 ---@return integer[] from left to right, then what is below
 function Dialog:windows()
+  local panel = self.panel:shown()
   local found = vim.tbl_filter(function(window)
-    local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
-    return vim.startswith(name, ("pillion://%s/"):format(self.approval.id))
+    return window ~= panel and vim.b[api.nvim_win_get_buf(window)].pillion_approval == self.approval.id
   end, api.nvim_tabpage_list_wins(self.tab))
   if self.layout == "float" then
     table.sort(found) -- as they were opened; Neovim lists those the other way round

@@ -43,9 +43,8 @@ end
 ---@param config vim.api.keyset.win_config where its window opens
 ---@param show fun(index: integer)
 function Panel:open(config, show)
-  self.buffer = page.scratch(("pillion://files/%s"):format(self.approval.id), "nofile")
+  self.buffer = page.of_request(self.approval, "files", "nofile")
   vim.bo[self.buffer].bufhidden = "wipe"
-  vim.b[self.buffer].pillion_approval = self.approval.id
   keys.bind(self.buffer, self.approval, true)
   local key = keys.configured().show
   if key and key ~= "" then
