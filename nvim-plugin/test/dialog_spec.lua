@@ -20,7 +20,9 @@ end
 ---@param human pillion.Person
 local function opens(human, id)
   human:eventually(
-    ("vim.iter(vim.api.nvim_list_wins()):any(function(w) return vim.b[vim.api.nvim_win_get_buf(w)].pillion_approval == '%s' end)"):format(id)
+    ("vim.iter(vim.api.nvim_list_wins()):any(function(w) return vim.b[vim.api.nvim_win_get_buf(w)].pillion_approval == '%s' end)"):format(
+      id
+    )
   )
 end
 
