@@ -22,6 +22,7 @@ ride('a floating request: announced, opened, left, opened again, approved; then 
   await nvim.press('<C-w>t');
   await eventually('it no longer covers the file', async () => (await windows()) === 1);
   const run = agent.call('run_command', { command: 'python3 greet.py' });
+  await eventually('both wait', async () => (await nvim.waits()) === 2);
   const dialog = await nvim.dialog('greet.py');
   await nvim.command('Pillion show');
   await nvim.sees('ga approve');
