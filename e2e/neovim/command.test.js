@@ -136,6 +136,7 @@ ride('approved for the session, it is asked again in a new one; approved for the
 
   await nvim.command('Pillion rules');
   await nvim.sees(/Remembered for this workspace\n +run_command\(cat words\.txt\) +since 20/);
+  await eventually('the cursor is on a rule', async () => (await nvim.lua(`return vim.fn.line('.')`)) === 2);
   nvim.screenshot('rules');
   await nvim.press('Gr');
   await nvim.sees('agents ask again for run_command(cat words.txt)');

@@ -8,8 +8,8 @@ import { eventually } from '../rig/expect.js';
 const windowOf = `(function(id, side)
   for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
     for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
-      local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))
-      local ours, rest = vim.startswith(name, 'pillion://' .. id .. '/'), vim.fs.basename(name)
+      local buffer = vim.api.nvim_win_get_buf(win)
+      local ours, rest = vim.b[buffer].pillion_approval == id, vim.fs.basename(vim.api.nvim_buf_get_name(buffer))
       if ours and (not side or vim.startswith(rest, side) or vim.endswith(rest, '(' .. side .. ')')) then return win, tab end
     end
   end

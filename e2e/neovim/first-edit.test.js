@@ -29,6 +29,7 @@ ride(`an agent is connected, started, asked, and its edit approved, in at most $
 
   await types(':Pillion connect claude<CR>');
   await nvim.sees(/\[y\/N\]/);
+  await nvim.sees('pillion://connect claude');
   nvim.screenshot('first-connect');
   await types('y<CR>');
   await nvim.sees(/Process exited 0/);

@@ -17,7 +17,7 @@ export class Agent {
   /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} name @param {string[]} within a command line that runs it elsewhere */
   constructor(sandbox, name, within = []) {
     this.#client = new Client({ name, version: '1.0.0' });
-    const [command, ...args] = [...within, pillion(), 'mcp', '--structured'];
+    const [command, ...args] = [...within, pillion(), 'mcp', '--structured', '--answer-within', '0']; // a script asks for nothing again
     this.#transport = new StdioClientTransport({ command, args, cwd: sandbox.project, env: sandbox.env, stderr: 'pipe' });
     this.#transport.stderr?.on('data', (data) => (this.stderr += data));
   }

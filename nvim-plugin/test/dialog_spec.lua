@@ -20,7 +20,7 @@ end
 ---@param human pillion.Person
 local function opens(human, id)
   human:eventually(
-    ("vim.iter(vim.api.nvim_list_wins()):any(function(w) return vim.startswith(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(w)), 'pillion://%s/') end)"):format(
+    ("vim.iter(vim.api.nvim_list_wins()):any(function(w) return vim.b[vim.api.nvim_win_get_buf(w)].pillion_approval == '%s' end)"):format(
       id
     )
   )
@@ -274,7 +274,7 @@ sit("it dies with the user's own text in it: the text is theirs", function(human
   human:sees("# by hand and more")
   human:sees("What you wrote is kept")
   human:type("<C-w>l<C-w>lga")
-  human:eventually("vim.api.nvim_buf_get_name(0):find('pillion://A/app.py (yours)', 1, true)")
+  human:eventually("vim.api.nvim_buf_get_name(0):find('pillion://app.py (yours)', 1, true)")
   check.same(human:lua("return vim.api.nvim_buf_get_lines(0, -2, -1, false)"), { "# by hand and more" })
   local file = vim.fn.tempname()
   human:type((":write %s<CR>"):format(file))
@@ -310,6 +310,19 @@ sit("several: one in front; an answer brings the next, asleep at first", functio
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
+sit("names are for you to read; of two requests about one file the later has a number", function(human)
+  human:ask("approval/request", proposal("A"))
+  human:ask("approval/request", proposal("B"))
+  opens(human, "A")
+  human:type(":Pillion show<CR>")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://app.py (proposed)'")
+  human:type("]a")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://2/app.py (proposed)'")
+  human:approves("B")
+  human:type(":Pillion show<CR>")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://app.py (proposed)'")
+end)
+
 sit("several files: one diff at a time", function(human)
   human:ask("approval/request", person.edit_request("A", { { "a.py", "one\n", "eins\n" }, { "b.py", "two\n", "zwei\n" } }))
   opens(human, "A")
@@ -319,7 +332,7 @@ sit("several files: one diff at a time", function(human)
   human:type("]f")
   human:sees("zwei")
   human:type("ccdrei<Esc>")
-  human:sees("edited by you")
+  human:sees("edited  ga")
   human:type("]f")
   human:sees("eins")
   human:type("[f")

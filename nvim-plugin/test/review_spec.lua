@@ -286,7 +286,7 @@ sit("a hunk that is left out stays in sight, and what was folded away stays so",
     check.same(human:lua("return vim.fn.foldclosed(...)", line), -1)
   end
   human:type("<C-w>l14GzoA!<Esc>")
-  human:sees("edited by you")
+  human:sees("edited  ga")
   human:type("gh")
   human:sees("line 14!")
   check.same(human:lua("return { vim.fn.foldclosed(14), vim.fn.foldclosed(30) }"), { -1, 27 })

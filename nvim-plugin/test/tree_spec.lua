@@ -60,11 +60,11 @@ sit("beside changed texts in one call: a page among the diffs, and one answer fo
   human:sees("app.py (1 of 2)")
   check.same(human:lua("return #vim.api.nvim_tabpage_list_wins(0)"), 3)
   human:type("]f")
+  human:eventually("#vim.api.nvim_tabpage_list_wins(0) == 2")
   human:sees("old.bin  deleted, binary, 4 bytes")
-  check.same(human:lua("return #vim.api.nvim_tabpage_list_wins(0)"), 2)
   human:type("]f")
   human:sees("app.py (1 of 2)")
-  check.same(human:lua("return #vim.api.nvim_tabpage_list_wins(0)"), 3)
+  human:eventually("#vim.api.nvim_tabpage_list_wins(0) == 3")
   check.same(human:approves("A").decision, "approve")
 end)
 

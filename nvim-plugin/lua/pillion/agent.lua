@@ -62,17 +62,9 @@ local function start(id)
   local buffer = api.nvim_create_buf(false, false)
   show(buffer)
   local client = require("pillion.client").current()
-  local options = { cwd = client and client.root or nil }
-  local job
-  if vim.fn.has("nvim-0.11") == 1 then
-    job = vim.fn.jobstart({ id }, vim.tbl_extend("force", options, { term = true }))
-  else
-    job = vim.fn.termopen({ id }, options)
-  end
+  local job = require("pillion.terminal").run({ id }, id, client and client.root)
   vim.bo[buffer].buflisted = false
-  api.nvim_buf_set_name(buffer, "pillion://" .. id) -- as a tab or a statusline shows it
   started[id], last = { buffer = buffer, job = job }, id
-  vim.cmd.startinsert()
 end
 
 --- Shows it, or puts it away if it is before the user; starts it if it does not run.

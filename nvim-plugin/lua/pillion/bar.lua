@@ -232,8 +232,9 @@ end
 
 --- What became of the proposal.
 ---@param approval pillion.Approval
+---@param edited? string what it says of the user's own text
 ---@return pillion.BarPart[]
-local function note_of(approval)
+local function note_of(approval, edited)
   local notes = vim.tbl_map(function(note)
     return escape.short(note, 80)
   end, words.not_shown(approval:files()))
@@ -243,7 +244,7 @@ local function note_of(approval)
     notes[#notes + 1] = "merged"
   end
   if approval:is_edited() then
-    notes[#notes + 1] = "edited by you"
+    notes[#notes + 1] = edited or "edited by you"
   end
   notes[#notes + 1] = words.beneath[approval.beneath]
   return #notes > 0 and { { table.concat(notes, "; "), paint = "PillionWarning" } } or {}
@@ -253,7 +254,7 @@ end
 ---@param approval pillion.Approval
 ---@return pillion.Bar
 function M.proposed(approval)
-  return { heads = { note_of(approval) }, keys = keys_of(approval) }
+  return { heads = { note_of(approval), note_of(approval, "edited") }, keys = keys_of(approval) }
 end
 
 ---@param approval pillion.Approval

@@ -25,7 +25,7 @@ local M = {}
 ---@field path string the `pillion` program; empty: the one in this plugin's `bin`, else the one on PATH
 ---@field root_markers string[] a folder with one of these is a workspace; otherwise the current folder is
 ---@field settings pillion.Settings
----@field layout string where a request opens: `tab`, in a tab of its own behind yours, or `split`, below your windows
+---@field layout string where a request opens: `tab`, in a tab of its own behind yours; `split`, below your windows; `float`, over them when you go to it
 ---@field notify boolean announce requests in a message; the statusline and `:Pillion` show them anyway
 ---@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process, in lists and between marks; false: none
 ---@field marks table<string, boolean> how lines that an agent changed are marked: `signs` in the sign column, `lines` as whole lines
@@ -114,8 +114,8 @@ function M.problem(options)
       return ("the option %s is a %s, not a %s"):format(name, wanted, type(value))
     end
   end
-  if options.layout and options.layout ~= "tab" and options.layout ~= "split" then
-    return ('the option layout is "tab" or "split", not "%s"'):format(options.layout)
+  if options.layout and not vim.tbl_contains({ "tab", "split", "float" }, options.layout) then
+    return ('the option layout is "tab", "split" or "float", not "%s"'):format(options.layout)
   end
 end
 

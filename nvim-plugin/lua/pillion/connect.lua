@@ -27,14 +27,8 @@ local function install(id)
     announce.say("Pillion: " .. located.problem, vim.log.levels.ERROR)
     return
   end
-  local command = { located.path, "mcp", "install", id }
   vim.cmd.tabnew() -- all of what it shows should be seen
-  if vim.fn.has("nvim-0.11") == 1 then
-    vim.fn.jobstart(command, { term = true })
-  else
-    vim.fn.termopen(command)
-  end
-  vim.cmd.startinsert()
+  require("pillion.terminal").run({ located.path, "mcp", "install", id }, "connect " .. id)
 end
 
 ---@param id string "" to be asked

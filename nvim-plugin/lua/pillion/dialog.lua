@@ -1,8 +1,9 @@
--- The tab of one request, or its windows below the user's own: what they show. Making it disturbs nothing: the user's window, cursor and mode
+-- The tab of one request, or its windows below or above the user's own: what they show. Making it disturbs nothing: the user's window, cursor and mode
 -- are the same afterwards, and none of their autocommands runs.
 
 local bar = require("pillion.bar")
 local config = require("pillion.config")
+local floats = require("pillion.floats")
 local page = require("pillion.page")
 local Panel = require("pillion.panel")
 local proposal = require("pillion.proposal")
@@ -13,11 +14,11 @@ local api = vim.api
 ---@class pillion.Dialog
 ---@field approval pillion.Approval
 ---@field tab integer
----@field private is_split boolean its windows are in a tab of the user's
----@field private before? integer the window from which the user came, there
+---@field private layout "tab"|"split"|"float" with the last two, its windows are in a tab of the user's
+---@field before? integer the window from which the user came, there
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the user came
----@field private panel pillion.Panel above the rest, where there are several files
+---@field panel pillion.Panel above the rest, where there are several files
 ---@field private named? pillion.Hunk the one that the line above names
 ---@field private named_stuck? boolean and that the user wrote over it
 local Dialog = {}
@@ -38,18 +39,25 @@ local function unseen(work)
   end
 end
 
+--- Of the window in which the user changes a command or a message.
+---@param buffer integer
+local function own_height(buffer)
+  return math.min(10, api.nvim_buf_line_count(buffer) + 1)
+end
+
 ---@param approval pillion.Approval
+---@param panel? pillion.Panel of when it was open before: it knows what they have looked at
 ---@return pillion.Dialog
-function Dialog.open(approval)
-  local self = setmetatable({ approval = approval, file = 1, panel = Panel.new(approval) }, Dialog)
+function Dialog.open(approval, panel)
+  local self = setmetatable({ approval = approval, file = 1, panel = panel or Panel.new(approval) }, Dialog)
   local first = self:buffers()[1]
   typed.attach()
-  self.is_split = config.get().layout == "split" and not approval:is_own()
+  self.layout = approval:is_own() and "tab" or config.get().layout
   unseen(function()
-    if self.is_split then
-      api.nvim_open_win(first, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
-    else
+    if self.layout == "tab" then
       vim.cmd(("keepalt $tab sbuffer %d"):format(first))
+    else
+      self:window(first, true, { split = "below", win = -1, height = math.floor(vim.o.lines / 2) })
     end
     self.tab = api.nvim_get_current_tabpage()
     self:arrange()
@@ -59,11 +67,11 @@ function Dialog.open(approval)
 end
 
 function Dialog:is_open()
-  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab) and not (self.is_split and #self:windows() == 0)
+  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab) and (self.layout == "tab" or #self:windows() > 0)
 end
 
 function Dialog:is_current()
-  local is_ours = not self.is_split or vim.b.pillion_approval == self.approval.id
+  local is_ours = self.layout == "tab" or vim.b.pillion_approval == self.approval.id
   return is_ours and self.tab == api.nvim_get_current_tabpage()
 end
 
@@ -85,13 +93,48 @@ function Dialog:buffers()
   return { sides.left, sides.right }
 end
 
---- The windows of this tab that show a buffer of Pillion's; the user may have put others there.
----@return integer[]
+--- The windows of this tab that show a buffer of Pillion's, but for the list of files; the user may have put others there.
+---@return integer[] from left to right, then what is below
 function Dialog:windows()
-  return vim.tbl_filter(function(window)
-    local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
-    return vim.startswith(name, ("pillion://%s/"):format(self.approval.id))
+  local panel = self.panel:shown()
+  local found = vim.tbl_filter(function(window)
+    return window ~= panel and vim.b[api.nvim_win_get_buf(window)].pillion_approval == self.approval.id
   end, api.nvim_tabpage_list_wins(self.tab))
+  if self.layout == "float" then
+    table.sort(found) -- as they were opened; Neovim lists those the other way round
+  end
+  return found
+end
+
+--- Opens a window of this request.
+---@private
+---@param buffer integer
+---@param enter boolean
+---@param beside vim.api.keyset.win_config where it is, unless it floats
+---@return integer window
+function Dialog:window(buffer, enter, beside)
+  return api.nvim_open_win(buffer, enter, self.layout == "float" and floats.config() or beside)
+end
+
+--- Floating windows get their places, in the editor as it is now.
+function Dialog:fit()
+  if self.layout ~= "float" or not self:is_open() then
+    return
+  end
+  local panel, rows, middle = self.panel:shown(), {}, {}
+  for _, window in ipairs(self:windows()) do
+    local buffer = api.nvim_win_get_buf(window)
+    if page.is_own(self.approval, buffer) then
+      rows[1] = { windows = { window }, height = own_height(buffer) }
+    else
+      middle[#middle + 1] = window
+    end
+  end
+  table.insert(rows, 1, { windows = middle })
+  if panel then
+    table.insert(rows, 1, { windows = { panel }, height = self.panel:height() })
+  end
+  floats.arrange(rows)
 end
 
 --- Closes a window of a diff. Else its buffer would stay in the diffs of this tab, unseen: the next one would be compared with it.
@@ -108,16 +151,17 @@ end
 function Dialog:arrange()
   local buffers, windows = self:buffers(), self:windows()
   if #windows == 0 then
-    windows = { api.nvim_open_win(buffers[1], false, { split = "right", win = -1 }) }
+    windows = { self:window(buffers[1], false, { split = "right", win = -1 }) }
   end
   for index, buffer in ipairs(buffers) do
-    local window = windows[index] or api.nvim_open_win(buffer, false, { split = "right", win = windows[index - 1] })
+    local window = windows[index] or self:window(buffer, false, { split = "right", win = windows[index - 1] })
     windows[index] = window
     self:dress(window, buffer, #buffers == 2)
   end
   for index = #windows, #buffers + 1, -1 do -- from a diff to a page
     put_away(windows[index])
   end
+  self:fit()
   if #buffers == 2 then
     self:go_to_change(windows)
   else
@@ -130,10 +174,12 @@ end
 ---@private
 function Dialog:list_files()
   if #self.approval:files() > 1 and not self.panel:shown() then
-    self.panel:open(self.is_split and "below" or "above", function(index)
+    local side = self.layout == "tab" and "above" or "below"
+    self.panel:open(self.layout == "float" and floats.config() or { split = side, win = -1 }, function(index)
       self:show_file(index)
       self:entered()
     end)
+    self:fit()
     self:refresh()
   end
 end
@@ -315,7 +361,7 @@ function Dialog:enter()
     return
   end
   api.nvim_set_current_tabpage(self.tab)
-  if self.is_split then
+  if self.layout ~= "tab" then
     self.before = api.nvim_get_current_win()
     local windows = self:windows()
     api.nvim_set_current_win(windows[#windows])
@@ -329,7 +375,8 @@ function Dialog:edit_argument()
   end)
   local window = vim.fn.bufwinid(buffer)
   if window == -1 then
-    window = api.nvim_open_win(buffer, true, { split = "below", height = math.min(10, api.nvim_buf_line_count(buffer) + 1) })
+    window = self:window(buffer, true, { split = "below", height = own_height(buffer) })
+    self:fit()
   end
   vim.wo[window][0].foldenable, vim.wo[window][0].conceallevel = false, 0
   api.nvim_set_current_win(window)
@@ -339,9 +386,9 @@ end
 --- Back to where the user came from, if they are here.
 ---@private
 function Dialog:leave()
-  if self.is_split and self:is_current() and self.before and api.nvim_win_is_valid(self.before) then
+  if self.layout ~= "tab" and self:is_current() and self.before and api.nvim_win_is_valid(self.before) then
     api.nvim_set_current_win(self.before)
-  elseif not self.is_split and self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
+  elseif self.layout == "tab" and self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
     api.nvim_set_current_tabpage(self.from)
   end
 end
@@ -366,6 +413,13 @@ function Dialog:close()
   end
 end
 
+--- The user went to what floating windows cover.
+function Dialog:uncover()
+  if self.layout == "float" then
+    self:close()
+  end
+end
+
 --- Whether closing a window leaves nothing in this tab but what floats: Neovim 0.10 crashes when that is a tab in the background.
 ---@private
 ---@param window integer
@@ -382,6 +436,12 @@ function Dialog:become_ended(outcome, kept)
   local ended = page.ended(self.approval, outcome, #kept > 0)
   unseen(function()
     api.nvim_set_current_tabpage(self.tab)
+    if self.layout == "float" then -- what stays is a window like any other
+      local floating = vim.list_extend({ self.panel:shown() }, self:windows())
+      self.layout = "split"
+      self:window(ended, true, { split = "below", win = -1 })
+      vim.tbl_map(put_away, floating)
+    end
     local windows = self:windows()
     for index = #windows, 2, -1 do
       put_away(windows[index])
@@ -393,7 +453,7 @@ function Dialog:become_ended(outcome, kept)
     self:dress(windows[1], ended, false)
     bar.put(windows[1], bar.ended(outcome))
     for _, buffer in ipairs(kept) do
-      local window = api.nvim_open_win(buffer, true, { split = "right", win = -1 })
+      local window = api.nvim_open_win(buffer, true, { split = "right", win = windows[1] })
       vim.cmd.diffoff()
       bar.put(window, bar.ended(outcome))
     end

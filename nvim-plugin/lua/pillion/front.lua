@@ -1,11 +1,12 @@
 -- Which request has a tab, and which is in front. Nothing here moves the cursor unless the user asked for it or has just
 -- answered the request before; a tab opens in the background, and only while nobody types. A tab that the user closed
--- stays closed until they ask for it.
+-- stays closed until they ask for it, and one that floats over their windows opens only when they do.
 
 local Approval = require("pillion.approval")
 local Dialog = require("pillion.dialog")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
+local config = require("pillion.config")
 local idle = require("pillion.idle")
 local page = require("pillion.page")
 local proposal = require("pillion.proposal")
@@ -42,7 +43,7 @@ end
 
 --- A request that comes into sight accepts no answer at first.
 local function look()
-  if api.nvim_win_get_config(0).relative ~= "" then
+  if api.nvim_win_get_config(0).relative ~= "" and not vim.b.pillion_approval then
     return -- a list or a message over it; the user comes back
   end
   local id = vim.b.pillion_approval
@@ -99,7 +100,7 @@ local function open(approval)
     dialog:restore()
   else
     local broken = dialog
-    dialog = Dialog.open(approval)
+    dialog = Dialog.open(approval, broken and not broken:is_open() and broken.panel or nil)
     if broken and broken.tab ~= dialog.tab then
       broken:close()
     end
@@ -114,7 +115,8 @@ end
 ---@return boolean whether the user is in it now
 local function open_next(enter)
   local approval = next_one()
-  if not approval or some_in_sight() then
+  local covers = config.get().layout == "float" and not (approval and approval:is_own())
+  if not approval or some_in_sight() or (covers and not enter) then
     return false
   end
   local dialog = open(approval)
@@ -209,7 +211,7 @@ function M.removed(approval, outcome)
       local entered = open_next(was_active and not approval:is_own()) -- from what they asked themself they go back
       if dialog then
         if entered and dialogs[M.focused()] then
-          dialogs[M.focused()].from = dialog.from
+          dialogs[M.focused()].from, dialogs[M.focused()].before = dialog.from, dialog.before
         end
         dialog:close()
       end
@@ -338,6 +340,15 @@ function M.put_away(id)
   end
 end
 
+--- Floating windows that the user has left cover what they went to: closed, they wait.
+local function uncover()
+  if api.nvim_win_get_config(0).relative == "" then
+    for _, dialog in pairs(dialogs) do
+      dialog:uncover()
+    end
+  end
+end
+
 --- Once, by `ui`.
 function M.attach()
   local group = api.nvim_create_augroup("pillion.front", {})
@@ -360,6 +371,15 @@ function M.attach()
       end
       if dialogs[active] and dialogs[active]:is_current() then
         dialogs[active]:entered()
+      end
+      vim.schedule(uncover) -- not while a window is being closed
+    end,
+  })
+  api.nvim_create_autocmd("VimResized", {
+    group = group,
+    callback = function()
+      for _, dialog in pairs(dialogs) do
+        dialog:fit()
       end
     end,
   })

@@ -1,5 +1,5 @@
 -- A buffer that lists things in a window at the bottom: read-only, with keys for what the cursor is on, and up to date while
--- it is on show. Drawn again it leaves the cursor on the thing it was on.
+-- it is on show. Drawn again it leaves the cursor on the thing it was on; at first that is the first one, below any heading.
 
 local bar = require("pillion.bar")
 local key_help = require("pillion.key_help")
@@ -73,6 +73,9 @@ function Listing:refresh()
   sheet, self.at = self.draw()
   page.put(self.buffer, sheet)
   local now = before and line_of(self.at, before.id)
+  if line == 1 and not now then
+    line = math.max(1, vim.fn.min(vim.tbl_keys(self.at)))
+  end
   line = now and now + (self.at[now + offset] == self.at[now] and offset or 0) or line
   api.nvim_win_set_cursor(window, { math.min(line, #sheet.lines), 0 })
   for _, each in ipairs(vim.fn.win_findbuf(self.buffer)) do

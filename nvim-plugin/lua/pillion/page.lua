@@ -39,6 +39,31 @@ function M.scratch(name, buftype)
   return buffer
 end
 
+---@param name string
+---@param id string of a request
+---@return boolean whether something else that is shown has this name
+local function is_taken(name, id)
+  return vim.iter(api.nvim_list_bufs()):any(function(buffer)
+    return api.nvim_buf_is_loaded(buffer) and api.nvim_buf_get_name(buffer) == name and vim.b[buffer].pillion_approval ~= id
+  end)
+end
+
+--- A buffer of a request. Statuslines show its name, so it is one for you to read: where two would have the same, the later gets a number.
+---@param approval pillion.Approval
+---@param what string
+---@param buftype string
+---@return integer
+function M.of_request(approval, what, buftype)
+  local name, number = "pillion://" .. what, 1
+  while is_taken(name, approval.id) do
+    number = number + 1
+    name = ("pillion://%d/%s"):format(number, what)
+  end
+  local buffer = M.scratch(name, buftype)
+  vim.b[buffer].pillion_approval = approval.id
+  return buffer
+end
+
 --- What an agent wrote sets no option by a modeline, and nothing of it goes to a disk. Set again whenever the buffer is read again:
 --- one that was unloaded comes back with the options of a file.
 ---@param buffer integer
@@ -67,15 +92,20 @@ function M.put(buffer, page)
 end
 
 ---@param approval pillion.Approval
+---@param what string
+---@return string
+local function name_of(approval, what)
+  return ("%s (%s)"):format(escape.short(approval.request.preview.deed, 40):gsub("/", "∕"), what) -- so that the name of its tab is all of it
+end
+
+---@param approval pillion.Approval
 ---@return integer buffer
 function M.ready(approval)
   local buffers = shown[approval.id]
   if buffers and api.nvim_buf_is_loaded(buffers.page) then
     return buffers.page
   end
-  local what = escape.short(approval.request.preview.deed, 40):gsub("/", "∕") -- so that the name of its tab is all of it
-  local buffer = M.scratch(("pillion://%s/%s (request)"):format(approval.id, what), "nofile")
-  vim.b[buffer].pillion_approval = approval.id
+  local buffer = M.of_request(approval, name_of(approval, "request"), "nofile")
   shown[approval.id] = { page = buffer, own = buffers and buffers.own }
   M.changed(approval)
   keys.bind(buffer, approval, true)
@@ -141,9 +171,8 @@ function M.own(approval, changed)
     return buffers.own
   end
   local name = approval:editable()
-  local buffer = M.scratch(("pillion://%s/%s"):format(approval.id, name), "acwrite")
+  local buffer = M.of_request(approval, name, "acwrite")
   buffers.own = buffer
-  vim.b[buffer].pillion_approval = approval.id
   local agents_own = approval.request.arguments[name]
   text.put(buffer, name == "message" and agents_own:gsub("%s+$", "") or agents_own)
   buffers.agents_own = lines_of(buffer)
@@ -170,6 +199,13 @@ function M.own(approval, changed)
 end
 
 ---@param approval pillion.Approval
+---@param buffer integer
+---@return boolean whether it is the one in which the user writes
+function M.is_own(approval, buffer)
+  return shown[approval.id] ~= nil and shown[approval.id].own == buffer
+end
+
+---@param approval pillion.Approval
 ---@return integer[] buffers in which the user changed something
 function M.edited(approval)
   M.changing(approval)
@@ -181,7 +217,7 @@ end
 ---@param kept boolean
 ---@return integer buffer
 function M.ended(approval, outcome, kept)
-  local buffer = M.scratch(("pillion://%s/closed"):format(approval.id), "nofile")
+  local buffer = M.of_request(approval, name_of(approval, "closed"), "nofile")
   vim.bo[buffer].bufhidden = "wipe"
   M.put(buffer, sheet.ended(approval.request, outcome, kept))
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close this page" })

@@ -35,12 +35,16 @@ function Panel:has_seen(file)
   return seen ~= nil and seen.before == file.before and seen.after == file.after
 end
 
----@param side "above"|"below" of all windows of the tab
+---@return integer with the line above
+function Panel:height()
+  return 1 + math.min(#self.approval:files(), math.max(2, math.floor(vim.o.lines / 6)))
+end
+
+---@param config vim.api.keyset.win_config where its window opens
 ---@param show fun(index: integer)
-function Panel:open(side, show)
-  self.buffer = page.scratch(("pillion://files/%s"):format(self.approval.id), "nofile")
+function Panel:open(config, show)
+  self.buffer = page.of_request(self.approval, "files", "nofile")
   vim.bo[self.buffer].bufhidden = "wipe"
-  vim.b[self.buffer].pillion_approval = self.approval.id
   keys.bind(self.buffer, self.approval, true)
   local key = keys.configured().show
   if key and key ~= "" then
@@ -48,8 +52,8 @@ function Panel:open(side, show)
       show(api.nvim_win_get_cursor(0)[1])
     end, { buffer = self.buffer, nowait = true, desc = "Pillion: show this file" })
   end
-  local height = math.min(#self.approval:files(), math.max(2, math.floor(vim.o.lines / 6)))
-  self.window = api.nvim_open_win(self.buffer, false, { split = side, win = -1, height = height })
+  config.height = self:height()
+  self.window = api.nvim_open_win(self.buffer, false, config)
   api.nvim_win_call(self.window, function()
     vim.cmd("diffoff | setlocal nonumber norelativenumber signcolumn=no nospell nolist nowrap nofoldenable cursorline winfixheight")
   end)

@@ -38,9 +38,7 @@ end
 ---@param file pillion.FilePreview
 ---@param buftype string
 local function make(approval, side, file, buftype)
-  local buffer = page.scratch(("pillion://%s/%s (%s)"):format(approval.id, escape.visible(file.path), side), buftype)
-  vim.b[buffer].pillion_approval = approval.id
-  return buffer
+  return page.of_request(approval, ("%s (%s)"):format(escape.visible(file.path), side), buftype)
 end
 
 --- Colours at once; the filetype with all that hangs on it (indenting, plugins, a search for Python that takes a second) when

@@ -277,7 +277,7 @@ function M.ended(request, outcome, kept)
   local sheet = M.new()
   sheet:line(words.ending(outcome), "Heading")
   sheet:gap()
-  sheet:line("Nothing was done, and it can no longer be approved. You can close this tab.")
+  sheet:line("Nothing was done, and it can no longer be approved. Press q to close this.")
   if kept then
     sheet:line("What you wrote is kept in the window beside this one.", "Warning")
   end
