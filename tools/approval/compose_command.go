@@ -23,17 +23,16 @@ const maxWhy = 300
 func (r *Request) composeCommand() {
 	p := &r.Preview
 	p.Lines, p.Subject = visibleLines(p.Command), visible(p.Command)
-	p.Act, p.Deed = "run a command", "run "+p.Subject
+	p.Act, p.Question, p.Deed = "run a command", "Run a command?", "run "+p.Subject
 	var given commandArguments
 	_ = json.Unmarshal(r.Arguments, &given) //nolint:errcheck // the tool has decoded them
 	if given.ProcessID != "" {
-		p.Act, p.Deed = "start a process", "start "+p.Subject
+		p.Act, p.Question, p.Deed = "start a process", "Start a process?", "start "+p.Subject
 		r.add(NewFact("process", "Process", visible(given.ProcessID)+": runs until it ends, you stop it or the agent disconnects"))
 	}
 	if what := risk(p.Parts); what != "" {
 		p.Act += " that " + what
 	}
-	p.Question = strings.ToUpper(p.Act[:1]) + p.Act[1:] + "?"
 	r.add(NewFact("why", "The agent says", visible(fault.Clip(strings.TrimSpace(given.Why), maxWhy))))
 	r.add(folder(p.Cwd))
 	r.add(r.reasons().with(p.onlyPart()))
