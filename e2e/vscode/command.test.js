@@ -182,7 +182,7 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
   const agent = await it.agent();
   await agent.call('list_files', {});
   const mode = window.page.locator('.part.statusbar [id*="pillion.mode"]').first();
-  await eventually('the status bar shows the mode', async () => /default/.test(await mode.innerText()));
+  await eventually('the status bar shows the mode', async () => /Ask/.test(await mode.innerText()));
   const row = (/** @type {string} */ text) => window.page.locator('.quick-input-widget .monaco-list-row', { hasText: text });
   await mode.click();
   await row('Full Access').click();
@@ -190,7 +190,7 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
   await window.screenshot('full-access-asks');
   await window.press('Enter'); // takes the first, which says no
   await eventually('the list is gone', async () => !(await row('may run any command as me').isVisible()));
-  assert.match(await mode.innerText(), /default/);
+  assert.match(await mode.innerText(), /Ask/);
   await mode.click();
   await row('Full Access').click();
   await row('may run any command as me').click();

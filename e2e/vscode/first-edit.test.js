@@ -5,9 +5,11 @@ import path from 'node:path';
 import { eventually } from '../rig/expect.js';
 import { edit, edited, files } from '../rig/greeting.js';
 import { tree } from '../rig/places.js';
-import { ride } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const most = 60;
+
+shareEditor();
 
 ride(`an agent is connected, started, asked, and its edit approved, in at most ${most} keys`, files, async (it) => {
   const { window, sandbox } = it;
