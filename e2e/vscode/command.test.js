@@ -76,7 +76,7 @@ ride('edited, or after saving what it misses: what runs is what the user meant',
   await window.type('delta\n');
   const second = agent.call('run_command', { command: 'sh count.sh' });
   const dialog = await (await window.dialog(question)).drawn();
-  assert.match(await dialog.pageText(), /Unsaved changes not included +words\.txt/);
+  assert.match(await dialog.pageText(), /Unsaved changes not included\s+words\.txt/);
   await window.screenshot('save-and-run');
   assert.equal(sandbox.read('words.txt'), files['words.txt']);
   await dialog.press('Save and Run');

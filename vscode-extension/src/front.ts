@@ -20,6 +20,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private inSight = new Set<string>();
   private active: string | undefined;
   private activeSince = 0;
+  /** Those of which an editor is drawn. */
+  private drawn = new Set<string>();
   /** Whether the page of a dead dialog is left to the user who was looking, or makes room for the next question. */
   private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
@@ -44,9 +46,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
         this.look();
       }),
       window.onDidChangeVisibleTextEditors((editors) => {
-        editors.map(({ document: { uri } }) => uri).filter(({ scheme }) => scheme === proposal).forEach((uri) => {
-          this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri));
-        });
+        this.draws(editors.map(({ document: { uri } }) => uri));
       }),
     );
   }
@@ -183,6 +183,21 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       }
     }
     await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) === approval.id)); // where the focus was in it, it goes on to what is there
+  }
+
+  /** A tab is there before its editor and its buttons are: of a busy window much sooner. The half second begins with both. */
+  private draws(uris: readonly Uri[]): void {
+    const drawn = new Set(uris.map((uri) => approvalIdOf(uri) ?? ""));
+    [...drawn].filter((id) => !this.drawn.has(id)).forEach((id) => {
+      const approval = this.approvals.get(id);
+      if (approval) {
+        appears(approval);
+      }
+    });
+    this.drawn = drawn;
+    uris.filter(({ scheme }) => scheme === proposal).forEach((uri) => {
+      this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri));
+    });
   }
 
   /** A dialog that comes into sight takes no answer at first. */
