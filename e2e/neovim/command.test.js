@@ -249,7 +249,7 @@ ride('an agent asks the user something', files, async (it) => {
   const agent = await it.agent();
   const call = agent.call('prompt_user', { message: 'Which colour?', actions: ['red', 'blue'] });
   await eventually('it waits', async () => (await nvim.waits()) === 1);
-  await nvim.sees('an agent asks: Which colour?');
+  await nvim.sees('scripted-agent asks: Which colour?');
   nvim.screenshot('prompt-announced');
   await nvim.type('blue'); // no answer: it goes where the user is typing
   await nvim.press('<Esc>');
