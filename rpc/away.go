@@ -31,9 +31,9 @@ func (s *server) focused(_ context.Context, raw json.RawMessage) (any, error) {
 	return nil, nil
 }
 
-// fetchUser shows a notification of the system where the user has left the window: an editor's
+// notifyAway shows a notification of the system where the user has left the window: an editor's
 // own would not be seen.
-func (d *dialogs) fetchUser(by approval.Agent, wants string) {
+func (d *dialogs) notifyAway(by approval.Agent, wants string) {
 	if d.server.away.Load() {
 		go notifySystem("Pillion", fault.Line(fault.Clip(by.Name, 40)+" "+fault.Clip(wants, 200)))
 	}
@@ -46,7 +46,7 @@ var systemFolders = []string{"/usr/bin", "/usr/local/bin", "/run/current-system/
 // is none.
 var notifiers = [][]string{
 	{"notify-send", "--app-name=Pillion", "--"},
-	{"osascript", "-e", "on run words", "-e", "display notification (item 2 of words) with title (item 1 of words)", "-e", "end run", "--"},
+	{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--"},
 }
 
 const notifyTime = 5 * time.Second

@@ -12,9 +12,9 @@ import (
 	"pillion/tools/approval"
 )
 
-// TestWhoIsAwayIsFetched, by a program of the system, whose words are the agent's without
+// TestWhoIsAwayIsNotified, by a program of the system, whose words are the agent's without
 // what could steer it; whoever is there is not.
-func TestWhoIsAwayIsFetched(t *testing.T) {
+func TestWhoIsAwayIsNotified(t *testing.T) {
 	dir := t.TempDir()
 	said := filepath.Join(dir, "said")
 	if err := syscall.Mkfifo(said, 0o600); err != nil {
@@ -38,10 +38,10 @@ func TestWhoIsAwayIsFetched(t *testing.T) {
 	for _, params := range []string{`{}`, `{"focused": true}`} {
 		here(`{"focused": false}`)
 		here(params)
-		d.fetchUser(approval.Agent{Name: "claude"}, "wants somebody who is there")
+		d.notifyAway(approval.Agent{Name: "claude"}, "wants somebody who is there")
 	}
 	here(`{"focused": false}`)
-	d.fetchUser(approval.Agent{Name: "claude\x1b"}, "wants to --run \u202e")
+	d.notifyAway(approval.Agent{Name: "claude\x1b"}, "wants to --run \u202e")
 	got, err := os.ReadFile(said) // when it has been said
 	if want := "--app-name=Pillion\n--\nPillion\nclaude\\x1b wants to --run \\u202e\n"; err != nil || string(got) != want {
 		t.Errorf("said %q: %v", got, err)

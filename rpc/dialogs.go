@@ -44,7 +44,7 @@ func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer,
 	if !d.client.Capabilities.Approval {
 		return d.askPlainly(ctx, r)
 	}
-	d.fetchUser(r.Agent, "wants to "+r.Preview.Deed)
+	d.notifyAway(r.Agent, "wants to "+r.Preview.Deed)
 	wait, err := d.begin(ctx, r)
 	var a approval.Answer
 	if err == nil {
@@ -125,7 +125,7 @@ func (d *dialogs) Prompt(ctx context.Context, by approval.Agent, message string,
 	var answer struct {
 		Action string `json:"action"`
 	}
-	d.fetchUser(by, "asks: "+message)
+	d.notifyAway(by, "asks: "+message)
 	err := d.server.conn.Call(ctx, "prompt/user", promptUser{rand.Text(), by, message, actions}, &answer)
 	return answer.Action, promptFault(err)
 }
