@@ -76,7 +76,7 @@ func (c editorCall) show(raw []byte) int {
 func tellOfEditor(folder string) {
 	style := terminal.StyleOf(os.Stderr)
 	if dir, err := filepath.Abs(folder); err == nil && style.Width > 0 {
-		if _, open, err := relay.Find(dir); err == nil && open {
+		if entry, open, err := relay.Find(dir); err == nil && open && entry.Kind == relay.KindEditor {
 			fmt.Fprintln(os.Stderr, style.Dim("An editor is open on this folder: its unsaved text is not seen here. --editor goes through it."))
 		}
 	}

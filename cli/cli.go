@@ -80,15 +80,15 @@ func Run(args []string, from Build) int {
 	case args[0] == completer:
 		return complete(args[1:])
 	}
-	c, rest, ok := find(today(args))
+	c, rest, ok := find(renamed(args))
 	if !ok {
 		return unknown(args[0])
 	}
 	return c.run(rest)
 }
 
-// today is what commands are called now that had other names.
-func today(args []string) []string {
+// renamed has the names of today for commands that had others.
+func renamed(args []string) []string {
 	switch {
 	case args[0] == "--version":
 		return append([]string{"version"}, args[1:]...)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -70,4 +71,17 @@ func explainTo(starter, command string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		fmt.Fprintf(os.Stderr, "%s is started by %s and waits for it here; Ctrl+C ends it. See `%[1]s --help`.\n", command, starter)
 	}
+}
+
+// realFolder is a folder that was named on the command line, as sidecars know it: absolute,
+// and without links where it is there.
+func realFolder(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	return abs, nil
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -49,8 +48,8 @@ func logCommand(args []string) int {
 		return code
 	}
 	dir, err := state.Folder("audit")
-	if err == nil {
-		err = v.resolveFolder()
+	if err == nil && v.folder != "" {
+		v.folder, err = realFolder(v.folder)
 	}
 	if err != nil {
 		return fail(err)
@@ -65,21 +64,6 @@ func logCommand(args []string) int {
 		return fail(err)
 	}
 	return 0
-}
-
-func (v *logView) resolveFolder() error {
-	if v.folder == "" {
-		return nil
-	}
-	abs, err := filepath.Abs(v.folder)
-	if err != nil {
-		return err
-	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = real
-	}
-	v.folder = abs
-	return nil
 }
 
 func (v *logView) wants(e audit.Entry) bool {
@@ -108,7 +92,7 @@ func (v *logView) showLatest(dir string) (last int64, err error) {
 	return last, err
 }
 
-// follow goes on until it is interrupted, or nobody reads it any more.
+// follow goes on until it is interrupted.
 func (v *logView) follow(ctx context.Context, dir string, after int64) error {
 	return audit.Follow(ctx, dir, after, func(e audit.Entry) {
 		if v.wants(e) {

@@ -53,7 +53,8 @@ func sessionCommand(args []string) int {
 	if *forget != "" && (len(operands) > 0 || *follow) {
 		return misuse("pillion session", "--forget takes one id and nothing else")
 	}
-	err := v.inFolder()
+	var err error
+	v.folder, err = realFolder(v.folder)
 	switch {
 	case err != nil:
 	case *forget != "":
@@ -78,18 +79,6 @@ type sessionView struct {
 	asJSON bool
 	out    io.Writer
 	now    func() time.Time
-}
-
-func (v *sessionView) inFolder() error {
-	abs, err := filepath.Abs(v.folder)
-	if err != nil {
-		return err
-	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = real
-	}
-	v.folder = abs
-	return nil
 }
 
 // sessions are those of the folder, the latest first.
