@@ -222,6 +222,14 @@ func (p part) mayRun(program string) bool {
 	return operands == 0 && runsOthers[programName(first)]
 }
 
+func (p part) texts() []string {
+	var out []string
+	for _, w := range p.words {
+		out = append(out, w.text)
+	}
+	return out
+}
+
 // steering are the variables by which programs, and the shell, come to run others.
 var steering = regexp.MustCompile(`^(PATH|ENV|BASH_ENV|IFS|PS4|PAGER|EDITOR|VISUAL|(LD|DYLD|GIT)_.*)$`)
 

@@ -23,7 +23,7 @@ var listed = map[string][]string{
 	"stat": words("-[Lft] -c= --dereference --file-system --format= --printf= --terse"),
 	"du":   words("-[abchkmsx] -d# --all --apparent-size --max-depth= --human-readable --summarize --total"),
 	"df":   words("-[Tahikm] --human-readable --print-type"),
-	"find": words("-[HLP] -# -name= -iname= -path= -ipath= -regex= -iregex= -type= -maxdepth# -mindepth# -size= -mtime= -mmin= -newer= -perm= -empty -print -print0 -not -a -o -and -or -prune"),
+	"find": words("-P -# -name= -iname= -path= -ipath= -regex= -iregex= -type= -maxdepth# -mindepth# -size= -mtime= -mmin= -newer= -perm= -empty -print -print0 -not -a -o -and -or -prune"),
 	"grep": words("-[EFGHLbchilnoqsvwxz] -A# -B# -C# -m# -e= --after-context= --before-context= --context= --color --color= --count --extended-regexp --fixed-strings --ignore-case --invert-match --line-number --max-count= --only-matching --word-regexp --"),
 	"sort": words("-[MRVbdfghinrsuz] -k= -t= --key= --numeric-sort --reverse --unique"),
 	"uniq": words("-[Dcdiu] -f# -s# -w# --count --repeated --unique"),
@@ -109,10 +109,7 @@ const readsTool = "read_only_commands"
 
 // onlyReads says whether a part is of a listed program that only reads, with listed options.
 func onlyReads(p part) bool {
-	var texts []string
-	for _, w := range p.words {
-		texts = append(texts, w.text)
-	}
+	texts := p.texts()
 	_, n, ok := listing(texts)
 	return ok && (n == 1 || texts[0] == "git" && texts[1] != "add") && onlyListed(texts[:n], p.words[n:])
 }

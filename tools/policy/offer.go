@@ -116,11 +116,7 @@ func (r Request) narrowPattern() (Rule, bool) {
 		if n == 0 {
 			return Rule{}, false
 		}
-		text := ""
-		for _, w := range p.words[:n] {
-			text += w.text + " "
-		}
-		return Rule{Tool: r.Tool, Specifier: text + "*", Folder: folder(r.Command.Cwd), Listed: true, pattern: true}, true
+		return Rule{Tool: r.Tool, Specifier: strings.Join(append(p.texts()[:n:n], "*"), " "), Folder: folder(r.Command.Cwd), Listed: true, pattern: true}, true
 	}
 	return Rule{}, false
 }
@@ -133,10 +129,7 @@ var scriptName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`)
 // patternWords is how many words of a part a pattern may begin with, 0 if none is
 // offered.
 func patternWords(p part) int {
-	var texts []string
-	for _, w := range p.words {
-		texts = append(texts, w.text)
-	}
+	texts := p.texts()
 	_, n, ok := listing(texts)
 	switch {
 	case !ok:
