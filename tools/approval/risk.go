@@ -10,26 +10,22 @@ import (
 // that". It says what the line says; it decides nothing.
 func risk(parts []CommandPart) string {
 	var all []string
+	first := ""
 	for _, p := range parts {
-		if len(p.Argv) > 0 {
-			all = append(all, programOf(p.Argv))
+		if len(p.Argv) == 0 {
+			continue
+		}
+		program := path.Base(p.Argv[0])
+		all = append(all, program)
+		if first == "" {
+			first = riskOf(program, p.Argv[1:])
 		}
 	}
 	if slices.ContainsFunc(all, of("curl", "wget")) && slices.ContainsFunc(all, of("sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "perl", "ruby", "php", "eval", "source")) {
 		return "downloads and runs code"
 	}
-	for _, p := range parts {
-		if len(p.Argv) == 0 {
-			continue
-		}
-		if what := riskOf(programOf(p.Argv), p.Argv[1:]); what != "" {
-			return what
-		}
-	}
-	return ""
+	return first
 }
-
-func programOf(argv []string) string { return path.Base(argv[0]) }
 
 func of(names ...string) func(string) bool {
 	return func(name string) bool { return slices.Contains(names, name) }

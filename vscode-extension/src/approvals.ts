@@ -53,6 +53,7 @@ export class Approval {
     return this.files.length === 0 || this.texts.length < this.files.length;
   }
 
+  /** What of it the user takes. */
   get chosen(): Chosen {
     return this.selection;
   }
@@ -121,7 +122,6 @@ export class Approval {
   see(path = ""): boolean {
     return this.seen.size < this.seen.add(path).size;
   }
-
 
   disarm(): void {
     this.armedAt = this.now() + inertMs;
