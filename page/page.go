@@ -8,7 +8,6 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -260,7 +259,7 @@ func (p *Page) Heard(a tools.Activity) {
 		return
 	}
 	p.update(func() {
-		text := fault.Quote(a.Agent.Name) + " " + a.Tool + ": " + strings.Join(strings.Fields(fault.Escape(cmp.Or(a.Summary, a.Title))), " ")
+		text := fault.Quote(a.Agent.Name) + " " + a.Tool + ": " + strings.Join(strings.Fields(fault.Escape(a.Summary)), " ")
 		p.note(line{a.SessionID + "/" + a.CallID, a.State, text})
 	})
 }

@@ -3,10 +3,6 @@ package rpc
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"time"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
@@ -35,33 +31,6 @@ func (s *server) focused(_ context.Context, raw json.RawMessage) (any, error) {
 // own would not be seen.
 func (d *dialogs) notifyAway(by approval.Agent, wants string) {
 	if d.server.away.Load() {
-		go notifySystem("Pillion", fault.Line(fault.Clip(by.Name, 40)+" "+fault.Clip(wants, 200)))
-	}
-}
-
-// systemFolders are where programs of the system are, and none of a project's.
-var systemFolders = []string{"/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/opt/homebrew/bin"}
-
-// notifiers show a notification; the title and the text follow their words. Of Windows there
-// is none.
-var notifiers = [][]string{
-	{"notify-send", "--app-name=Pillion", "--"},
-	{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--"},
-}
-
-const notifyTime = 5 * time.Second
-
-// notifySystem does nothing where there is no such program, or no desktop.
-func notifySystem(title, text string) {
-	ctx, cancel := context.WithTimeout(context.Background(), notifyTime)
-	defer cancel()
-	for _, words := range notifiers {
-		for _, folder := range systemFolders {
-			program := filepath.Join(folder, words[0])
-			if _, err := os.Stat(program); err == nil {
-				_ = exec.CommandContext(ctx, program, append(append([]string{}, words[1:]...), title, text)...).Run()
-				return
-			}
-		}
+		d.server.running().Notify(fault.Line(fault.Clip(by.Name, 40) + " " + fault.Clip(wants, 200)))
 	}
 }

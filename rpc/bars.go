@@ -136,7 +136,11 @@ type progressValue struct {
 
 // barTitle is one line that says who does what.
 func barTitle(a tools.Activity) string {
-	return oneLine(fault.Quote(a.Agent.Name) + ": " + a.Title)
+	what := a.Title
+	if a.Summary != "" {
+		what = a.Summary
+	}
+	return oneLine(fault.Quote(a.Agent.Name) + ": " + what)
 }
 
 func barMessage(a tools.Activity) string {

@@ -73,6 +73,8 @@ type Core struct {
 	Trust func(path, hash string) error
 	// Focused notes that this window is the one the user used last.
 	Focused func()
+	// Notify shows a line to a user who is in no window of the editor, and does not wait.
+	Notify func(text string)
 	// Opened notes that the editor opened a file.
 	Opened func(workspace.Path)
 	// Saved notes that the editor wrote a file, WatchedFiles that its own watcher saw

@@ -59,6 +59,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		Processes:      c.processes,
 		Configure:      func(raw json.RawMessage) { c.configure(reported(s, raw)) },
 		Focused:        agents.Focused,
+		Notify:         notify,
 		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },
 		Ready:          c.Announce,
 		Opened:         c.languages.Opened,

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ const longCall = time.Second
 // line is a call on one line of the terminal.
 func (w *Watch) line(sign string, a tools.Activity) string {
 	head := fault.Quote(a.Agent.Name) + " " + a.Tool
-	text := []rune(head + ": " + strings.Join(strings.Fields(fault.Escape(cmp.Or(a.Summary, a.Title))), " "))
+	text := []rune(head + ": " + strings.Join(strings.Fields(fault.Escape(a.Summary)), " "))
 	if room := w.currentStyle().Width - len("  x "); w.currentStyle().Width > 0 && len(text) > room {
 		text = append(text[:max(room-1, 0)], '…')
 	}

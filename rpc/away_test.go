@@ -1,0 +1,28 @@
+package rpc
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"pillion/tools/approval"
+)
+
+// TestWhoIsAwayIsNotified, in words without what could steer a terminal or a desktop; whoever
+// is there is not.
+func TestWhoIsAwayIsNotified(t *testing.T) {
+	var said []string
+	s := &server{core: &Core{Focused: func() {}, Notify: func(text string) { said = append(said, text) }}, state: running}
+	d := newDialogs(s, client{})
+	for _, params := range []string{`{}`, `{"focused": true}`, `{"focused": false}`} {
+		for _, params := range []string{`{"focused": false}`, params} {
+			if _, err := s.focused(t.Context(), json.RawMessage(params)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.notifyAway(approval.Agent{Name: "claude\x1b"}, "wants to --run \u202e")
+	}
+	if want := []string{`claude\x1b wants to --run \u202e`}; !slices.Equal(said, want) {
+		t.Errorf("said %q, want %q", said, want)
+	}
+}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package sidecar
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestNotify: a program of the system shows it, and takes no word of it for an option.
+func TestNotify(t *testing.T) {
+	dir := t.TempDir()
+	said := filepath.Join(dir, "said")
+	if err := syscall.Mkfifo(said, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >" + said + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "notify-send"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	folders := systemFolders
+	systemFolders = []string{dir}
+	t.Cleanup(func() { systemFolders = folders })
+	notify("--help")
+	got, err := os.ReadFile(said) // when it has been said
+	if want := "--app-name=Pillion\n--\nPillion\n--help\n"; err != nil || string(got) != want {
+		t.Errorf("said %q: %v", got, err)
+	}
+}
