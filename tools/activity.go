@@ -19,7 +19,7 @@ type Activity struct {
 	Title      string         `json:"title"`          // what the call does: "Edit app.py"
 	Path       string         `json:"path,omitempty"` // the file that it is about, of several the first
 	State      State          `json:"state"`
-	Summary    string         `json:"summary"` // what came of it; empty until it is over
+	Summary    string         `json:"summary"` // what came of it; while it waits and runs, the title
 	Started    time.Time      `json:"started"`
 	DurationMS int64          `json:"durationMs"`
 	// Shows is the kind of what Registry.Show has of it, Problem the first error or warning

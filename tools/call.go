@@ -100,7 +100,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 			return p.ended(err)
 		}
 	}
-	r.report(c, p, Activity{State: Running}, started)
+	r.report(c, p, Activity{State: Running, Summary: p.title()}, started)
 	answer, err := r.do(ctx, p, started)
 	if err != nil {
 		return p.ended(err)
@@ -180,7 +180,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 		return err
 	}
 	defer leave()
-	r.report(p.call, p, Activity{State: Waiting}, started)
+	r.report(p.call, p, Activity{State: Waiting, Summary: p.title()}, started)
 	stop := p.watch()
 	defer stop()
 	answer, err := r.Approvals.Ask(ctx, p)

@@ -217,8 +217,8 @@ func (l *link) heard(a tools.Activity) {
 	l.talk.Called(row)
 	switch {
 	case is && !was:
-		l.send(encode(agentStatus{"agent_status", conversation.WaitingApproval, a.Title}), false)
+		l.send(encode(agentStatus{"agent_status", conversation.WaitingApproval, a.Summary}), false)
 	case was && a.State == tools.Running:
-		l.send(encode(agentStatus{"agent_status", conversation.ExecutingTool, a.Title}), false)
+		l.send(encode(agentStatus{"agent_status", conversation.ExecutingTool, a.Summary}), false)
 	}
 }

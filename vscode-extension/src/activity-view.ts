@@ -45,7 +45,7 @@ export class ActivityView implements TreeDataProvider<ActivityChanged>, Disposab
   getTreeItem(entry: ActivityChanged): TreeItem {
     const { state, problem } = entry;
     const title = short(entry.title || entry.tool, 100);
-    const outcome = state === "waiting" ? "waiting for you" : short(entry.summary, 120);
+    const outcome = state === "waiting" ? "waiting for you" : entry.summary === entry.title ? "" : short(entry.summary, 120);
     const item = new TreeItem(title);
     item.id = `${entry.sessionId}\n${entry.callId}`;
     item.contextValue = `call${this.journal.revertible(entry.callId) ? ".revertible" : ""}${problem ? ".problem" : ""}`;
