@@ -1,6 +1,7 @@
 // An agent's own program in a terminal of VS Code, and what is put into its prompt. It is never sent there: the user does that.
 
 import { type Terminal, window, workspace } from "vscode";
+import { pasted, visible } from "./escape";
 import { say } from "./notices";
 import { isName } from "./set-up";
 import type { Handler, Workbench } from "./workbench";
@@ -43,9 +44,9 @@ function sendSelection(): void {
   const path = workspace.asRelativePath(document.uri, false);
   last.show();
   if (selection.isEmpty) {
-    last.sendText(`@${path} `, false);
+    last.sendText(`@${visible(path)} `, false);
     return;
   }
   const text = `${path}:${String(selection.start.line + 1)}-${String(selection.end.line + 1)}\n\`\`\`${document.languageId}\n${document.getText(selection)}\n\`\`\``;
-  last.sendText(`\u001b[200~${text}\u001b[201~`, false);
+  last.sendText(pasted(text), false);
 }

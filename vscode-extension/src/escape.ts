@@ -27,6 +27,12 @@ export function visibleLines(text: string): string[] {
   return text.split("\n").map(visible);
 }
 
+/** Several lines as one paste into a terminal: nothing in them ends the paste or steers the terminal. */
+export function pasted(text: string): string {
+  const lines = text.replaceAll("\r\n", "\n").split("\n");
+  return `\u001b[200~${lines.map((line) => line.split("\t").map(visible).join("\t")).join("\n")}\u001b[201~`;
+}
+
 /** One line of at most `limit` characters, cut in the middle so that both ends can be read. */
 export function short(text: string, limit: number): string {
   const characters = Array.from(visible(text));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodingOf } from "../../src/encoding";
-import { short, visible, withoutLinks } from "../../src/escape";
+import { pasted, short, visible, withoutLinks } from "../../src/escape";
 
 test("what cannot be seen is written out, what can be seen is not", () => {
   assert.equal(visible("a\u200bb\u2066c\u00a0d\u3000\u00ade\ufeff\u{e0041}\ufe0f\n"), "a\\u{200b}b\\u{2066}c\\u{a0}d\\u{3000}\\u{ad}e\\u{feff}\\u{e0041}\\u{fe0f}\\n");
@@ -29,4 +29,8 @@ test("encodings go by the names that the rest of the world uses", () => {
     "shift_jis",
     "gb18030",
   ]);
+});
+
+test("what is pasted into a terminal ends its paste nowhere", () => {
+  assert.equal(pasted("if a:\r\n\tb\u001b[201~\rrm x\n"), "\u001b[200~if a:\n\tb\\e[201~\\rrm x\n\u001b[201~");
 });
