@@ -1,49 +1,71 @@
 // The two test runners, `go test` and `node --test`: each run adds what its own output says to a tally.
 import { Tally, command } from './steps.mjs';
 
-/** `go test -json`: prints one line a package and the whole output of what failed. */
-export async function goTest(args, tally, options) {
+/**
+ * `go test` of packages beside one another. Tests that failed run once more when all others are done, alone: what passes
+ * then is counted, and named at the end.
+ */
+export async function goTest(flags, packages, tally, options) {
+  const first = await goTestOnce([...flags, ...packages], options);
+  tally.add(first.own);
+  for (const [name, tests] of first.failed) {
+    console.log(`\n-- once more, alone: ${name} ${tests.join(' ')}`);
+    const only = tests.length > 0 ? ['-run', `^(${tests.join('|')})$`] : []; // none: it ended before its tests did
+    const again = await goTestOnce([...flags, '-count=1', ...only, name], options);
+    tally.add(again.own);
+    if (again.error) tally.failed += Math.max(1, [...again.failed.values()].flat().length);
+    else tally.second.push(`${name}: ${tests.join(', ') || 'the package itself'}`);
+  }
+  if (first.error && (tally.failed > 0 || first.failed.size === 0)) throw first.error;
+}
+
+/** Prints one line a package and the whole output of what failed. Failures are in `failed`, by package, and not in `own`. */
+async function goTestOnce(args, options) {
+  const own = new Tally();
+  const failed = new Map();
+  const slowest = new Map();
   const output = new Map();
-  const keyOf = (event) => `${event.Package} ${event.Test ?? ''}`;
+  const keyOf = (event) => `${event.Package ?? event.ImportPath} ${event.Test ?? ''}`;
   const onEvent = (event) => {
     const key = keyOf(event);
-    switch (event.Action) {
-      case 'output':
-      case 'build-output':
-        output.set(key, (output.get(key) ?? '') + event.Output);
-        return;
-      case 'pass':
-      case 'fail':
-      case 'skip':
-        settle(event, output.get(key) ?? '', tally);
-        output.delete(key);
-    }
+    if (event.Action === 'output' || event.Action === 'build-output') output.set(key, (output.get(key) ?? '') + event.Output);
+    if (!['pass', 'fail', 'skip'].includes(event.Action)) return;
+    settle(event, { output: output.get(key) ?? '', own, failed, slowest });
+    output.delete(key);
   };
   const onLine = (line) => {
     const event = parseEvent(line);
     if (event) onEvent(event);
     else console.log(line);
   };
+  let error;
   try {
     await command('go', ['test', '-json', ...args], { ...options, onLine });
-  } finally {
-    for (const left of output.values()) process.stdout.write(left);
+  } catch (thrown) {
+    error = thrown;
   }
+  for (const left of output.values()) process.stdout.write(left);
+  return { own, failed, error };
 }
 
-function settle(event, output, tally) {
+function settle(event, { output, own, failed, slowest }) {
+  const seconds = event.Elapsed ?? 0;
   if (!event.Test) {
     const word = event.Action === 'skip' ? 'none' : event.Action; // a package without tests is no skipped test
-    console.log(`${word} ${event.Package} ${(event.Elapsed ?? 0).toFixed(1)} s`);
-    if (event.Action === 'fail') process.stdout.write(output);
+    const slow = slowest.get(event.Package);
+    console.log(`${word} ${event.Package} ${seconds.toFixed(1)} s${slow ? `, of which ${slow.test} ${slow.seconds.toFixed(1)} s` : ''}`);
+    if (event.Action !== 'fail') return;
+    process.stdout.write(output);
+    if (!failed.has(event.Package)) failed.set(event.Package, []);
     return;
   }
-  if (event.Action === 'pass') tally.passed++;
-  if (event.Action === 'skip') tally.skipped.push(`${event.Package} ${event.Test}: ${reason(output)}`);
-  if (event.Action === 'fail') {
-    tally.failed++;
-    process.stdout.write(output);
-  }
+  const outermost = !event.Test.includes('/');
+  if (outermost && seconds > Math.max(2, slowest.get(event.Package)?.seconds ?? 0)) slowest.set(event.Package, { test: event.Test, seconds });
+  if (event.Action === 'pass') own.passed++;
+  if (event.Action === 'skip') own.skipped.push(`${event.Package} ${event.Test}: ${reason(output)}`);
+  if (event.Action !== 'fail') return;
+  process.stdout.write(output);
+  if (outermost) failed.set(event.Package, [...failed.get(event.Package) ?? [], event.Test]);
 }
 
 function reason(output) {

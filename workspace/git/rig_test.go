@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(name, value)
 	}
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "250"} { // unless the command line says otherwise
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "60"} { // unless the command line says otherwise
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
