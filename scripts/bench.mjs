@@ -1,13 +1,15 @@
 // Speed and size against the npm MCP filesystem server, both through this one client in one run, and commands against the
 // same ones spawned from Go (scripts/bench), printed as ratios. `bench.mjs files` measures files alone (lib/bench-files.mjs),
 // `bench.mjs languages` questions about code (lib/bench-language.mjs), `bench.mjs git` questions about repositories
-// (lib/bench-git.mjs), `bench.mjs search` searches (lib/bench-search.mjs), `bench.mjs calls` all else.
+// (lib/bench-git.mjs), `bench.mjs search` searches (lib/bench-search.mjs), `bench.mjs editor` a request in VS Code
+// (lib/bench-editor.mjs), `bench.mjs calls` all else.
 // Numbers below the limit are kept promises; this prints, it does not fail: timings belong to no test.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { editorRows } from './lib/bench-editor.mjs';
 import { fileRows, median } from './lib/bench-files.mjs';
 import { gitRows } from './lib/bench-git.mjs';
 import { languageRows } from './lib/bench-language.mjs';
@@ -204,7 +206,7 @@ async function callRows() {
   commandRows(commands());
 }
 
-const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }), languages: () => languageRows({ pillion, sandbox, env, row }), git: () => gitRows({ root, pillion, sandbox, env, row }), search: () => searchRows({ root, pillion, sandbox, env, row }) };
+const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }), languages: () => languageRows({ pillion, sandbox, env, row }), git: () => gitRows({ root, pillion, sandbox, env, row }), search: () => searchRows({ root, pillion, sandbox, env, row }), editor: () => editorRows({ root, row }) };
 const wanted = process.argv.slice(2).filter((word) => word in parts);
 const drawn = path.resolve(process.argv.slice(2).find((word) => word.endsWith('.svg')) ?? path.join(root, 'artifacts/bench.svg'));
 try {
