@@ -79,6 +79,8 @@ func Run(args []string, from Build) int {
 		return part(args[1:])
 	case args[0] == completer:
 		return complete(args[1:])
+	case args[0] == prompter:
+		return prompt(args[1:])
 	}
 	c, rest, ok := find(renamed(args))
 	if !ok {

@@ -189,7 +189,11 @@ func who(e change.EntryInfo) string {
 	if e.SessionID == "" {
 		return fault.Line(e.Agent.Name)
 	}
-	return fmt.Sprintf("%s, session %s, turn %d", fault.Line(e.Agent.Name), fault.Line(e.SessionID), e.Turn)
+	turn := fmt.Sprintf("%s, session %s, turn %d", fault.Line(e.Agent.Name), fault.Line(e.SessionID), e.Turn)
+	if e.Prompt != "" {
+		turn += ", “" + fault.Line(e.Prompt) + "”"
+	}
+	return turn
 }
 
 // entry finds a change by the beginning of its ID.

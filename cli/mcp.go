@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"log"
@@ -104,18 +105,42 @@ func sessionName(getenv func(string) string) string {
 	return ""
 }
 
-// keyFor is where the session of that name is proven by; without a name that is nowhere.
+// keyFor is where the session of that name is proven by, and by what for the agent's hooks.
 func keyFor(name string) func(agent, folder string) mcp.Key {
 	return func(agent, folder string) mcp.Key {
+		key := agentKey{hooks: kept.OpenKey(agent, folder, processName(strconv.Itoa(os.Getppid())))}
 		if name == "" {
-			return nil
-		}
-		if key := kept.OpenKey(agent, folder, name); key != nil {
 			return key
 		}
-		log.Printf("another program has the session %s, so this one is new", fault.Quote(name))
-		return nil
+		if key.own = kept.OpenKey(agent, folder, name); key.own == nil {
+			log.Printf("another program has the session %s, so this one is new", fault.Quote(name))
+		}
+		return key
 	}
+}
+
+// processName is the name under which an agent's hooks find its session, while it runs.
+func processName(pid string) string { return "process-" + pid }
+
+// agentKey is a key under two names, of which nil ones are nowhere.
+type agentKey struct{ own, hooks *kept.Key }
+
+// Load is what the agent itself had, under its own name.
+func (k agentKey) Load() (p session.Proof) {
+	if k.own != nil {
+		p = k.own.Load()
+	}
+	return p
+}
+
+// Save implements mcp.Key.
+func (k agentKey) Save(p session.Proof) (err error) {
+	for _, key := range []*kept.Key{k.own, k.hooks} {
+		if key != nil {
+			err = errors.Join(err, key.Save(p))
+		}
+	}
+	return err
 }
 
 // standardInput can be closed while it is read. Of a terminal that is not true.

@@ -16,6 +16,7 @@ import (
 type journalParams struct {
 	SessionID string `json:"sessionId"`
 	Turn      int    `json:"turn"`
+	SinceTurn int    `json:"sinceTurn"` // this turn and all later ones
 	CallID    string `json:"callId"`
 	Path      string `json:"path"` // of one file in what is reverted
 	Limit     int    `json:"limit"`
@@ -49,7 +50,7 @@ func (s *server) journalList(_ context.Context, raw json.RawMessage) (any, error
 // selection leaves out what an earlier session did that had the id of one that is open:
 // the editor's own has the same in every sidecar.
 func (s *server) selection(p journalParams) change.Selection {
-	out := change.Selection{CallID: p.CallID, SessionID: p.SessionID, Turn: p.Turn, Path: p.Path}
+	out := change.Selection{CallID: p.CallID, SessionID: p.SessionID, Turn: p.Turn, SinceTurn: p.SinceTurn, Path: p.Path}
 	if owner, ok := s.running().Sessions.Get(p.SessionID); ok {
 		out.Since = owner.Info().Started
 	}
@@ -61,8 +62,8 @@ func (s *server) journalRevert(ctx context.Context, raw json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
-	if p.Turn != 0 && p.SessionID == "" && p.CallID == "" {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "turn needs a sessionId: turns are counted by session")
+	if p.Turn+p.SinceTurn != 0 && p.SessionID == "" && p.CallID == "" {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "a turn needs a sessionId: turns are counted by session")
 	}
 	return s.revert(ctx, p)
 }

@@ -391,9 +391,15 @@ func TestAConversation(t *testing.T) {
 	if f := c.Next(); f.Text("type") != "user_message" || f.Text("content") != "go on" {
 		t.Errorf("the message is %v", f)
 	}
-	c.Call("3", "glob", object{"pattern": "*"})
+	c.Call("3", "write_file", object{"path": "a.txt", "content": "a"})
+	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve"}
+	c.Next()
 	if f := c.Next(); f["result"] == nil {
 		t.Errorf("the next turn: %v", f)
+	}
+	var list struct{ Entries []struct{ Prompt string } }
+	if e.Must("journal/list", object{}, &list); len(list.Entries) != 1 || list.Entries[0].Prompt != "go on" {
+		t.Errorf("the turn is named %+v", list.Entries)
 	}
 	// The user disconnects: the view says so, and nothing can be sent.
 	e.Must("gateway/disconnect", object{}, nil)

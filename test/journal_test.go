@@ -140,11 +140,33 @@ func TestWhatGoesIsShown(t *testing.T) {
 func TestARevertNeedsASelector(t *testing.T) {
 	t.Parallel()
 	e := freely(t, testrig.Options{})
-	for _, params := range []object{{}, {"dryRun": true}, {"turn": 1}} {
+	for _, params := range []object{{}, {"dryRun": true}, {"turn": 1}, {"sinceTurn": 1}} {
 		if code := e.Code("journal/revert", params); code != wire.CodeInvalidParams {
 			t.Errorf("%v: code %d", params, code)
 		}
 	}
+}
+
+// TestTheFilesGoBackToBeforeATurn: with all later turns of the agent, and nothing else.
+func TestTheFilesGoBackToBeforeATurn(t *testing.T) {
+	t.Parallel()
+	e := freely(t, testrig.Options{})
+	for _, content := range []string{"first\n", "second\n", "third\n"} {
+		mustCall(t, e, content, "write_file", object{"path": "a.txt", "content": content})
+		mustCall(t, e, "made by "+content, "write_file", object{"path": content[:5] + ".txt", "content": content})
+		e.Must("session/newTurn", object{"sessionId": "ada"}, nil)
+	}
+	e.Must("tools/call", object{"name": "write_file", "arguments": object{"path": "other.txt", "content": "by another\n"}, "sessionId": "bob"}, nil)
+	var list struct{ Entries []map[string]any }
+	if e.Must("journal/list", object{"sessionId": "ada", "sinceTurn": 2}, &list); len(list.Entries) != 4 {
+		t.Errorf("listed %v", list.Entries)
+	}
+	var r reverted
+	e.Must("journal/revert", object{"sessionId": "ada", "sinceTurn": 2}, &r)
+	r.want(t, []string{"third.txt", "a.txt", "secon.txt"}, []string{}, []string{})
+	wantText(t, e, "a.txt", "first\n")
+	wantText(t, e, "first.txt", "first\n")
+	wantText(t, e, "other.txt", "by another\n")
 }
 
 // TestASessionIsPutBackAsOne: what the user typed into other lines stays, and what

@@ -271,9 +271,9 @@ func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answe
 
 // origin is whose change it is, for the journal.
 func (p *pending) origin() journal.Origin {
-	agent := p.call.Session.Agent()
+	agent, turn := p.call.Session.Agent(), p.call.Session.Turn()
 	return journal.Origin{
-		CallID: p.call.CallID, SessionID: p.call.Session.ID(), Turn: p.call.Session.Turn(),
+		CallID: p.call.CallID, SessionID: p.call.Session.ID(), Turn: turn, Prompt: p.call.Session.Prompt(turn),
 		Agent: agent.Name, Via: agent.Via, Tool: p.tool.Name, Title: p.title(),
 	}
 }

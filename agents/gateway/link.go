@@ -106,6 +106,7 @@ func (l *link) Say(text string) error {
 		return fault.New(fault.ExecutionFailed, "the agent is not connected; connect, then send the message again")
 	}
 	l.owner.NewTurn()
+	l.owner.Prompted(text)
 	l.send(encode(userMessage{"user_message", text}), true)
 	return nil
 }

@@ -16,7 +16,7 @@ func planClaude(o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	more, err := planJSON(o, "claude", claudeSettings(o), claudeRules(), len(files) > 0)
+	more, err := planJSON(o, "claude", claudeSettings(o), claudeRules(o), len(files) > 0)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -61,11 +61,12 @@ func claudeServer(o Options) []edit {
 	}
 }
 
-func claudeRules() []edit {
+func claudeRules(o Options) []edit {
 	rules := []edit{{path: []string{"permissions", "allow"}, item: "mcp__" + server + "__*", why: "allows Pillion's tools in advance: your editor asks instead"}}
 	for _, tool := range claudeOff {
 		rules = append(rules, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns off Claude Code's own tools that change files or run commands: " + strings.Join(claudeOff, ", ")})
 	}
+	rules = append(rules, promptHook(o, "claude", "UserPromptSubmit", 5)...)
 	return append(rules, edit{
 		path: []string{"env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"}, value: "0",
 		why: "keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (applies to your other MCP servers too)",

@@ -41,6 +41,10 @@
 //     server, so it holds for the user's other servers as well.
 //   - A bare tool name in permissions.deny takes the tool from the model. A
 //     name that is no tool (MultiEdit, REPL) prints a warning at each start.
+//   - Hooks of UserPromptSubmit get {session_id, cwd, prompt, source}; what one prints is
+//     the model's to read. source is "user", "sdk" (-p) or something else, which is not the
+//     user's. CLAUDE_PID and CLAUDE_CODE_SESSION_ID are in its environment; after /clear the
+//     id is another one than the servers have.
 //   - .claude/settings.local.json is read from the folder it is started in
 //     alone, not from the folders above: hence scope user by default.
 //
@@ -69,6 +73,8 @@
 //   - trust: no question of its own. timeout (ms): default 10 minutes.
 //   - permissions.deny takes tools from the model in every approval mode,
 //     yolo included, also through the tool_call bridge.
+//   - Hooks of UserPromptSubmit run before the model gets a tool's result as well: what the
+//     user wrote is submitted_prompt. timeout is in seconds, below 1000.
 //
 // Gemini CLI (0.61.0):
 //   - ~/.gemini/settings.json ($GEMINI_CLI_HOME/.gemini) or the project's. In
@@ -79,6 +85,8 @@
 //     names: ours of the same name go too, hence names of their own for it
 //     (package mcp). tools.core becomes rules that allow what it names without
 //     a question and deny all else, other servers' tools included.
+//   - Hooks of BeforeAgent get the prompt. timeout is in ms. A session's id is in a hook's
+//     environment, and not in a server's: there the process is what both know.
 //   - Variables with KEY, TOKEN, AUTH and the like in their names are stripped;
 //     env names what is passed on, $NAME stands for the value.
 //

@@ -17,7 +17,7 @@ func FuzzJSONKeepsTheRest(f *testing.F) {
 		f.Add(s)
 	}
 	o := Options{Binary: "/p"}
-	edits := append(qwenEdits(o), claudeRules()...)
+	edits := append(qwenEdits(o), claudeRules(o)...)
 	f.Fuzz(func(t *testing.T, text string) {
 		doc, err := parseJSON("x", text)
 		if err != nil {

@@ -45,7 +45,7 @@ func geminiEdits(o Options) []edit {
 	for _, tool := range geminiOff {
 		edits = append(edits, edit{path: []string{"tools", "exclude"}, item: tool, why: "turns off Gemini CLI's own tools that change files or run commands: " + strings.Join(geminiOff, ", ")})
 	}
-	return edits
+	return append(edits, promptHook(o, "gemini", "BeforeAgent", 5000)...)
 }
 
 func geminiNotes(o Options) []string {

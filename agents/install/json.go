@@ -127,20 +127,26 @@ func (j *jsonText) set(path []string, value any) (changed bool, err error) {
 	return true, nil
 }
 
-// add appends item to the array at path if it is not in it.
-func (j *jsonText) add(path []string, item string) (changed bool, err error) {
+// add has the array at path contain value, in the place of what item names or at the end.
+func (j *jsonText) add(path []string, item string, value any) (changed bool, err error) {
 	v, depth := j.find(path)
 	if depth < len(path) {
-		return j.set(path, []any{item})
+		return j.set(path, []any{value})
 	}
 	arr, ok := v.Value.(*hujson.Array)
 	if !ok {
 		return false, j.wrongKind(path, "an array")
 	}
-	if indexString(arr, item) >= 0 {
+	i := indexItem(arr, item)
+	if i < 0 {
+		j.insert(j.span(v), "", value)
+		return true, nil
+	}
+	e := arr.Elements[i]
+	if equalJSON(decodeValue(e), value) {
 		return false, nil
 	}
-	j.insert(j.span(v), "", item)
+	j.splice(e.StartOffset, e.EndOffset, j.format(value, j.lineIndent(e.StartOffset), false))
 	return true, nil
 }
 
@@ -173,7 +179,7 @@ func (j *jsonText) drop(path []string, item string, keep int) (changed bool) {
 	if depth < len(path) || !ok {
 		return false
 	}
-	i := indexString(arr, item)
+	i := indexItem(arr, item)
 	if i < 0 {
 		return false
 	}
@@ -340,11 +346,24 @@ func (j *jsonText) lineIndent(offset int) string {
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-func indexString(arr *hujson.Array, s string) int {
-	return slices.IndexFunc(arr.Elements, func(e hujson.Value) bool {
-		lit, ok := e.Value.(hujson.Literal)
-		return ok && lit.Kind() == '"' && lit.String() == s
-	})
+func indexItem(arr *hujson.Array, item string) int {
+	return slices.IndexFunc(arr.Elements, func(e hujson.Value) bool { return isItem(decodeValue(e), item) })
+}
+
+// isItem says that an element of an array is what item names: that text, or a group of one
+// hook whose command has it.
+func isItem(element any, item string) bool {
+	group, ok := element.(map[string]any)
+	if !ok {
+		return element == item
+	}
+	hooks, _ := group["hooks"].([]any)
+	if len(hooks) != 1 {
+		return false
+	}
+	hook, _ := hooks[0].(map[string]any)
+	command, _ := hook["command"].(string)
+	return strings.Contains(command, item)
 }
 
 // decodeValue gives a parsed value as plain values. Numbers stay as written:

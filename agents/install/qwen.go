@@ -43,7 +43,7 @@ func qwenEdits(o Options) []edit {
 	for _, tool := range qwenOff {
 		edits = append(edits, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns off Qwen Code's own tools that change files or run commands: " + strings.Join(qwenOff, ", ")})
 	}
-	return edits
+	return append(edits, promptHook(o, "qwen", "UserPromptSubmit", 5)...)
 }
 
 func qwenNotes(o Options) []string {

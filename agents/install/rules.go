@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,8 +18,8 @@ import (
 // edit is one thing that an agent's JSON settings must say.
 type edit struct {
 	path  []string
-	value any    // what stands at path, or
-	item  string // what the array at path contains
+	value any    // what stands at path, or is in the array there
+	item  string // what the array at path contains, or how the value is known there
 	why   string
 	ours  bool // the whole of path belongs to Pillion: uninstalling needs no memory of it
 }
@@ -132,7 +133,7 @@ func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, e
 		_, depth := before.find(e.path)
 		var changed bool
 		if e.item != "" {
-			changed, err = doc.add(e.path, e.item)
+			changed, err = doc.add(e.path, e.item, cmp.Or(e.value, any(e.item)))
 		} else {
 			changed, err = doc.set(e.path, e.value)
 		}
@@ -236,7 +237,7 @@ func strip(m map[string]any, path []string, item string) {
 			delete(m, name)
 		}
 	case []any:
-		x = slices.DeleteFunc(x, func(v any) bool { return item != "" && v == item })
+		x = slices.DeleteFunc(x, func(v any) bool { return item != "" && isItem(v, item) })
 		m[name] = x
 		if len(x) == 0 || item == "" {
 			delete(m, name)

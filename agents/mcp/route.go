@@ -169,7 +169,7 @@ func (r *route) had(agent, folder string) *back {
 
 // keep remembers the session that the agent has now.
 func (r *route) keep(had *back, now session.Proof) {
-	if now.Secret == "" || now == had.Proof {
+	if now.Secret == "" {
 		return
 	}
 	had.Proof = now

@@ -93,8 +93,11 @@ func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (an
 		return nil, nil
 	}
 	a.heard.Store(time.Now().UnixNano())
-	if req.Method == methodHello {
+	switch req.Method {
+	case methodHello:
 		return a.greet(req.Params)
+	case methodPrompt:
+		return a.server.prompt(req.Params)
 	}
 	owner := a.session.Load()
 	if owner == nil {
@@ -149,6 +152,17 @@ func (a *agent) open(raw json.RawMessage) (_ *session.Session, secret string, _ 
 	h.Session = nil // its secret is needed no longer
 	a.hi.Store(&h)
 	return owner, secret, nil
+}
+
+func (s *Server) prompt(raw json.RawMessage) (any, error) {
+	var p Prompt
+	if err := decode(raw, &p); err != nil {
+		return nil, err
+	}
+	if !sameSecret(p.Token, s.entry.Token) || !s.host.Sessions.Prompted(p.Session, p.Text) {
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "the token or the session is wrong")
+	}
+	return struct{}{}, nil
 }
 
 // check says what is wrong with how an agent introduces itself.

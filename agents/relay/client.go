@@ -29,13 +29,10 @@ type Client struct {
 // Dial connects to a sidecar and introduces the agent. The token, the version of
 // the protocol and the form of results are filled in.
 func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
-	var d net.Dialer
-	stream, err := d.DialContext(ctx, "unix", e.Socket)
+	c, err := connect(ctx, e)
 	if err != nil {
-		return nil, fmt.Errorf("the editor's pillion cannot be reached: %w", err)
+		return nil, err
 	}
-	c := &Client{progress: map[string]func(Progress){}}
-	c.conn = wire.NewConn(stream, wire.Options{Handler: c.handle, Logf: func(string, ...any) {}})
 	h.Token, h.ProtocolVersion, h.Brief = e.Token, ProtocolVersion, true
 	if err := c.conn.Call(ctx, methodHello, h, &c.welcome); err != nil {
 		_ = c.Close()
@@ -45,6 +42,27 @@ func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 		c.form = h.Form
 	}
 	return c, nil
+}
+
+func connect(ctx context.Context, e Entry) (*Client, error) {
+	var d net.Dialer
+	stream, err := d.DialContext(ctx, "unix", e.Socket)
+	if err != nil {
+		return nil, fmt.Errorf("the editor's pillion cannot be reached: %w", err)
+	}
+	c := &Client{progress: map[string]func(Progress){}}
+	c.conn = wire.NewConn(stream, wire.Options{Handler: c.handle, Logf: func(string, ...any) {}})
+	return c, nil
+}
+
+// Tell has a sidecar know that the user wrote to the agent whose session that is.
+func Tell(ctx context.Context, e Entry, of session.Proof, text string) error {
+	c, err := connect(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.conn.Call(ctx, methodPrompt, Prompt{e.Token, of, text}, nil)
 }
 
 // Editor is the name of the editor at the other end.

@@ -10,6 +10,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/internal/wire"
+	"pillion/tools/session"
 )
 
 // waitUntil polls for something that has no event.
@@ -36,6 +37,40 @@ func TestHelloComesFirst(t *testing.T) {
 	wantCode(t, c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil), wire.CodeInvalidRequest)
 	if err := c.Call(t.Context(), methodList, nil, nil); err != nil {
 		t.Errorf("tools/list without params: %v", err)
+	}
+}
+
+// keepsNothing has sessions proven, and keeps none.
+type keepsNothing struct{}
+
+func (keepsNothing) Hold(session.Owner, bool) session.Slot { return nil }
+func (keepsNothing) List() []session.Kept                  { return nil }
+func (keepsNothing) Forget(session.Owner) bool             { return false }
+
+func TestAPromptIsOfTheSessionThatIsProven(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	p.Sessions.Keep(keepsNothing{})
+	s := listen(t, registry(t), p)
+	one, other := dial(t, s.entry), dial(t, s.entry)
+	proof := one.Session()
+	stranger := s.entry
+	stranger.Token += "x"
+	for name, err := range map[string]error{
+		"another's secret": Tell(t.Context(), s.entry, session.Proof{ID: proof.ID, Secret: other.Session().Secret}, "mine"),
+		"no secret":        Tell(t.Context(), s.entry, session.Proof{ID: proof.ID}, "mine"),
+		"no such session":  Tell(t.Context(), s.entry, session.Proof{ID: "s-none", Secret: proof.Secret}, "mine"),
+		"a wrong token":    Tell(t.Context(), stranger, proof, "mine"),
+	} {
+		t.Run(name, func(t *testing.T) { wantCode(t, err, wire.CodeInvalidRequest) })
+	}
+	if err := Tell(t.Context(), s.entry, proof, "put the kettle on"); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{proof.ID: "put the kettle on", other.Session().ID: ""} {
+		of, _ := p.Sessions.Get(id)
+		if got := of.Prompt(1); got != want {
+			t.Errorf("the turn is named %q, want %q", got, want)
+		}
 	}
 }
 

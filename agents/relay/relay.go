@@ -4,7 +4,7 @@
 // Listen opens a sidecar's socket and puts an entry for it into the registry;
 // Find looks up the sidecar whose workspace holds a folder; Dial connects to it.
 // What is spoken is JSON-RPC in Content-Length frames (package wire) with a
-// method table of its own: agent/hello, tools/list, tools/call, $/cancelRequest,
+// method table of its own: agent/hello, tools/list, tools/call, $/cancelRequest, agent/prompt,
 // and $/progress, workspace/changed and tools/changed back.
 //
 // Who may connect: the socket is 0600 in a folder that is ours alone, the peer's
@@ -34,6 +34,7 @@ const (
 	methodHello    = "agent/hello"
 	methodList     = "tools/list"
 	methodCall     = "tools/call"
+	methodPrompt   = "agent/prompt"
 	methodProgress = "$/progress"
 	methodChanged  = "workspace/changed"
 	methodTools    = "tools/changed"
@@ -88,6 +89,14 @@ type Hello struct {
 	Dialect string `json:"dialect,omitempty"`
 	// Session is the session that the agent had before, and what it proves that by.
 	Session *session.Proof `json:"session,omitempty"`
+}
+
+// Prompt is the params of agent/prompt, by which a hook of the agent's says that the user
+// wrote to it. It takes the place of agent/hello.
+type Prompt struct {
+	Token   string        `json:"token"`
+	Session session.Proof `json:"session"`
+	Text    string        `json:"text"` // its first words
 }
 
 // FormText is the one other form of results.

@@ -48,6 +48,25 @@ ride('an agent’s edit is marked, listed and reverted after a look; and the rev
   assert.deepEqual(await nvim.lines('greet.py'), lines(edited));
 }, { ...automatic, opened: 'greet.py' });
 
+ride('each turn has the name of its prompt; the files go back to before one, with all later ones', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent('claude-code');
+  await agent.tools(); // as at the start of its program
+  for (const [prompt, content] of [['Say less', 'print("hi")\n'], ['No, say\nmore', 'print("good day")\n'], ['And shout', 'print("GOOD DAY")\n']]) {
+    agent.prompted(prompt);
+    assert.equal((await agent.call('write_file', { path: 'greet.py', content })).isError, false);
+  }
+  await nvim.command('Pillion journal');
+  await nvim.sees(/Claude Code · turn 3 · And shout[^]*Claude Code · turn 2 · No, say more[^]*Claude Code · turn 1 · Say less/);
+  nvim.screenshot('turns');
+  await nvim.press('3GgB');
+  await nvim.sees('Leave it');
+  nvim.screenshot('restore-to-here');
+  await nvim.revert('Revert everything that Claude Code changed from turn 2 on (“No, say more”)?');
+  await nvim.sees('1 file reverted');
+  assert.equal(sandbox.read('greet.py'), 'print("hi")\n');
+}, { ...automatic, opened: 'greet.py' });
+
 ride('what the user wrote since stays, merged, and one u takes the revert back', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();

@@ -175,6 +175,8 @@ export function agentCases(ride, shows) {
         assert.equal(sandbox.read('add.py'), fixed);
         await shows?.(it, fixed);
         assert.equal(model.remaining, 0);
+        const { entries } = JSON.parse(execFileSync(pillion(), ['journal', '--json'], { cwd: sandbox.project, env: sandbox.env, encoding: 'utf8' }));
+        assert.equal(entries.at(-1).prompt, ['claude', 'qwen', 'gemini'].includes(name) ? 'mend add.py' : undefined, 'its turn has the name that the user gave it');
         assert.match(model.transcript, /return a - b/, 'the model was shown the file');
         assert.match(model.transcript, /all good/, 'the model was shown the output of the test');
         assert.deepEqual(model.offered.filter((/** @type {string} */ tool) => ownTools[name].includes(tool)), [], 'its own edit and shell tools are off');

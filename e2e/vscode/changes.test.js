@@ -127,6 +127,41 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
   await window.screenshot('reverted-turn');
 });
 
+const poem = { 'poem.txt': 'Roses are red\n', 'list.txt': 'milk\n' };
+
+ride('each turn has the name of its prompt; the files go back to before one, with all later ones', poem, async (it) => {
+  const { window, sandbox } = it;
+  await window.openFile('poem.txt');
+  const agent = await it.agent('claude-code');
+  /** @param {string} prompt @param {Record<string, string>} writes */
+  const turn = async (prompt, writes) => {
+    agent.prompted(prompt);
+    for (const [path, content] of Object.entries(writes)) {
+      const call = agent.call('write_file', { path, content });
+      await (await window.dialog(new RegExp(`${path.replace('.', '\\.')}.*proposes`))).press('Approve');
+      assert.equal((await call).isError, false);
+    }
+  };
+  await agent.tools(); // as at the start of its program
+  await turn('Write the second line of the poem', { 'poem.txt': 'Roses are red\nViolets are blue\n' });
+  await turn('Now make it about tea instead, please, and put what I need on my list', { 'poem.txt': 'Tea leaves are red\nViolets are blue\n', 'list.txt': 'milk\ntea\n' });
+  await turn('And the end', { 'poem.txt': 'Tea leaves are red\nViolets are blue\nThe end\n' });
+  await eventually('each is listed by what the user wrote', async () => {
+    const rows = (await window.changes()).join('\n');
+    return /\d\d:\d\d And the end\s*1 change · Claude Code/.test(rows) && /\d\d:\d\d Now make it about tea instead, please, and put what I need…\s*2 changes[^]*Write the second line of the poem/.test(rows);
+  });
+  await window.screenshot('turns');
+  const row = window.page.locator('.monaco-list-row', { hasText: 'Now make it about tea' }).first();
+  await row.hover();
+  await row.getByRole('button', { name: 'Restore to Here…' }).click();
+  const preview = await (await window.dialog('Revert everything that Claude Code changed from turn 2 on')).drawn('Revert');
+  await window.screenshot('restore-to-here');
+  await preview.press('Revert');
+  await eventually('both turns are undone, and not the first', () => sandbox.read('poem.txt') === 'Roses are red\nViolets are blue\n' && sandbox.read('list.txt') === poem['list.txt']);
+  await eventually('the list says so', async () => (await window.changes()).filter((text) => /reverted/.test(text)).length === 3);
+  await window.screenshot('restored');
+});
+
 const large = { 'one.txt': 'first\n', 'two.txt': 'second\n'.repeat(40_000), 'three.txt': 'third\n'.repeat(80_000) };
 
 ride('a revert of one open and two closed files fails half way because the disk is full: everything is as before; with room it goes through', large, async (it) => {

@@ -47,8 +47,9 @@ var counterparts = map[string]string{
 	"showUntrusted":          "trust", // the page that asks
 	"trust":                  "trust",
 	"journal":                "journal",
-	"revertChange":           "revert", // of change, turn or agent
+	"revertChange":           "revert", // of change, turn, since or agent
 	"revertTurn":             "revert",
+	"restoreToHere":          "revert",
 	"revertAgent":            "revert",
 	"showChange":             "journal",
 	"showTurn":               "journal",

@@ -9,7 +9,7 @@ local sit = person.sitting({ columns = 110, lines = 32 })
 local sidecar = [[
   Entries = {
     { id = "2", callId = "c2", sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "edit_file", title = "Edit app.py",
-      turn = 3, time = "2026-01-02T10:05:00Z", state = "done",
+      turn = 3, prompt = "Mend the \u{202e}kettle", time = "2026-01-02T10:05:00Z", state = "done",
       files = { { path = "app.py", operation = "overwrite", additions = 1, deletions = 1, note = "runs when you next use it" } } },
     { id = "1", callId = "c1", sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "write_file", title = "Create n\u{202e}.md",
       turn = 2, time = "2026-01-02T10:00:00+02:00", state = "reverted",
@@ -52,7 +52,7 @@ end
 ---@param human pillion.Person
 local function opens(human)
   human:type(":Pillion journal<CR>")
-  human:sees("claude · turn 3")
+  human:sees("claude · turn 3 · Mend the \\u{202e}kettle")
 end
 
 ---@param human pillion.Person
@@ -130,19 +130,24 @@ end
 with_journal("a turn, everything by an agent, and commands from elsewhere", function(human)
   opens(human)
   asks(human, "gU")
-  human:sees("Revert everything that claude changed in turn 3?")
+  human:sees("Revert everything that claude changed in turn 3 (“Mend the \\u{202e}kettle”)?")
   human:reads()
   human:type("ga")
   human:sees("reverted")
+  human:type("gB")
+  human:sees("Revert everything that claude changed from turn 3 on (“Mend the \\u{202e}kettle”)?")
+  human:reads()
+  human:type("ga")
+  human:eventually("vim.fn.tabpagenr('$') == 1")
   human:type("gX")
   human:sees("Revert everything that claude changed?")
   human:reads()
   human:type(":Pillion revert now<CR>")
   human:eventually("vim.fn.tabpagenr('$') == 1")
   person.eventually("both are done", function()
-    return #done(human) == 2
+    return #done(human) == 3
   end)
-  check.same(done(human), { { sessionId = "s", turn = 3 }, { sessionId = "s" } })
+  check.same(done(human), { { sessionId = "s", turn = 3 }, { sessionId = "s", sinceTurn = 3 }, { sessionId = "s" } })
   human:type(":only | enew<CR>:Pillion revert<CR>")
   human:sees("Revert “Edit app.py” by claude?")
 end)
@@ -181,7 +186,7 @@ end)
 with_journal("<CR> shows what the change was, with its own text as the new one", function(human)
   opens(human)
   human:type("<CR>")
-  human:sees("claude, turn 3")
+  human:sees("claude · turn 3")
   human:sees("  -old")
   human:sees("  +new")
   human:sees("gu previews reverting it")
@@ -196,7 +201,7 @@ sit("without a journal nothing is shown, and it is said", function(human)
   human:type("gu")
   human:sees("there is no change by an agent to revert")
   human:type(":Pillion revert everything<CR>")
-  human:sees("use revert change, revert turn or revert agent")
+  human:sees("use revert change, revert turn, revert since or revert agent")
 end)
 
 check.test("times are told in the zone of whoever reads them", function()

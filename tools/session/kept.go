@@ -134,7 +134,7 @@ func (s *Session) leave(forget bool) {
 // restore makes the session what it was. What was kept is checked as if an agent had sent
 // it, and nothing is looser than the settings were then and are now; mode is theirs.
 func (s *Session) restore(k Kept, mode policy.Mode) {
-	s.turn = max(k.Turn, 1)
+	s.turn, s.called = max(k.Turn, 1), k.Calls > 0
 	if k.Paused {
 		s.paused, s.reason = true, k.Reason
 		close(s.pausing)

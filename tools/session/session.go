@@ -51,7 +51,9 @@ type Session struct {
 	dialect  string
 	offered  []string // nil: every tool
 	turn     int
-	underway int // calls that began and have not ended
+	called   bool   // in this turn
+	prompt   string // what the user wrote that began it, its first words; "": that is not known
+	underway int    // calls that began and have not ended
 	paused   bool
 	reason   string              // why it is paused
 	pausing  chan struct{}       // closed by Pause
@@ -287,25 +289,6 @@ func (s *Session) Pausing() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pausing
-}
-
-// NewTurn begins the next turn, ends a pause, and gives the turn's number.
-func (s *Session) NewTurn() (turn int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.turn++
-	if s.paused {
-		s.paused, s.reason, s.pausing = false, "", make(chan struct{})
-	}
-	s.changed(s)
-	return s.turn
-}
-
-// Turn is the number of the current turn; the first is 1.
-func (s *Session) Turn() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.turn
 }
 
 // Info is a session as the wire shows it.

@@ -352,6 +352,36 @@ func TestPatternsOfBeforeAreReadNarrowly(t *testing.T) {
 	}
 }
 
+// TestAPromptBeginsATurn: unless nothing was called since the last, whatever time the agent
+// then takes; it ends no pause.
+func TestAPromptBeginsATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New("s", claude, policy.Default)
+		call := func(rest time.Duration, turn int, prompt string) {
+			t.Helper()
+			s.Begin()
+			if got := s.Turn(); got != turn || s.Prompt(turn) != prompt || s.Prompt(turn+1) != "" {
+				t.Errorf("turn %d, %q, want %d, %q", got, s.Prompt(turn), turn, prompt)
+			}
+			s.Count(Counts{Calls: 1})
+			time.Sleep(rest)
+		}
+		s.Prompted("hello")
+		s.Prompted("  put the\n\tkettle on \u202e")
+		call(time.Hour, 1, `put the kettle on \u202e`)
+		call(0, 1, `put the kettle on \u202e`)
+		s.Pause("the user paused it")
+		s.Prompted(strings.Repeat("tea ", 40))
+		call(0, 2, strings.Repeat("tea ", 14)+"tea…")
+		if _, paused := s.Paused(); !paused {
+			t.Error("a prompt ended the pause")
+		}
+		s.Prompted("")
+		call(time.Hour, 3, "")
+		call(0, 4, "")
+	})
+}
+
 // TestAPauseOfTheCallsEndsATurn: no call for three minutes, and none that goes on.
 func TestAPauseOfTheCallsEndsATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -110,6 +110,18 @@ func (s *Set) Admit(agent Agent, cwd string, back Proof) (_ *Session, secret str
 	return opened, secret, nil
 }
 
+// Prompted is Session.Prompted of the session that somebody proves to have, if it is open.
+func (s *Set) Prompted(of Proof, text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.index(of.ID)
+	if at < 0 || !proves(s.open[at].secret, of.Secret) {
+		return false
+	}
+	s.open[at].Prompted(text)
+	return true
+}
+
 // Recall opens a kept session without its agent, for the user to look after.
 func (s *Set) Recall(id string) (*Session, bool) {
 	if one, open := s.Get(id); open {

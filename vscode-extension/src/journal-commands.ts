@@ -1,9 +1,9 @@
 // What a user does about what agents changed, and the parts that show it.
 
 import { commands, type QuickPickItem, type TextEditor, Uri, window } from "vscode";
-import { short, visible } from "./escape";
-import { agentTarget, changeTarget, isRevert, isRevertible, Journal, type Target, turnTarget } from "./journal";
-import { type ChangeNode, describe } from "./journal-view";
+import { short, visible, withoutIcons } from "./escape";
+import { agentTarget, changeTarget, isRevert, isRevertible, Journal, sinceTarget, type Target, turnTarget } from "./journal";
+import { type ChangeNode, describe, turnLabel } from "./journal-view";
 import { say } from "./notices";
 import { type JournalEntry } from "./protocol";
 import { addressOf, type Changes } from "./changes";
@@ -13,6 +13,7 @@ export const journalCommands: Record<string, Handler> = {
   "pillion.journal": showJournal,
   "pillion.revertChange": (bench, pressed) => revert(bench, pressed, "change"),
   "pillion.revertTurn": (bench, pressed) => revert(bench, pressed, "turn"),
+  "pillion.restoreToHere": (bench, pressed) => revert(bench, pressed, "since"),
   "pillion.revertAgent": (bench, pressed) => revert(bench, pressed, "agent"),
   "pillion.revertNow": ({ changes: { reverts } }) => reverts.revertNow(),
   "pillion.openRevertDiff": ({ changes: { reverts } }, path) => reverts.openDiff(String(path)),
@@ -23,7 +24,7 @@ export const journalCommands: Record<string, Handler> = {
   },
 };
 
-type Reach = "change" | "turn" | "agent";
+type Reach = "change" | "turn" | "since" | "agent";
 
 /** From a row of a view, a link in a hover, a line number's menu, or the palette: there the cursor says which, or the user picks. */
 export async function targetFor(bench: Workbench, pressed: unknown, reach: Reach, verb: string): Promise<Target | undefined> {
@@ -42,6 +43,8 @@ function targetOf(entry: JournalEntry, reach: Reach): Target {
       return changeTarget(entry);
     case "turn":
       return turnTarget({ ...entry, agent: entry.agent.name });
+    case "since":
+      return sinceTarget({ ...entry, agent: entry.agent.name });
     default:
       return agentTarget(entry.sessionId, entry.agent.name);
   }
@@ -80,7 +83,7 @@ async function pick({ changes: { journal } }: Workbench, reach: Reach, verb: str
     void say.information(`There is no change by an agent to ${verb.toLowerCase()} here.`);
     return undefined;
   }
-  const title = { change: `${verb} which change?`, turn: `${verb} which turn?`, agent: `${verb} everything by which agent?` }[reach];
+  const title = { change: `${verb} which change?`, turn: `${verb} which turn?`, since: "Restore the files to before which turn?", agent: `${verb} everything by which agent?` }[reach];
   return (await window.showQuickPick(items, { title, placeHolder: verb === "Revert" ? "You see a preview first" : "", matchOnDetail: true }))?.target;
 }
 
@@ -96,14 +99,14 @@ function choices({ entries, turns }: Journal, reach: Reach): Choice[] {
     }));
   }
   const open = turns.filter((turn) => turn.entries.some(isRevertible));
-  const rows = reach === "turn" ? open.filter((turn) => !isRevert(turn)) : open.filter((turn, index) => !isRevert(turn) && open.findIndex((other) => other.sessionId === turn.sessionId) === index);
+  const rows = reach !== "agent" ? open.filter((turn) => !isRevert(turn)) : open.filter((turn, index) => !isRevert(turn) && open.findIndex((other) => other.sessionId === turn.sessionId) === index);
   return rows.map((turn) => {
-    const all = reach === "turn" ? turn.entries : entries.filter(({ sessionId }) => sessionId === turn.sessionId);
+    const all = reach !== "agent" ? turn.entries : entries.filter(({ sessionId }) => sessionId === turn.sessionId);
     return {
-      label: reach === "turn" ? `${short(turn.agent, 40)}, turn ${String(turn.turn)}` : short(turn.agent, 40),
-      description: all.length === 1 ? "1 change" : `${String(all.length)} changes`,
+      label: reach !== "agent" ? withoutIcons(turnLabel(turn)) : short(turn.agent, 40),
+      description: [...(reach !== "agent" && turn.prompt ? [short(turn.agent, 40)] : []), all.length === 1 ? "1 change" : `${String(all.length)} changes`].join(" · "),
       detail: short(all.map((entry) => entry.title || entry.tool).join(", "), 160),
-      target: reach === "turn" ? turnTarget(turn) : agentTarget(turn.sessionId, turn.agent),
+      target: { turn: turnTarget(turn), since: sinceTarget(turn), agent: agentTarget(turn.sessionId, turn.agent) }[reach],
     };
   });
 }

@@ -63,15 +63,20 @@ export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
 }
 
 function turnItem(all: Turn, recent: boolean): TreeItem {
-  const { sessionId, agent, turn, entries } = all;
-  const label = isRevert(all) ? "Reverts" : `${short(agent, 40)}, turn ${String(turn)}`;
+  const { sessionId, agent, turn, prompt, entries } = all;
+  const label = isRevert(all) ? "Reverts" : turnLabel(all);
   const item = new TreeItem(label, recent ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
   item.id = `${sessionId}\n${String(turn)}`;
   item.contextValue = entries.some(isRevertible) && !isRevert(all) ? "turn.revertible" : "turn";
-  item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date()), ...notes(entries)].filter(Boolean).join(" · ");
-  item.iconPath = new ThemeIcon("history");
-  item.tooltip = isRevert(all) ? "Reverts by you, or by Pillion because of your setting unusual. A revert can be reverted too." : [`What ${visible(agent)} changed in its turn ${String(turn)}.`, ...notes(entries)].join("\n");
+  item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, prompt ? short(agent, 40) : when(entries[0]?.time ?? "", new Date()), ...notes(entries)].filter(Boolean).join(" · ");
+  item.iconPath = new ThemeIcon(prompt ? "comment" : "history");
+  item.tooltip = isRevert(all) ? "Reverts by you, or by Pillion because of your setting unusual. A revert can be reverted too." : [`What ${visible(agent)} changed in its turn ${String(turn)}${prompt ? `, for your prompt “${visible(prompt)}”` : ""}.`, ...notes(entries)].join("\n");
   return item;
+}
+
+/** `14:05 Mend the kettle`, or else whose and which it is. */
+export function turnLabel({ agent, turn, prompt, entries }: Turn): string {
+  return prompt ? `${when(entries.at(-1)?.time ?? "", new Date())} ${short(prompt, 80)}` : `${short(agent, 40)}, turn ${String(turn)}`;
 }
 
 function changeItem(entry: JournalEntry): TreeItem {

@@ -9,6 +9,8 @@ export interface Turn {
   sessionId: string;
   agent: string;
   turn: number;
+  /** How the prompt begins that it came of, if an agent's hook told. */
+  prompt?: string | undefined;
   entries: readonly JournalEntry[];
 }
 
@@ -25,6 +27,7 @@ export class Journal {
     for (const entry of this.known) {
       const key = `${entry.sessionId}\n${String(entry.turn)}`;
       const turn = turns.get(key) ?? { sessionId: entry.sessionId, agent: entry.agent.name, turn: entry.turn, entries: [] };
+      turn.prompt ??= entry.prompt;
       turn.entries.push(entry);
       turns.set(key, turn);
     }
@@ -78,8 +81,21 @@ export function changeTarget(entry: Pick<JournalEntry, "callId" | "title" | "too
   return { selector: { callId }, name };
 }
 
-export function turnTarget({ sessionId, turn, agent }: Pick<Turn, "sessionId" | "turn" | "agent">): Target {
-  return { selector: { sessionId, turn }, name: `everything that ${visible(agent)} changed in turn ${String(turn)}` };
+type WhichTurn = Pick<Turn, "sessionId" | "turn" | "agent" | "prompt">;
+
+export function turnTarget(which: WhichTurn): Target {
+  const { sessionId, turn, agent } = which;
+  return { selector: { sessionId, turn }, name: `everything that ${visible(agent)} changed in turn ${String(turn)}${quoted(which)}` };
+}
+
+/** The files become as they were before this turn. */
+export function sinceTarget(which: WhichTurn): Target {
+  const { sessionId, turn, agent } = which;
+  return { selector: { sessionId, sinceTurn: turn }, name: `everything that ${visible(agent)} changed from turn ${String(turn)} on${quoted(which)}` };
+}
+
+function quoted({ prompt }: WhichTurn): string {
+  return prompt ? ` (“${short(prompt, 70)}”)` : "";
 }
 
 export function agentTarget(sessionId: string, agent: string): Target {

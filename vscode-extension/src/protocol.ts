@@ -381,6 +381,8 @@ export interface SettingsTrust {
 export interface JournalSelector {
   sessionId?: string;
   turn?: number;
+  /** This turn and all later ones. */
+  sinceTurn?: number;
   callId?: string;
   /** One file of what is reverted. */
   path?: string;
@@ -400,6 +402,8 @@ export interface JournalEntry {
   tool: string;
   title: string;
   turn: number;
+  /** How what the user wrote begins that the turn came of. */
+  prompt?: string;
   time: string; // RFC 3339
   state: "done" | "undone" | "interrupted" | "reverted" | "partly_reverted";
   /** Of one that was undone or interrupted. */

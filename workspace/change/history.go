@@ -17,20 +17,21 @@ type Selection struct {
 	CallID    string `json:"callId"`
 	SessionID string `json:"sessionId"`
 	Turn      int    `json:"turn"`
-	ID        string `json:"-"` // of one entry
-	Path      string `json:"-"` // of one file in them, as tools print it
+	SinceTurn int    `json:"sinceTurn"` // this turn and all later ones
+	ID        string `json:"-"`         // of one entry
+	Path      string `json:"-"`         // of one file in them, as tools print it
 	// Since leaves out what an earlier session of the same id did.
 	Since time.Time `json:"-"`
 }
 
 // IsEmpty reports whether it selects everything.
 func (s Selection) IsEmpty() bool {
-	return s.CallID == "" && s.SessionID == "" && s.Turn == 0 && s.ID == ""
+	return s.CallID == "" && s.SessionID == "" && s.Turn == 0 && s.SinceTurn == 0 && s.ID == ""
 }
 
 func (s Selection) has(e *journal.Entry) bool {
 	return (s.CallID == "" || s.CallID == e.CallID) && (s.SessionID == "" || s.SessionID == e.SessionID) &&
-		(s.ID == "" || s.ID == e.ID) && (s.Turn == 0 || s.Turn == e.Turn) && !e.Time.Before(s.Since)
+		(s.ID == "" || s.ID == e.ID) && (s.Turn == 0 || s.Turn == e.Turn) && e.Turn >= s.SinceTurn && !e.Time.Before(s.Since)
 }
 
 // EntryInfo is a change set as editors list it.
@@ -42,6 +43,7 @@ type EntryInfo struct {
 	Tool      string             `json:"tool"`
 	Title     string             `json:"title"`
 	Turn      int                `json:"turn"`
+	Prompt    string             `json:"prompt,omitempty"` // how what the user wrote begins that the turn came of
 	Time      time.Time          `json:"time"`
 	State     journal.EntryState `json:"state"`
 	Why       string             `json:"why,omitempty"` // of one that was undone or interrupted
@@ -143,7 +145,7 @@ func isIn(dir, name string) bool {
 func (c *Committer) info(e journal.Entry) EntryInfo {
 	out := EntryInfo{
 		ID: e.ID, CallID: e.CallID, SessionID: e.SessionID, Agent: EntryAgent{e.Agent, e.Via}, Tool: e.Tool, Title: e.Title,
-		Turn: e.Turn, Time: e.Time, State: e.State, Why: e.Why, Paths: []string{}, Files: []EntryFile{},
+		Turn: e.Turn, Prompt: e.Prompt, Time: e.Time, State: e.State, Why: e.Why, Paths: []string{}, Files: []EntryFile{},
 	}
 	for _, r := range e.Records {
 		f := EntryFile{Path: c.nameOf(r.Path, r.Name), Operation: r.Operation, Additions: r.Additions, Deletions: r.Deletions}

@@ -30,6 +30,7 @@ type Origin struct {
 	// Reverts names the change sets that this one puts back, by ID, with blanks between them.
 	Reverts string `json:"reverts,omitempty"`
 	Turn    int    `json:"turn,omitempty"`
+	Prompt  string `json:"prompt,omitempty"` // how what the user wrote begins that the turn came of
 }
 
 // The types of a State.

@@ -18,8 +18,7 @@ return function(change, result, keys)
     page:fact({ code = "", label = label, text = text, tone = tone })
   end
   page:line(journal.title(change), "Heading")
-  local turn = (change.turn or 0) > 0 and (", turn %d"):format(change.turn) or ""
-  fact("By", journal.who(change) .. turn)
+  fact("By", journal.who(change) .. journal.turn(change))
   fact("When", journal.clock(change))
   local state, why = journal.states[change.state], change.why and change.why ~= "" and ": " .. visible(change.why) or ""
   if state then

@@ -61,6 +61,7 @@ M.defaults = {
     show = "<CR>",
     revert = "gu",
     revert_turn = "gU",
+    revert_since = "gB",
     revert_agent = "gX",
     tick = "x",
     add = "o",

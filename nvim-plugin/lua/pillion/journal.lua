@@ -19,6 +19,7 @@ M.limit = 200
 ---@field tool string
 ---@field title string
 ---@field turn integer
+---@field prompt? string how what the user wrote begins that the turn came of
 ---@field time string RFC 3339
 ---@field why? string of one that was interrupted, what became of it
 ---@field state "done"|"undone"|"interrupted"|"reverted"|"partly_reverted"
@@ -119,6 +120,14 @@ function M.who(change)
     return change.agent.via == "setting" and "Pillion (setting unusual)" or "you"
   end
   return escape.short(change.agent.name ~= "" and change.agent.name or "somebody", 40)
+end
+
+--- ` · turn 2 · Mend the kettle`
+---@param change {turn?: integer, prompt?: string}
+---@return string
+function M.turn(change)
+  local turn = (change.turn or 0) > 0 and (" · turn %d"):format(change.turn) or ""
+  return turn .. (change.prompt and " · " .. escape.short(change.prompt, 70) or "")
 end
 
 --- `Edit app.py`, as the call was called.

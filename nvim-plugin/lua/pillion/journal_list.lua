@@ -30,8 +30,7 @@ end
 
 ---@param change pillion.AgentChange
 local function turn_of(change)
-  local turn = (change.turn or 0) > 0 and (" · turn %d"):format(change.turn) or ""
-  return journal.who(change) .. turn
+  return journal.who(change) .. journal.turn(change)
 end
 
 ---@param changes pillion.AgentChange[]

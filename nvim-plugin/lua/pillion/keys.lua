@@ -2,7 +2,7 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -28,6 +28,7 @@ M.descriptions = {
   show = "Pillion: show this change",
   revert = "Pillion: preview reverting this change",
   revert_turn = "Pillion: preview reverting its turn",
+  revert_since = "Pillion: preview reverting its turn and all later ones",
   revert_agent = "Pillion: preview reverting everything by its agent",
   tick = "Pillion: done, or not done",
   add = "Pillion: add an item at the end",
@@ -48,7 +49,7 @@ local on_pages_alone = { edit = true, close = true, save = true }
 --- And these in the buffer of a process and in lists: of changes, of to-dos, of sessions.
 local elsewhere = {}
 for action in
-  ("write kill show revert revert_turn revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"):gmatch("%S+")
+  ("write kill show revert revert_turn revert_since revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"):gmatch("%S+")
 do
   elsewhere[action] = true
 end
@@ -119,7 +120,7 @@ end
 ---@param show? fun()
 function M.bind_changes(buffer, show)
   local doings = { show = show }
-  for action, what in pairs({ revert = "change", revert_turn = "turn", revert_agent = "agent" }) do
+  for action, what in pairs({ revert = "change", revert_turn = "turn", revert_since = "since", revert_agent = "agent" }) do
     doings[action] = function()
       require("pillion.revert").run(what)
     end

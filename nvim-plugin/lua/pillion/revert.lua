@@ -13,7 +13,7 @@ local api = vim.api
 local M = {}
 
 ---@class pillion.RevertTarget
----@field selector {sessionId?: string, turn?: integer, callId?: string}
+---@field selector {sessionId?: string, turn?: integer, sinceTurn?: integer, callId?: string}
 ---@field name string completes “Revert …?”
 ---@field client any
 
@@ -24,6 +24,13 @@ local M = {}
 ---@field reasons? table<string, string>
 ---@field callId? string
 ---@field preview? pillion.Preview
+
+---@param sentence string with a place for whose and one for the number of the turn
+---@param change pillion.AgentChange
+local function turn_name(sentence, change)
+  local prompt = change.prompt and (" (“%s”)"):format(escape.short(change.prompt, 70)) or ""
+  return sentence:format(journal.who(change), change.turn) .. prompt
+end
 
 local number = 0
 ---@type table<string, pillion.RevertTarget> by request
@@ -38,8 +45,12 @@ local targets = {
     return { selector = { callId = change.callId }, name = name, client = change.client }
   end,
   turn = function(change)
-    local name = ("everything that %s changed in turn %d"):format(journal.who(change), change.turn)
+    local name = turn_name("everything that %s changed in turn %d", change)
     return { selector = { sessionId = change.sessionId, turn = change.turn }, name = name, client = change.client }
+  end,
+  since = function(change)
+    local name = turn_name("everything that %s changed from turn %d on", change)
+    return { selector = { sessionId = change.sessionId, sinceTurn = change.turn }, name = name, client = change.client }
   end,
   agent = function(change)
     local name = ("everything that %s changed"):format(journal.who(change))
@@ -279,9 +290,9 @@ local function with_change(callback)
   end)
 end
 
-M.names = { "change", "turn", "agent" }
+M.names = { "change", "turn", "since", "agent" }
 
---- `:Pillion revert [change|turn|agent|now]`
+--- `:Pillion revert [change|turn|since|agent|now]`
 ---@param what string
 function M.run(what)
   if what == "now" then
@@ -290,7 +301,7 @@ function M.run(what)
   end
   local target = targets[what == "" and "change" or what]
   if not target then
-    announce.tell("Pillion: use revert change, revert turn or revert agent")
+    announce.tell("Pillion: use revert change, revert turn, revert since or revert agent")
     return
   end
   with_change(function(change)

@@ -158,7 +158,10 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%v has %v", other, got)
 		}
 	}
-	if OpenKey("Codex", "/kettle", "a\nb") != nil {
+	if got := LoadKey("Codex", "/kettle", "one"); got.Secret != "hush" {
+		t.Errorf("while somebody has it: %v", got)
+	}
+	if OpenKey("Codex", "/kettle", "a\nb") != nil || LoadKey("Codex", "/kettle", "a\nb") != (session.Proof{}) {
 		t.Error("a name of two lines was taken")
 	}
 }

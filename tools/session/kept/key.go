@@ -30,23 +30,33 @@ const (
 // OpenKey gives the key of an agent in a folder under a name. Nil: another program has it,
 // or it cannot be kept.
 func OpenKey(agent, folder, name string) *Key {
-	dir, err := Folder()
-	if err != nil || session.CheckID(name) != nil {
-		return nil
-	}
-	dir = filepath.Join(dir, keyFolder)
-	if state.MakePrivate(filepath.Dir(dir)) != nil || state.MakePrivate(dir) != nil {
+	path := keyPath(agent, folder, name)
+	dir := filepath.Dir(path)
+	if path == "" || state.MakePrivate(filepath.Dir(dir)) != nil || state.MakePrivate(dir) != nil {
 		return nil
 	}
 	pruneKeys(dir, time.Now())
-	text, _ := json.Marshal([]string{agent, folder, name}) // cannot fail
-	sum := sha256.Sum256(text)
-	path := filepath.Join(dir, hex.EncodeToString(sum[:20]))
 	lock := take(path+lockSuffix, holdTime)
 	if lock == nil {
 		return nil
 	}
 	return &Key{path: path, lock: lock}
+}
+
+// LoadKey gives what is saved there, whichever program has the key.
+func LoadKey(agent, folder, name string) session.Proof {
+	return (&Key{path: keyPath(agent, folder, name)}).Load()
+}
+
+// keyPath is "" where no key can be.
+func keyPath(agent, folder, name string) string {
+	dir, err := Folder()
+	if err != nil || session.CheckID(name) != nil {
+		return ""
+	}
+	text, _ := json.Marshal([]string{agent, folder, name}) // cannot fail
+	sum := sha256.Sum256(text)
+	return filepath.Join(dir, keyFolder, hex.EncodeToString(sum[:20]))
 }
 
 // Load gives what was saved, nothing if that is not ours.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentTarget, changeTarget, counts, isRevertible, Journal, notes, turnTarget, when } from "../../src/journal";
+import { agentTarget, changeTarget, counts, isRevertible, Journal, notes, sinceTarget, turnTarget, when } from "../../src/journal";
 import { journalEntry } from "./samples";
 
 test("changes are listed by agent and turn, the newest first", () => {
@@ -33,6 +33,8 @@ test("each target selects what its name says, and no name can hide", () => {
   const revert = { ...entry, sessionId: "", paths: ["app.py"] };
   assert.equal(changeTarget({ ...revert, agent: { name: "VS Code", via: "editor" } }).name, "your revert of app.py");
   assert.equal(changeTarget({ ...revert, agent: { name: "pillion", via: "setting" } }).name, "Pillion’s revert of app.py");
+  assert.equal(sinceTarget({ sessionId: "s1", turn: 7, agent: "claude", prompt: "Mend \u202e it" }).name, "everything that claude changed from turn 7 on (“Mend \\u{202e} it”)");
+  assert.deepEqual(sinceTarget({ sessionId: "s1", turn: 7, agent: "claude" }), { selector: { sessionId: "s1", sinceTurn: 7 }, name: "everything that claude changed from turn 7 on" });
   assert.deepEqual(turnTarget({ sessionId: "s1", turn: 7, agent: "claude" }), { selector: { sessionId: "s1", turn: 7 }, name: "everything that claude changed in turn 7" });
   assert.deepEqual(agentTarget("s1", "claude"), { selector: { sessionId: "s1" }, name: "everything that claude changed" });
 });
