@@ -121,7 +121,7 @@ func (at *folderSettings) printRules() {
 	if len(list) == 0 {
 		fmt.Println("\nThere are none.")
 	}
-	if at.Asks() {
+	if at.Untrusted() {
 		fmt.Println("\n" + at.style.Bold("ignored") + ", because you do not trust the project's settings; see `pillion trust`")
 		for _, line := range at.Loosens {
 			fmt.Println("      " + fault.Escape(line))
@@ -131,7 +131,7 @@ func (at *folderSettings) printRules() {
 
 func (at *folderSettings) printRulesAsJSON() error {
 	loosens := []string{}
-	if at.Asks() {
+	if at.Untrusted() {
 		loosens = at.Loosens
 	}
 	e := json.NewEncoder(os.Stdout)

@@ -63,6 +63,8 @@ type Untrusted struct {
 	Path  string   `json:"path"`
 	Hash  string   `json:"hash"`
 	Rules []string `json:"rules"` // empty: nothing is asked any more
+	// Problems are the file's settings that have no effect, trusted or not, and why.
+	Problems []string `json:"problems,omitempty"`
 }
 
 // Unusual is session/unusual: an agent did what agents at work do not do.

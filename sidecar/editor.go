@@ -66,6 +66,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		Saved:          c.saved,
 		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,
+		Ignore:         c.ignore,
 		Relay:          agents.Info,
 		Conversations:  c.Conversations,
 		Gateway:        gateways{gateway, c},

@@ -140,7 +140,7 @@ func (s *liveSettings) notify() {
 		}
 		if s.open && f.Asks() && s.asked[f.File] != f.Hash {
 			s.asked[f.File] = f.Hash
-			s.events.Untrusted(rpc.Untrusted{Path: f.File, Hash: f.Hash, Rules: f.Loosens})
+			s.events.Untrusted(rpc.Untrusted{Path: f.File, Hash: f.Hash, Rules: f.Loosens, Problems: f.Ineffective})
 		}
 	}
 	for file, hash := range s.asked {
@@ -172,11 +172,14 @@ func (c *Sidecar) configure(own config.Settings) {
 
 // trust has exactly the text of that hash trusted, if the file holds it now.
 func (c *Sidecar) trust(path, hash string) error {
-	if err := c.settings.layers.Trust(c.workspace.Roots(), path, hash); err != nil {
-		return err
-	}
-	c.now()
-	return nil
+	defer c.now()
+	return c.settings.layers.Trust(c.workspace.Roots(), path, hash)
+}
+
+// ignore has nobody asked about it.
+func (c *Sidecar) ignore(path, hash string) error {
+	defer c.now()
+	return c.settings.layers.Ignore(c.workspace.Roots(), path, hash)
 }
 
 // remember keeps a rule for a folder; where it cannot be kept, the user hears of it.

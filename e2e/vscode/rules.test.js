@@ -48,3 +48,24 @@ ride('a project\'s rule counts once it is trusted, and not when it changes', { .
   await (await window.dialog(question)).press('Reject');
   assert.equal((await again).isError, true);
 });
+
+ride('a no to a project\'s rules holds until the file changes, also after a restart', { ...commandFiles, '.pillion/settings.json': JSON.stringify({ permissions: { allow: ['run_command(cat words.txt)', 'run_command(git *)'] } }) }, async (it) => {
+  const { window, sandbox } = it;
+  const asksForTrust = async () => (await window.waiting()).some((row) => /Trust the project/.test(row));
+  await window.show(/Trust the project/);
+  const trust = await window.dialog(page);
+  await eventually('the page says which rule has no effect', async () => /No effect[^]*run_command\(git \*\)[^]*ignored/.test(await trust.pageText()));
+  await window.screenshot('trust-no-effect');
+  await trust.press('Ignore These Rules');
+  await eventually('the view asks no more', async () => !(await asksForTrust()));
+  const [sidecar] = sandbox.running(/pillion serve/);
+  await window.command('Pillion: Restart');
+  await eventually('another sidecar runs', () => sandbox.running(/pillion serve/).length > 0 && !sandbox.running(/pillion serve/).includes(sidecar));
+  await window.ready();
+  const asks = (await it.agent()).call('run_command', read);
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await asks).isError, true);
+  assert.equal(await asksForTrust(), false);
+  sandbox.write('.pillion/settings.json', settings('run_command(rm *)'));
+  await eventually('the changed file is asked about', asksForTrust);
+});

@@ -46,6 +46,7 @@ var counterparts = map[string]string{
 	"killProcess":            "kill",
 	"showUntrusted":          "trust", // the page that asks
 	"trust":                  "trust",
+	"ignoreRules":            "trust",
 	"journal":                "journal",
 	"revertChange":           "revert", // of change, turn or agent
 	"revertTurn":             "revert",

@@ -37,7 +37,8 @@ const table: Record<string, Handler> = {
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry), bench.pages),
-  "pillion.trust": trustShown,
+  "pillion.trust": ({ trust }, pressed) => trust.trust(settingsAt(pressed)),
+  "pillion.ignoreRules": ({ trust }, pressed) => trust.ignore(settingsAt(pressed)),
   "pillion.showUntrusted": ({ trust }, path) => trust.show(typeof path === "string" ? path : undefined),
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),
@@ -108,10 +109,8 @@ async function showWaiting({ approvals, prompts, front, pages }: Workbench): Pro
 }
 
 /** The file whose page the button stands on, or that is in front. */
-async function trustShown({ trust }: Workbench, pressed: unknown): Promise<void> {
-  const uri = pressed instanceof Uri ? pressed : resourceOf(window.tabGroups.activeTabGroup.activeTab);
-  const path = trustedPathOf(uri);
-  await (path === undefined ? trust.show() : trust.trust(path));
+function settingsAt(pressed: unknown): string {
+  return trustedPathOf(pressed instanceof Uri ? pressed : resourceOf(window.tabGroups.activeTabGroup.activeTab)) ?? "";
 }
 
 /** Has the program set an agent up, in a terminal: there it shows what it would write, and asks. */

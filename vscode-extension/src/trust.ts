@@ -1,7 +1,7 @@
 // What the project's settings would loosen if the user trusted them (`settings/untrusted`). Nothing of it counts before they
-// did, on a page that shows every rule; and the yes is for exactly the file that the page showed.
+// did, on a page that shows every rule; and the answer is for exactly the file that the page showed.
 
-import { Disposable, type Tab, type Uri, window } from "vscode";
+import { CodeLens, type CodeLensProvider, Disposable, languages, Range, type Tab, type TextDocument, type Uri, window } from "vscode";
 import { inertMs } from "./approvals";
 import { say } from "./notices";
 import type { Pages } from "./pages";
@@ -10,7 +10,7 @@ import { address, resourceOf, trust, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
 import { trustPage } from "./trust-page";
 
-export class Trust implements Disposable {
+export class Trust implements CodeLensProvider, Disposable {
   private readonly asked = new Map<string, SettingsUntrusted>();
   /** What is on the screen of which file, and since when. */
   private readonly inSight = new Map<string, { hash: string; since: number }>();
@@ -23,6 +23,7 @@ export class Trust implements Disposable {
     private readonly changed: () => void,
   ) {
     this.subscription = Disposable.from(
+      languages.registerCodeLensProvider({ scheme: trust }, this),
       window.tabGroups.onDidChangeTabs(() => {
         this.look();
       }),
@@ -69,19 +70,35 @@ export class Trust implements Disposable {
   }
 
   async trust(path: string): Promise<void> {
+    await this.answer(path, methods.settingsTrust, "the project's rules count until its settings change");
+  }
+
+  /** Nobody is asked again about this text of the file. */
+  async ignore(path: string): Promise<void> {
+    await this.answer(path, methods.settingsIgnore, "the project's rules are ignored until its settings change");
+  }
+
+  provideCodeLenses({ uri }: TextDocument): CodeLens[] {
+    const at = new Range(0, 0, 0, 0);
+    return this.asked.has(trustedPathOf(uri) ?? "")
+      ? [new CodeLens(at, { title: "$(check)\u00a0Trust These Rules", command: "pillion.trust", arguments: [uri] }), new CodeLens(at, { title: "$(close)\u00a0Ignore These Rules", command: "pillion.ignoreRules", arguments: [uri] })]
+      : [];
+  }
+
+  private async answer(path: string, method: string, said: string): Promise<void> {
     const page = this.inSight.get(path);
     if (!page || this.now() < page.since + inertMs) {
-      window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was trusted", 4000);
+      window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was answered", 4000);
       return;
     }
     try {
-      await this.session().request(methods.settingsTrust, { path, hash: page.hash } satisfies SettingsTrust);
+      await this.session().request(method, { path, hash: page.hash } satisfies SettingsTrust);
     } catch (error) {
-      void say.warning(`Nothing was trusted: ${error instanceof Error ? error.message : String(error)}`);
+      void say.warning(`Your answer does not count: ${error instanceof Error ? error.message : String(error)}`);
       return;
     }
     await window.tabGroups.close(tabs().filter((tab) => trustedPathOf(resourceOf(tab)) === path));
-    window.setStatusBarMessage("$(check) Pillion: the project's rules count until its settings change", 4000);
+    window.setStatusBarMessage(`$(check) Pillion: ${said}`, 4000);
   }
 
   end(): void {
