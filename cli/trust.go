@@ -23,7 +23,7 @@ do not, and asks whether you trust them. Stricter settings apply without trust.
 
 Trust covers exactly the bytes of the file, in this folder, for you, on this machine:
 when the file changes, its looser settings stop to apply, and you are asked again.
-A no may hold for editors as well: they ask again when the file changes.
+You may say no for editors as well: they ask again when the file changes.
 
   -C FOLDER    the project's folder, instead of the current one
   --forget     withdraw your trust
@@ -70,6 +70,7 @@ type folderSettings struct {
 	config.Folder
 	own      config.Settings
 	layers   *config.Layers
+	view     *config.View
 	book     *config.Consent
 	problems []string
 	style    terminal.Style
@@ -90,7 +91,8 @@ func settingsAt(dir string) (*folderSettings, error) {
 	}
 	own, problems := config.Load(nil)
 	at := &folderSettings{Workspace: w, own: own, layers: config.NewLayers(own, book), book: book, style: terminal.StyleOf(os.Stdout)}
-	at.Folder = at.layers.Look(w.Roots()).Folders[0]
+	at.view = at.layers.Look(w.Roots())
+	at.Folder = at.view.Folders[0]
 	at.problems = slices.Concat(problems, at.Problems)
 	return at, nil
 }

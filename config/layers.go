@@ -201,15 +201,10 @@ func (l *Layers) Ignore(roots []workspace.Path, file, hash string) error {
 
 // answer keeps what the user said to the text of that hash, if it is what the file holds now.
 func (l *Layers) answer(roots []workspace.Path, file, hash string, keep func(folder, hash string) error) error {
-	if l.book == nil {
-		return errors.New("it cannot be saved: the home folder is unknown")
-	}
-	view := l.Look(roots)
-	i := slices.IndexFunc(view.Folders, func(f Folder) bool { return f.File == file })
-	if i < 0 {
-		return fmt.Errorf("%s is not the settings file of an open folder", fault.Quote(file))
-	}
-	switch f := view.Folders[i]; {
+	f, err := l.find(roots, func(f Folder) bool { return f.File == file })
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s is not the settings file of an open folder: %w", fault.Quote(file), err)
 	case f.Linked:
 		return fmt.Errorf("%s is reached through a link; replace it with the file itself", fault.Quote(file))
 	case f.Hash == "" || f.Hash != hash:
@@ -217,6 +212,30 @@ func (l *Layers) answer(roots []workspace.Path, file, hash string, keep func(fol
 	default:
 		return keep(f.Root, hash)
 	}
+}
+
+// Forget drops a rule that was remembered for a folder.
+func (l *Layers) Forget(roots []workspace.Path, folder, rule string) error {
+	if _, err := l.find(roots, func(f Folder) bool { return f.Root == folder }); err != nil {
+		return err
+	}
+	n, err := l.book.Forget(folder, rule)
+	if err == nil && n == 0 {
+		return fmt.Errorf("no rule %s is remembered for this folder", fault.Quote(rule))
+	}
+	return err
+}
+
+// find is an open folder about which something can be kept.
+func (l *Layers) find(roots []workspace.Path, is func(Folder) bool) (Folder, error) {
+	if l.book == nil {
+		return Folder{}, errors.New("nothing can be saved: the home folder is unknown")
+	}
+	folders := l.Look(roots).Folders
+	if i := slices.IndexFunc(folders, is); i >= 0 {
+		return folders[i], nil
+	}
+	return Folder{}, errors.New("no such folder is open")
 }
 
 // Remember keeps a rule for a folder, written as if that were open by itself.

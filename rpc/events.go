@@ -33,6 +33,8 @@ type Events interface {
 	// editor is connected to itself.
 	Gateway(state any)
 	Frame(frame json.RawMessage)
+	// Rules are the rules that hold, whenever they change.
+	Rules(rules any)
 	// Untrusted is a project's settings file that the user does not trust, or no longer.
 	Untrusted(u Untrusted)
 }
@@ -126,6 +128,13 @@ func (e events) Journal(changed change.JournalChanged) {
 func (e events) Gateway(state any) {
 	if e.client.Pillion {
 		e.server.conn.Notify("gateway/changed", state) //nolint:errcheck // the status can be asked for
+	}
+}
+
+// Rules gives an editor with a plugin the rules that hold now.
+func (e events) Rules(rules any) {
+	if e.client.Pillion {
+		e.server.conn.Notify("rules/changed", rules) //nolint:errcheck // they are only shown
 	}
 }
 

@@ -73,6 +73,8 @@ type Core struct {
 	Trust func(path, hash string) error
 	// Ignore has nobody asked about that text, likewise.
 	Ignore func(path, hash string) error
+	// ForgetRule drops a rule that was remembered for a folder.
+	ForgetRule func(folder, rule string) error
 	// Focused notes that this window is the one the user used last.
 	Focused func()
 	// Notify shows a line to a user who is in no window of the editor, and does not wait.
@@ -213,6 +215,7 @@ func init() {
 
 		"settings/trust":  {ahead: true, handle: (*server).settingsTrust},
 		"settings/ignore": {ahead: true, handle: (*server).settingsIgnore},
+		"rules/forget":    {ahead: true, handle: (*server).rulesForget},
 
 		"process/list":  {ahead: true, handle: (*server).processList},
 		"process/kill":  {ahead: true, handle: (*server).processKill},

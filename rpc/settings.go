@@ -46,6 +46,24 @@ func (s *server) settingsIgnore(_ context.Context, raw json.RawMessage) (any, er
 	}{true}, nil
 }
 
+func (s *server) rulesForget(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[forgetParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.running().ForgetRule(p.Folder, p.Rule); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "not forgotten: %v", err)
+	}
+	return struct {
+		Forgotten bool `json:"forgotten"`
+	}{true}, nil
+}
+
+type forgetParams struct {
+	Folder string `json:"folder"`
+	Rule   string `json:"rule"`
+}
+
 func (s *server) trust(path, hash string) (any, error) {
 	if err := s.running().Trust(path, hash); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "not trusted: %v", err)

@@ -67,6 +67,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,
 		Ignore:         c.ignore,
+		ForgetRule:     c.forget,
 		Relay:          agents.Info,
 		Conversations:  c.Conversations,
 		Gateway:        gateways{gateway, c},

@@ -26,6 +26,30 @@ ride('approved always in this folder: no other agent asks for it, also after a r
   const other = another.call('run_command', { command: 'cat count.sh' });
   await (await window.dialog(question)).press('Reject');
   assert.equal((await other).isError, true);
+  sandbox.write('.pillion/settings.json', JSON.stringify({ permissions: { allow: ['run_command(make *)'], deny: ['delete_file(words.txt)'] } }));
+  const written = another.call('write_file', { path: 'a.txt', content: 'a\n' });
+  await (await (await window.dialog('a.txt')).drawn()).remember('file_changes', 'all changes to files for this session');
+  assert.equal((await written).isError, false);
+  assert.equal((await another.call('write_file', { path: 'b.txt', content: 'b\n' })).isError, false); // nothing asks
+  const listed = async () => (await window.rules()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  await eventually('the view has all', async () => /This workspace.*cat words\.txt.*another.*file_changes.*The project's settings.*delete_file\(words\.txt\).*make/.test((await listed()).join(' ')));
+  await window.rest();
+  await window.screenshot('rules');
+  await window.command('Preferences: Toggle between Light/Dark Themes');
+  await window.page.locator('.monaco-workbench.vs-dark').waitFor();
+  await window.rest();
+  await window.screenshot('rules-dark');
+  await window.pressInView('cat words.txt', 'Forget', 'Rules');
+  await eventually('it is gone', async () => !/cat words/.test((await listed()).join(' ')));
+  await window.pressInView('file_changes', 'Forget', 'Rules');
+  await eventually('so is that of the session', async () => !/file_changes/.test((await listed()).join(' ')));
+  const forgotten = another.call('run_command', read);
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await forgotten).isError, true);
+  await window.openRow('make *', 'Rules');
+  await window.dialog(page);
+  await window.openRow('delete_file', 'Rules');
+  await eventually('the settings are in front', async () => /"deny":\["delete_file/.test(await window.editor('settings.json').innerText()));
 });
 
 ride('a project\'s rule counts once it is trusted, and not when it changes', { ...commandFiles, '.pillion/settings.json': settings('run_command(cat words.txt)') }, async (it) => {

@@ -33,7 +33,9 @@ var counterparts = map[string]string{
 	"answerPrompt":           "# an entry of :Pillion",
 	"resume":                 "resume",
 	"sessions":               "sessions",
-	"sessionRules":           "rules",
+	"rules":                  "rules",
+	"forgetRule":             "rules", // a key of it
+	"openRule":               "rules", // an entry of it
 	"endSession":             "sessions", // the same
 	"todos":                  "todos",
 	"addTodo":                "todos", // a key of it

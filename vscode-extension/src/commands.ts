@@ -39,7 +39,7 @@ const table: Record<string, Handler> = {
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry), bench.pages),
   "pillion.trust": ({ trust }, pressed) => trust.trust(settingsAt(pressed)),
   "pillion.ignoreRules": ({ trust }, pressed) => trust.ignore(settingsAt(pressed)),
-  "pillion.showUntrusted": ({ trust }, path) => trust.show(typeof path === "string" ? path : undefined),
+  "pillion.showUntrusted": ({ trust, rules }, path) => trust.show(rules.untrusted(typeof path === "string" ? path : undefined)),
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),
   "pillion.showLog": (bench) => {

@@ -34,6 +34,8 @@ export const methods = {
   settingsUntrusted: "settings/untrusted",
   settingsTrust: "settings/trust",
   settingsIgnore: "settings/ignore",
+  rulesChanged: "rules/changed",
+  rulesForget: "rules/forget",
   journalList: "journal/list",
   journalRevert: "journal/revert",
   journalChanged: "journal/changed",

@@ -12,6 +12,8 @@ import { trustPage } from "./trust-page";
 
 export class Trust implements CodeLensProvider, Disposable {
   private readonly asked = new Map<string, SettingsUntrusted>();
+  /** What the user ignored, and looks at again. */
+  private reopened: SettingsUntrusted | undefined;
   /** What is on the screen of which file, and since when. */
   private readonly inSight = new Map<string, { hash: string; since: number }>();
   private readonly subscription: Disposable;
@@ -44,6 +46,7 @@ export class Trust implements CodeLensProvider, Disposable {
   hear(untrusted: SettingsUntrusted): void {
     const count = (untrusted.rules ?? []).length;
     const before = this.asked.get(untrusted.path);
+    this.reopened = undefined;
     if (count === 0) {
       this.asked.delete(untrusted.path);
     } else {
@@ -59,12 +62,12 @@ export class Trust implements CodeLensProvider, Disposable {
   }
 
   /** The user asked to see it. */
-  async show(path?: string): Promise<void> {
-    const untrusted = path === undefined ? this.all[0] : this.asked.get(path);
+  async show(untrusted: SettingsUntrusted | undefined): Promise<void> {
     if (!untrusted) {
       void say.information("Nothing in the project's settings needs your trust.");
       return;
     }
+    this.reopened = this.asked.has(untrusted.path) ? undefined : untrusted;
     await this.pages.present(pageOf(untrusted.path), trustPage(untrusted));
     this.look();
   }
@@ -80,7 +83,7 @@ export class Trust implements CodeLensProvider, Disposable {
 
   provideCodeLenses({ uri }: TextDocument): CodeLens[] {
     const at = new Range(0, 0, 0, 0);
-    return this.asked.has(trustedPathOf(uri) ?? "")
+    return this.open.some(({ path }) => path === trustedPathOf(uri))
       ? [new CodeLens(at, { title: "$(check)\u00a0Trust These Rules", command: "pillion.trust", arguments: [uri] }), new CodeLens(at, { title: "$(close)\u00a0Ignore These Rules", command: "pillion.ignoreRules", arguments: [uri] })]
       : [];
   }
@@ -107,10 +110,14 @@ export class Trust implements CodeLensProvider, Disposable {
     });
   }
 
+  private get open(): SettingsUntrusted[] {
+    return [...this.all, ...(this.reopened ? [this.reopened] : [])];
+  }
+
   /** What comes into sight, or changes there, takes no answer at first. */
   private look(): void {
     const visible = new Set(window.tabGroups.all.map((group) => trustedPathOf(resourceOf(group.activeTab))));
-    for (const { path, hash } of this.all) {
+    for (const { path, hash } of this.open) {
       if (!visible.has(path)) {
         this.inSight.delete(path);
       } else if (this.inSight.get(path)?.hash !== hash) {
@@ -122,7 +129,7 @@ export class Trust implements CodeLensProvider, Disposable {
   private async announce({ path }: SettingsUntrusted, count: number): Promise<void> {
     const rules = count === 1 ? "One rule counts" : `${String(count)} rules count`;
     if ((await say.information(`This project's settings ask for more than you allow. ${rules} only once you trust them.`, "Show")) === "Show") {
-      await this.show(path);
+      await this.show(this.asked.get(path));
     }
   }
 }

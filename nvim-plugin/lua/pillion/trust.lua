@@ -132,6 +132,13 @@ function M.show(one)
   front.show(id_of(one))
 end
 
+--- One that was ignored, perhaps.
+---@param one pillion.Untrusted
+---@param client any
+function M.reopen(one, client)
+  M.show(vim.tbl_extend("force", one, { client = client }))
+end
+
 --- `:Pillion trust`
 function M.open()
   if #asking == 0 then
