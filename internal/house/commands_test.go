@@ -75,6 +75,7 @@ var counterparts = map[string]string{
 	"showLog":                "log",
 	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":           "connect",
+	"connectNow":             "connect",
 	"startAgent":             "agent",
 	"sendSelection":          "send", // with a range
 	"showConversation":       "conversation",
