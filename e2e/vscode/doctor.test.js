@@ -85,7 +85,8 @@ ride('an agent is connected on a page that shows what would be written', files, 
   const settings = path.join(sandbox.home, '.qwen/settings.json');
   assert.equal(fs.existsSync(settings), false);
   await plan.press('Connect');
-  await eventually('the page says that it is connected', async () => /Qwen Code is connected/.test(await (await window.dialog('Connect Qwen Code')).pageText()));
+  const done = await window.dialog('Qwen Code Is Connected');
+  await eventually('the page says that it is connected', async () => /Qwen Code is connected/.test(await done.pageText()));
   assert.match(fs.readFileSync(settings, 'utf8'), /"pillion"/);
   await window.screenshot('connect-agent-connected');
 });

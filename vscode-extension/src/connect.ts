@@ -65,7 +65,8 @@ async function connectNow({ pages }: Workbench): Promise<void> {
 
 async function present(pages: Workbench["pages"], printed: string): Promise<void> {
   const plan = JSON.parse(printed) as InstallPlan;
-  await pages.present(Uri.from({ scheme: connect, authority: plan.files.length === 0 ? "" : "open", path: `/Connect ${plan.name}` }), connectPage(plan));
+  const address = plan.files.length === 0 ? { path: `/${plan.name} Is Connected` } : { authority: "open", path: `/Connect ${plan.name}` };
+  await pages.present(Uri.from({ scheme: connect, ...address }), connectPage(plan));
 }
 
 /** What it prints; nothing when it failed, which it says. */
