@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -70,44 +68,13 @@ func rules(args []string) int {
 	return 0
 }
 
-// listedRule is a rule as the list has it.
-type listedRule struct {
-	Effect string     `json:"effect"` // deny, ask or allow
-	Rule   string     `json:"rule"`
-	From   string     `json:"from"` // user, project or remembered
-	Number int        `json:"number,omitempty"`
-	Since  *time.Time `json:"since,omitempty"`
-	Why    string     `json:"why,omitempty"`
-}
-
 var origins = map[string]string{"user": "your settings", "project": "the project's settings", "remembered": "remembered"}
 
-// listedRules are the rules that hold, in the order in which they are looked at.
-func (at *folderSettings) listedRules() []listedRule {
-	out := []listedRule{}
-	add := func(effect, from string, list []config.Rule) {
-		for _, r := range list {
-			out = append(out, listedRule{Effect: effect, Rule: r.Rule, From: from, Why: r.Why})
-		}
-	}
-	own := at.own.Permissions
-	add("deny", "user", own.Deny)
-	add("deny", "project", at.Project.Deny)
-	add("ask", "user", own.Ask)
-	add("ask", "project", at.Project.Ask)
-	add("allow", "user", own.Allow)
-	add("allow", "project", at.Project.Allow)
-	for i, r := range at.Remembered {
-		out = append(out, listedRule{Effect: "allow", Rule: r.Rule, From: "remembered", Number: i + 1, Since: &r.Since})
-	}
-	return out
-}
-
 func (at *folderSettings) printRules() {
-	list := at.listedRules()
+	list := at.view.List()
 	fmt.Printf("Rules in %s: deny beats ask, ask beats allow.\n", fault.Quote(at.Root))
 	for _, effect := range []string{"deny", "ask", "allow"} {
-		for i, r := range slices.DeleteFunc(slices.Clone(list), func(r listedRule) bool { return r.Effect != effect }) {
+		for i, r := range slices.DeleteFunc(slices.Clone(list), func(r config.ListedRule) bool { return r.Effect != effect }) {
 			if i == 0 {
 				fmt.Println("\n" + at.style.Bold(effect))
 			}
@@ -121,7 +88,7 @@ func (at *folderSettings) printRules() {
 	if len(list) == 0 {
 		fmt.Println("\nThere are none.")
 	}
-	if at.Asks() {
+	if at.Untrusted() {
 		fmt.Println("\n" + at.style.Bold("ignored") + ", because you do not trust the project's settings; see `pillion trust`")
 		for _, line := range at.Loosens {
 			fmt.Println("      " + fault.Escape(line))
@@ -131,14 +98,11 @@ func (at *folderSettings) printRules() {
 
 func (at *folderSettings) printRulesAsJSON() error {
 	loosens := []string{}
-	if at.Asks() {
+	if at.Untrusted() {
 		loosens = at.Loosens
 	}
-	e := json.NewEncoder(os.Stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{
-		"folder": at.Root, "rules": at.listedRules(), "notCounted": loosens, "problems": append([]string{}, at.problems...),
+	return printJSON(map[string]any{
+		"folder": at.Root, "rules": at.view.List(), "notCounted": loosens, "problems": append([]string{}, at.problems...),
 	})
 }
 

@@ -23,6 +23,7 @@ do not, and asks whether you trust them. Stricter settings apply without trust.
 
 Trust covers exactly the bytes of the file, in this folder, for you, on this machine:
 when the file changes, its looser settings stop to apply, and you are asked again.
+You may say no for editors as well: they ask again when the file changes.
 
   -C FOLDER    the project's folder, instead of the current one
   --forget     withdraw your trust
@@ -69,6 +70,7 @@ type folderSettings struct {
 	config.Folder
 	own      config.Settings
 	layers   *config.Layers
+	view     *config.View
 	book     *config.Consent
 	problems []string
 	style    terminal.Style
@@ -89,7 +91,8 @@ func settingsAt(dir string) (*folderSettings, error) {
 	}
 	own, problems := config.Load(nil)
 	at := &folderSettings{Workspace: w, own: own, layers: config.NewLayers(own, book), book: book, style: terminal.StyleOf(os.Stdout)}
-	at.Folder = at.layers.Look(w.Roots()).Folders[0]
+	at.view = at.layers.Look(w.Roots())
+	at.Folder = at.view.Folders[0]
 	at.problems = slices.Concat(problems, at.Problems)
 	return at, nil
 }
@@ -125,12 +128,20 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 	for _, line := range at.Loosens {
 		fmt.Fprintln(out, style.Wrap("  "+style.Yellow("•")+" ", "    ", fault.Escape(line)))
 	}
-	const yes = "Yes, trust exactly this text, in this folder"
+	const (
+		never = "No, and editors need not ask about this text"
+		yes   = "Yes, trust exactly this text, in this folder"
+	)
 	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: style, Own: true}).
-		Prompt(ctx, approval.Agent{}, "Do you trust it? It was written by the project's author.", []string{"No", yes})
+		Prompt(ctx, approval.Agent{}, "Do you trust it? It was written by the project's author.", []string{"No", never, yes})
 	switch {
 	case err != nil:
 		return err
+	case answer == never:
+		if err := at.layers.Ignore(at.Roots(), at.File, at.Hash); err != nil {
+			return err
+		}
+		return errors.New("nothing is trusted; editors ask again when the file changes")
 	case answer != yes:
 		return errors.New("nothing is trusted")
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // Consent is what the user agreed to for folders beyond a session: which text of a
-// folder's settings file they trust, and which rules they had remembered. It has one file
+// folder's settings file they trust or ignore, and which rules they had remembered. It has one file
 // for each folder, in the state folder and never in a workspace, and every reader looks at
 // the file itself: what is forgotten in one program is forgotten in all. Deliberately not
 // here: what a text or a rule means, and asking.
@@ -36,7 +36,9 @@ type FolderConsent struct {
 	Folder  string `json:"folder"` // its real path
 	// Trusted is the hash of the text that is trusted, "" of none. There is one: to
 	// trust a new text is to forget the old.
-	Trusted string       `json:"trusted,omitempty"`
+	Trusted string `json:"trusted,omitempty"`
+	// Ignored is the hash of the text that the user does not trust, and is not asked about.
+	Ignored string       `json:"ignored,omitempty"`
 	Rules   []Remembered `json:"rules,omitempty"`
 }
 
@@ -150,7 +152,15 @@ func (b *Consent) Page(folder string) (FolderConsent, error) {
 // Trust has the text of that hash trusted, and no other; "" trusts none.
 func (b *Consent) Trust(folder, hash string) error {
 	return b.change(folder, func(p *FolderConsent) error {
-		p.Trusted = hash
+		p.Trusted, p.Ignored = hash, ""
+		return nil
+	})
+}
+
+// Ignore has nobody asked about the text of that hash, and trusts nothing.
+func (b *Consent) Ignore(folder, hash string) error {
+	return b.change(folder, func(p *FolderConsent) error {
+		p.Ignored = hash
 		return nil
 	})
 }
@@ -202,7 +212,7 @@ func (b *Consent) change(folder string, change func(*FolderConsent) error) error
 	if err := change(&p); err != nil {
 		return err
 	}
-	if p.Trusted == "" && len(p.Rules) == 0 {
+	if p.Trusted == "" && p.Ignored == "" && len(p.Rules) == 0 {
 		err := os.Remove(b.File(folder))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

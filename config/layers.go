@@ -38,9 +38,12 @@ type Folder struct {
 	File     string // the project's settings file
 	Hash     string // of its text, "" where there is none that can be read
 	Trusted  bool   // this very text is
+	Ignored  bool   // the user said no to this very text
 	Linked   bool   // it can never be
 	Loosens  []string
 	Problems []string
+	// Ineffective are those of the project's file, without its name.
+	Ineffective []string
 
 	Project    Permissions // the rules of the project that count
 	Remembered []Remembered
@@ -143,6 +146,7 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 			f.Hash = Hash(s.project.raw)
 		}
 		f.Trusted = f.Hash != "" && f.Hash == page.Trusted && !f.Linked
+		f.Ignored = f.Hash != "" && f.Hash == page.Ignored
 		f.report(problems...)
 	}
 	if s.project.problem != "" {
@@ -168,35 +172,70 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 
 // report adds problems with the project's file.
 func (f *Folder) report(problems ...string) {
+	f.Ineffective = append(f.Ineffective, problems...)
 	for _, p := range problems {
 		f.Problems = append(f.Problems, fault.Escape(f.File)+": "+p)
 	}
 }
 
-// Asks says that the user has not trusted what the project would loosen.
-func (f Folder) Asks() bool { return len(f.Loosens) > 0 && !f.Trusted && !f.Linked && f.Hash != "" }
+// Untrusted says that the user has not trusted what the project would loosen, and could.
+func (f Folder) Untrusted() bool {
+	return len(f.Loosens) > 0 && !f.Trusted && !f.Linked && f.Hash != ""
+}
+
+// Asks says that they have not said no to it either.
+func (f Folder) Asks() bool { return f.Untrusted() && !f.Ignored }
 
 // ErrMoved is why a text is not trusted that is no longer the file's.
 var ErrMoved = errors.New("the settings file has changed since it was shown; review it again")
 
 // Trust has exactly the text of that hash trusted, if it is what the file holds now.
 func (l *Layers) Trust(roots []workspace.Path, file, hash string) error {
-	if l.book == nil {
-		return errors.New("it cannot be saved: the home folder is unknown")
-	}
-	view := l.Look(roots)
-	i := slices.IndexFunc(view.Folders, func(f Folder) bool { return f.File == file })
-	if i < 0 {
-		return fmt.Errorf("%s is not the settings file of an open folder", fault.Quote(file))
-	}
-	switch f := view.Folders[i]; {
+	return l.answer(roots, file, hash, l.book.Trust)
+}
+
+// Ignore has nobody asked about exactly that text.
+func (l *Layers) Ignore(roots []workspace.Path, file, hash string) error {
+	return l.answer(roots, file, hash, l.book.Ignore)
+}
+
+// answer keeps what the user said to the text of that hash, if it is what the file holds now.
+func (l *Layers) answer(roots []workspace.Path, file, hash string, keep func(folder, hash string) error) error {
+	f, err := l.find(roots, func(f Folder) bool { return f.File == file })
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s is not the settings file of an open folder: %w", fault.Quote(file), err)
 	case f.Linked:
 		return fmt.Errorf("%s is reached through a link; replace it with the file itself", fault.Quote(file))
 	case f.Hash == "" || f.Hash != hash:
 		return ErrMoved
 	default:
-		return l.book.Trust(f.Root, hash)
+		return keep(f.Root, hash)
 	}
+}
+
+// Forget drops a rule that was remembered for a folder.
+func (l *Layers) Forget(roots []workspace.Path, folder, rule string) error {
+	if _, err := l.find(roots, func(f Folder) bool { return f.Root == folder }); err != nil {
+		return err
+	}
+	n, err := l.book.Forget(folder, rule)
+	if err == nil && n == 0 {
+		return fmt.Errorf("no rule %s is remembered for this folder", fault.Quote(rule))
+	}
+	return err
+}
+
+// find is an open folder about which something can be kept.
+func (l *Layers) find(roots []workspace.Path, is func(Folder) bool) (Folder, error) {
+	if l.book == nil {
+		return Folder{}, errors.New("nothing can be saved: the home folder is unknown")
+	}
+	folders := l.Look(roots).Folders
+	if i := slices.IndexFunc(folders, is); i >= 0 {
+		return folders[i], nil
+	}
+	return Folder{}, errors.New("no such folder is open")
 }
 
 // Remember keeps a rule for a folder, written as if that were open by itself.

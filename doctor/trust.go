@@ -33,7 +33,7 @@ func projectSettings(_ context.Context, e exam) Finding {
 		}
 	case found.Hash == "":
 		f.Detail = "none of its own"
-	case found.Asks():
+	case found.Untrusted():
 		f.Detail, f.Hint = "they ask for more than you trust; that is ignored", "pillion trust shows it, and asks"
 		f.Status = Info
 	case found.Trusted:

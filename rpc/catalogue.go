@@ -57,6 +57,7 @@ var sent = map[string]Audience{
 	"workspace/tracking": Plugins,
 	"workspace/index":    Plugins,
 	"journal/changed":    Plugins,
+	"rules/changed":      Plugins,
 
 	"window/showMessageRequest": Plain,
 	"workspace/applyEdit":       Plain,

@@ -33,6 +33,8 @@ type Events interface {
 	// editor is connected to itself.
 	Gateway(state any)
 	Frame(frame json.RawMessage)
+	// Rules are the rules that hold, whenever they change.
+	Rules(rules any)
 	// Untrusted is a project's settings file that the user does not trust, or no longer.
 	Untrusted(u Untrusted)
 }
@@ -63,6 +65,8 @@ type Untrusted struct {
 	Path  string   `json:"path"`
 	Hash  string   `json:"hash"`
 	Rules []string `json:"rules"` // empty: nothing is asked any more
+	// Problems are the file's settings that have no effect, trusted or not, and why.
+	Problems []string `json:"problems,omitempty"`
 }
 
 // Unusual is session/unusual: an agent did what agents at work do not do.
@@ -124,6 +128,13 @@ func (e events) Journal(changed change.JournalChanged) {
 func (e events) Gateway(state any) {
 	if e.client.Pillion {
 		e.server.conn.Notify("gateway/changed", state) //nolint:errcheck // the status can be asked for
+	}
+}
+
+// Rules gives an editor with a plugin the rules that hold now.
+func (e events) Rules(rules any) {
+	if e.client.Pillion {
+		e.server.conn.Notify("rules/changed", rules) //nolint:errcheck // they are only shown
 	}
 }
 

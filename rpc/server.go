@@ -71,6 +71,10 @@ type Core struct {
 	Ready func()
 	// Trust has the text of that hash trusted, if the file holds it now.
 	Trust func(path, hash string) error
+	// Ignore has nobody asked about that text, likewise.
+	Ignore func(path, hash string) error
+	// ForgetRule drops a rule that was remembered for a folder.
+	ForgetRule func(folder, rule string) error
 	// Focused notes that this window is the one the user used last.
 	Focused func()
 	// Notify shows a line to a user who is in no window of the editor, and does not wait.
@@ -209,7 +213,9 @@ func init() {
 		"journal/list":   {ahead: true, handle: (*server).journalList},
 		"journal/revert": {ahead: true, handle: (*server).journalRevert},
 
-		"settings/trust": {ahead: true, handle: (*server).settingsTrust},
+		"settings/trust":  {ahead: true, handle: (*server).settingsTrust},
+		"settings/ignore": {ahead: true, handle: (*server).settingsIgnore},
+		"rules/forget":    {ahead: true, handle: (*server).rulesForget},
 
 		"process/list":  {ahead: true, handle: (*server).processList},
 		"process/kill":  {ahead: true, handle: (*server).processKill},

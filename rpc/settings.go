@@ -19,15 +19,49 @@ type doubts struct {
 	shown map[string]string // hashes, by path
 }
 
+// settingsText names a text of a settings file.
+type settingsText struct {
+	Path string `json:"path"`
+	Hash string `json:"hash"`
+}
+
 func (s *server) settingsTrust(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		Path string `json:"path"`
-		Hash string `json:"hash"`
-	}](raw)
+	p, err := params[settingsText](raw)
 	if err != nil {
 		return nil, err
 	}
 	return s.trust(p.Path, p.Hash)
+}
+
+func (s *server) settingsIgnore(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[settingsText](raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.running().Ignore(p.Path, p.Hash); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "it asks as before: %v", err)
+	}
+	return struct {
+		Ignored bool `json:"ignored"`
+	}{true}, nil
+}
+
+func (s *server) rulesForget(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[forgetParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.running().ForgetRule(p.Folder, p.Rule); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "not forgotten: %v", err)
+	}
+	return struct {
+		Forgotten bool `json:"forgotten"`
+	}{true}, nil
+}
+
+type forgetParams struct {
+	Folder string `json:"folder"`
+	Rule   string `json:"rule"`
 }
 
 func (s *server) trust(path, hash string) (any, error) {

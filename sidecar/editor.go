@@ -66,6 +66,8 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		Saved:          c.saved,
 		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,
+		Ignore:         c.ignore,
+		ForgetRule:     c.forget,
 		Relay:          agents.Info,
 		Conversations:  c.Conversations,
 		Gateway:        gateways{gateway, c},

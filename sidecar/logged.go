@@ -25,6 +25,7 @@ func (Logged) Tracking(rpc.Tracking)         {}
 func (Logged) Index(rpc.Index)               {}
 func (Logged) Journal(change.JournalChanged) {}
 func (Logged) Gateway(any)                   {}
+func (Logged) Rules(any)                     {}
 func (Logged) Frame(json.RawMessage)         {}
 func (Logged) Unusual(u rpc.Unusual)         { logf("%s", u.Message) }
 func (Logged) Untrusted(u rpc.Untrusted) {

@@ -121,9 +121,16 @@ func (c *Sidecar) structured() bool {
 	return c.settings.view.Settings.MCP.Structured
 }
 
+// Rules is rules/changed.
+type Rules struct {
+	Rules []config.ListedRule `json:"rules"`
+	// Untrusted are the projects whose looser settings do not count, ignored ones too.
+	Untrusted []rpc.Untrusted `json:"untrusted"`
+}
+
 // notify needs the lock. Whoever is reported must not block.
 func (s *liveSettings) notify() {
-	asks, reported := map[string]string{}, s.reported
+	asks, reported, listed := map[string]string{}, s.reported, Rules{s.view.List(), []rpc.Untrusted{}}
 	s.reported = map[string]bool{}
 	report := func(problems []string) {
 		for _, p := range problems {
@@ -135,13 +142,20 @@ func (s *liveSettings) notify() {
 	report(s.unknown)
 	for _, f := range s.view.Folders {
 		report(f.Problems)
+		untrusted := rpc.Untrusted{Path: f.File, Hash: f.Hash, Rules: f.Loosens, Problems: f.Ineffective}
+		if f.Untrusted() {
+			listed.Untrusted = append(listed.Untrusted, untrusted)
+		}
 		if f.Asks() {
 			asks[f.File] = f.Hash
 		}
 		if s.open && f.Asks() && s.asked[f.File] != f.Hash {
 			s.asked[f.File] = f.Hash
-			s.events.Untrusted(rpc.Untrusted{Path: f.File, Hash: f.Hash, Rules: f.Loosens})
+			s.events.Untrusted(untrusted)
 		}
+	}
+	if s.open {
+		s.events.Rules(listed)
 	}
 	for file, hash := range s.asked {
 		if asks[file] == "" {
@@ -172,11 +186,20 @@ func (c *Sidecar) configure(own config.Settings) {
 
 // trust has exactly the text of that hash trusted, if the file holds it now.
 func (c *Sidecar) trust(path, hash string) error {
-	if err := c.settings.layers.Trust(c.workspace.Roots(), path, hash); err != nil {
-		return err
-	}
-	c.now()
-	return nil
+	defer c.now()
+	return c.settings.layers.Trust(c.workspace.Roots(), path, hash)
+}
+
+// ignore has nobody asked about it.
+func (c *Sidecar) ignore(path, hash string) error {
+	defer c.now()
+	return c.settings.layers.Ignore(c.workspace.Roots(), path, hash)
+}
+
+// forget drops a rule that was remembered for a folder. A call that waits is judged again.
+func (c *Sidecar) forget(folder, rule string) error {
+	defer c.now()
+	return c.settings.layers.Forget(c.workspace.Roots(), folder, rule)
 }
 
 // remember keeps a rule for a folder; where it cannot be kept, the user hears of it.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/wire"
 	"pillion/sidecar"
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -33,6 +34,50 @@ func commandOf(e *testrig.Editor, args ...string) *exec.Cmd {
 	command.Dir = e.Dir
 	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
 	return command
+}
+
+// TestEditorsHearOfRules: of those that hold when they start, and of each change; what an
+// editor forgets asks again.
+func TestEditorsHearOfRules(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Settings: object{"permissions": object{"deny": []string{"move_file"}}}})
+	heard := make(chan sidecar.Rules, 20)
+	e.OnNotice(func(method string, params json.RawMessage) {
+		var rules sidecar.Rules
+		if method == "rules/changed" && json.Unmarshal(params, &rules) == nil {
+			heard <- rules
+		}
+	})
+	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "ask": ["read_file(a)"]}}`)
+	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
+	if got := testrig.Wait(t, heard, "the rules"); len(got.Untrusted) != 1 || got.Untrusted[0].Hash != u.Hash || len(got.Rules) != 2 || got.Rules[0].Rule != "move_file" || got.Rules[1].File != u.Path {
+		t.Errorf("%+v", got)
+	}
+	e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, nil)
+	if got := testrig.Wait(t, heard, "the same after a no"); len(got.Untrusted) != 1 {
+		t.Errorf("what was ignored is not listed: %+v", got)
+	}
+	done := e.Start("write_file", write)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	rules := testrig.Wait(t, heard, "the remembered rule").Rules
+	last := rules[len(rules)-1]
+	if last.From != "remembered" || last.Rule != "write_file(notes.txt)" {
+		t.Fatalf("%+v", rules)
+	}
+	again := object{"path": "notes.txt", "content": "other\n"}
+	wantDecision(t, e, "write_file", again, "run")
+	for _, wrong := range []object{{"folder": last.Folder, "rule": "write_file"}, {"folder": e.Home, "rule": last.Rule}} {
+		if code := e.Code("rules/forget", wrong); code != wire.CodeInvalidParams {
+			t.Errorf("forgetting %v: code %d", wrong, code)
+		}
+	}
+	e.Must("rules/forget", object{"folder": last.Folder, "rule": last.Rule}, nil)
+	if got := testrig.Wait(t, heard, "the rules without it"); len(got.Rules) != 2 {
+		t.Errorf("%+v", got)
+	}
+	wantDecision(t, e, "write_file", again, "ask")
 }
 
 // TestRememberedRulesAreListedAndForgotten, and a window that is open goes by it.

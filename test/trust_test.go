@@ -81,6 +81,43 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 	wantDecision(t, stranger, "write_file", write, "ask")
 }
 
+// TestANoHoldsUntilTheFileChanges: nobody is asked about that text again, in no window; it
+// can be trusted still; and the request says what of the file would have no effect anyway.
+func TestANoHoldsUntilTheFileChanges(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)", "run_command(git *)"]}}`)
+	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
+	if len(u.Problems) != 1 || !strings.HasPrefix(u.Problems[0], `rule "run_command(git *)" is ignored: `) {
+		t.Errorf("what has no effect: %q", u.Problems)
+	}
+	if code := e.Code("settings/ignore", object{"path": u.Path, "hash": strings.Repeat("0", 64)}); code != wire.CodeInvalidParams {
+		t.Errorf("another hash: code %d", code)
+	}
+	var answer struct{ Ignored bool }
+	if e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Ignored {
+		t.Error("it still asks")
+	}
+	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
+		t.Errorf("after the no: %+v", u)
+	}
+	wantDecision(t, e, "write_file", write, "ask")
+	e.Stop()
+	e = spawn(t, testrig.Options{Home: e.Home, Dirs: []string{e.Dir}})
+	wantDecision(t, e, "write_file", write, "ask")
+	select {
+	case u := <-e.Untrusted:
+		t.Errorf("it asks after a restart: %+v", u)
+	default:
+	}
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	wantDecision(t, e, "write_file", write, "run")
+	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(**)"]}}`)
+	if u := testrig.Wait(t, e.Untrusted, "another question"); !slices.Equal(u.Rules, []string{"allow write_file(**)"}) {
+		t.Errorf("after it changed: %+v", u)
+	}
+}
+
 // TestTighteningHoldsAtOnce: while a call waits for its answer, too.
 func TestTighteningHoldsAtOnce(t *testing.T) {
 	t.Parallel()

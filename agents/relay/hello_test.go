@@ -153,7 +153,7 @@ func TestAgentsHaveNoOtherMethods(t *testing.T) {
 		"approval/request", "approval/resolved", "workspace/executeCommand", "session/setMode", "session/open", "session/list",
 		"relay/info", "tools/approval", "initialize", "shutdown", "document/edit", "journal/revert",
 		"process/list", "process/kill", "process/write", "process/output",
-		"settings/trust", "settings/untrusted", "session/pause", "session/newTurn", "session/unusual", "session/todos", "session/revoke", "session/close", "session/changed", "workspace/changed",
+		"settings/trust", "settings/ignore", "rules/forget", "settings/untrusted", "session/pause", "session/newTurn", "session/unusual", "session/todos", "session/revoke", "session/close", "session/changed", "workspace/changed",
 	} {
 		wantCode(t, c.conn.Call(t.Context(), method, struct{}{}, nil), wire.CodeMethodNotFound)
 	}

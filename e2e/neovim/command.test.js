@@ -232,6 +232,11 @@ ride('a project’s settings loosen nothing until they are trusted, and nothing 
   await asks();
   await nvim.command('Pillion trust');
   await nvim.sees('run_command(cat *)');
+  await (await nvim.dialog('allow more without asking')).answer('reject');
+  await eventually('it is ignored', async () => (await nvim.messages()).includes('ignored until the file changes'));
+  await asks();
+  await nvim.command('Pillion trust');
+  await eventually('nothing is asked', async () => (await nvim.messages()).includes('no project\'s settings need your trust'));
 });
 
 ride('a command cannot reach the Neovim that it runs in', files, async (it) => {

@@ -26,6 +26,31 @@ ride('approved always in this folder: no other agent asks for it, also after a r
   const other = another.call('run_command', { command: 'cat count.sh' });
   await (await window.dialog(question)).press('Reject');
   assert.equal((await other).isError, true);
+  sandbox.write('.pillion/settings.json', JSON.stringify({ permissions: { allow: ['run_command(make *)'], deny: ['delete_file(words.txt)'] } }));
+  const written = another.call('write_file', { path: 'a.txt', content: 'a\n' });
+  await (await (await window.dialog('a.txt')).drawn()).remember('file_changes', 'all changes to files for this session');
+  assert.equal((await written).isError, false);
+  assert.equal((await another.call('write_file', { path: 'b.txt', content: 'b\n' })).isError, false); // nothing asks
+  const listed = async () => (await window.rules()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  await eventually('the view has all', async () => /This workspace.*cat words\.txt.*another.*file_changes/.test((await listed()).join(' ')));
+  await window.rest();
+  await window.screenshot('rules');
+  await window.command('Preferences: Toggle between Light/Dark Themes');
+  await window.page.locator('.monaco-workbench.vs-dark').waitFor();
+  await window.rest();
+  await window.screenshot('rules-dark');
+  await window.pressInView('cat words.txt', 'Forget', 'Rules');
+  await eventually('it is gone', async () => !/cat words/.test((await listed()).join(' ')));
+  await window.pressInView('file_changes', 'Forget', 'Rules');
+  await eventually('so is that of the session', async () => !/file_changes/.test((await listed()).join(' ')));
+  await eventually('those of settings are left', async () => /The project's settings.*delete_file\(words\.txt\).*make/.test((await listed()).join(' ')));
+  const forgotten = another.call('run_command', read);
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await forgotten).isError, true);
+  await window.openRow('make *', 'Rules');
+  await window.dialog(page);
+  await window.openRow('delete_file', 'Rules');
+  await eventually('the settings are in front', async () => /"deny":\["delete_file/.test(await window.editor('settings.json').innerText()));
 });
 
 ride('a project\'s rule counts once it is trusted, and not when it changes', { ...commandFiles, '.pillion/settings.json': settings('run_command(cat words.txt)') }, async (it) => {
@@ -47,4 +72,25 @@ ride('a project\'s rule counts once it is trusted, and not when it changes', { .
   const again = agent.call('run_command', read);
   await (await window.dialog(question)).press('Reject');
   assert.equal((await again).isError, true);
+});
+
+ride('a no to a project\'s rules holds until the file changes, also after a restart', { ...commandFiles, '.pillion/settings.json': JSON.stringify({ permissions: { allow: ['run_command(cat words.txt)', 'run_command(git *)'] } }) }, async (it) => {
+  const { window, sandbox } = it;
+  const asksForTrust = async () => (await window.waiting()).some((row) => /Trust the project/.test(row));
+  await window.show(/Trust the project/);
+  const trust = await window.dialog(page);
+  await eventually('the page says which rule has no effect', async () => /No effect[^]*run_command\(git \*\)[^]*ignored/.test(await trust.pageText()));
+  await window.screenshot('trust-no-effect');
+  await trust.press('Ignore These Rules');
+  await eventually('the view asks no more', async () => !(await asksForTrust()));
+  const [sidecar] = sandbox.running(/pillion serve/);
+  await window.command('Pillion: Restart');
+  await eventually('another sidecar runs', () => sandbox.running(/pillion serve/).length > 0 && !sandbox.running(/pillion serve/).includes(sidecar));
+  await window.ready();
+  const asks = (await it.agent()).call('run_command', read);
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await asks).isError, true);
+  assert.equal(await asksForTrust(), false);
+  sandbox.write('.pillion/settings.json', settings('run_command(rm *)'));
+  await eventually('the changed file is asked about', asksForTrust);
 });

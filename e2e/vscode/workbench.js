@@ -196,10 +196,20 @@ export class Workbench {
 
   /** Rows of the view “Sessions”, which is folded at first. */
   async sessions() {
+    return this.#unfolded('Sessions');
+  }
+
+  /** Rows of the view “Rules”, likewise. */
+  async rules() {
+    return this.#unfolded('Rules');
+  }
+
+  /** @param {string} view */
+  async #unfolded(view) {
     await this.#showView();
-    const header = this.page.locator('.pane-header', { hasText: 'Sessions' });
+    const header = this.page.locator('.pane-header', { hasText: view });
     if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
-    return this.#rows('Sessions').allInnerTexts();
+    return this.#rows(view).allInnerTexts();
   }
 
   /** Opens the terminal of a process from the view. @param {string | RegExp} row */

@@ -33,7 +33,9 @@ var counterparts = map[string]string{
 	"answerPrompt":           "# an entry of :Pillion",
 	"resume":                 "resume",
 	"sessions":               "sessions",
-	"sessionRules":           "rules",
+	"rules":                  "rules",
+	"forgetRule":             "rules",    // a key of it
+	"openRule":               "rules",    // an entry of it
 	"endSession":             "sessions", // the same
 	"todos":                  "todos",
 	"addTodo":                "todos", // a key of it
@@ -46,6 +48,7 @@ var counterparts = map[string]string{
 	"killProcess":            "kill",
 	"showUntrusted":          "trust", // the page that asks
 	"trust":                  "trust",
+	"ignoreRules":            "trust",
 	"journal":                "journal",
 	"revertChange":           "revert", // of change, turn, since or agent
 	"revertTurn":             "revert",
@@ -73,6 +76,7 @@ var counterparts = map[string]string{
 	"showLog":                "log",
 	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":           "connect",
+	"connectNow":             "connect",
 	"startAgent":             "agent",
 	"sendSelection":          "send", // with a range
 	"showConversation":       "conversation",

@@ -121,8 +121,8 @@ type Prompt struct {
 
 // Untrusted is settings/untrusted.
 type Untrusted struct {
-	Path, Hash string
-	Rules      []string
+	Path, Hash      string
+	Rules, Problems []string
 }
 
 // Journal is journal/changed.

@@ -202,7 +202,7 @@ with_sessions("sessions say how they stand, what each did and may do, and which 
     person.session("u", "codex", { connected = false, mode = "full_access", lastCall = "2026-05-03T09:30:00Z", refused = 2, calls = 9 })
   )
   opens(human, "sessions")
-  human:sees("Sessions  p pause, resume  m mode  r take back a rule  X end  g? keys  q close")
+  human:sees("Sessions  p pause, resume  m mode  r forget a rule  X end  g? keys  q close")
   shows(human, {
     "claude  asks first",
     "  12 calls, 3 changes, 1 rejected · since 2026-05-04 14:05",
@@ -217,7 +217,7 @@ with_sessions("sessions say how they stand, what each did and may do, and which 
   human:sees("claude  waiting for you  asks first")
 end)
 
-with_sessions("an agent is paused and resumed, its mode changed, a rule taken back, its session ended", function(human)
+with_sessions("an agent is paused and resumed, its mode changed, a rule forgotten, its session ended", function(human)
   human:lua("Keep(...)", person.session("s", "claude", { grants = { "run_command(make *)", "edit_file(a.py)" } }))
   opens(human, "sessions")
   human:type("p")
@@ -232,7 +232,7 @@ with_sessions("an agent is paused and resumed, its mode changed, a rule taken ba
   human:type("3Gr") -- the rule under the cursor
   human:sees("claude asks again for run_command(make *)")
   human:type("ggr")
-  human:sees("Take back which rule?")
+  human:sees("Forget which rule?")
   human:type("1<CR>")
   human:eventually("#Kept.s.grants == 0")
   human:type("r")

@@ -13,9 +13,10 @@ local function with(more)
 end
 
 ---@param human pillion.Person
+---@param method? string
 ---@return table[]
-local function trusted(human)
-  return human:lua("return vim.tbl_filter(function(one) return one.method == 'settings/trust' end, Wire.sent)")
+local function trusted(human, method)
+  return human:lua(("return vim.tbl_filter(function(one) return one.method == '%s' end, Wire.sent)"):format(method or "settings/trust"))
 end
 
 ---@param human pillion.Person
@@ -49,15 +50,24 @@ sit("it is announced and opens nothing; the page shows each rule, and trust is f
   human:sees("no project's settings need your trust")
 end)
 
-sit("rejected it stays without effect, and can be shown again", function(human)
-  looks(human)
+sit("ignored it is ignored for these bytes; the page says what has no effect anyway", function(human)
+  human:tell("settings/untrusted", with({ problems = { 'rule "run_command(git *)" is ignored: name a word of git' } }))
+  human:type(":Pillion trust<CR>")
+  human:sees('No effect     rule "run_command(git *)" is ignored')
   human:reads()
   human:type("gr")
-  human:eventually("vim.fn.tabpagenr('$') == 1")
+  human:sees("ignored until the file changes")
+  check.same(trusted(human, "settings/ignore")[1].params, { path = told.path, hash = told.hash })
   check.same(trusted(human), {})
-  human:type(":Pillion<CR>")
-  human:sees("1: ! ")
-  human:type("1<CR>")
+end)
+
+sit("closed it has no answer, and can be shown again", function(human)
+  looks(human)
+  human:reads()
+  human:type(":tabclose<CR>")
+  human:eventually("vim.fn.tabpagenr('$') == 1")
+  check.same(trusted(human, "settings/ignore"), {})
+  human:type(":Pillion trust<CR>")
   human:sees("This project wants to allow more without asking")
 end)
 

@@ -131,9 +131,14 @@ func allCovered(paths []PathFact, given []Rule) bool {
 	return !slices.Contains(covered, false)
 }
 
+// changesTool is the name of a rule for all changes to files, as mode auto_edit lets them run.
+const changesTool = "file_changes"
+
 // given are the rules that allow calls of the tool.
 func (r Request) given() []Rule {
-	return slices.DeleteFunc(slices.Concat(r.Rules.Allow, r.Grants), func(rule Rule) bool { return !rule.names(r.Tool) })
+	return slices.DeleteFunc(slices.Concat(r.Rules.Allow, r.Grants), func(rule Rule) bool {
+		return !rule.names(r.Tool) && (r.Access != Edit || rule != Rule{Tool: changesTool})
+	})
 }
 
 // allowsPath looks at the file that would be reached, so that a link which is

@@ -68,11 +68,22 @@ func offers(r Request) []Offer {
 	case r.Definition != "":
 		rule := Rule{Tool: r.Tool, Specifier: r.Definition}
 		return []Offer{forSession(rule), forWorkspace(rule)}
-	case r.Access == Edit && len(r.Paths) == 1:
-		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
-		return []Offer{forSession(rule), forWorkspace(rule)}
+	case r.Access == Edit:
+		return editOffers(r)
 	}
 	return nil
+}
+
+func editOffers(r Request) []Offer {
+	var out []Offer
+	if all := (Rule{Tool: changesTool}); r.runsWith(all) {
+		out = append(out, Offer{ID: "changes", Title: "Approve all changes to files for this session", Scope: "session", Rule: all})
+	}
+	if len(r.Paths) == 1 {
+		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
+		return slices.Concat([]Offer{forSession(rule)}, out, []Offer{forWorkspace(rule)})
+	}
+	return out
 }
 
 func commandOffers(r Request) []Offer {

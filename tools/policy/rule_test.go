@@ -173,7 +173,7 @@ func TestOffersForEdits(t *testing.T) {
 		other.Grants = []Rule{rule}
 		check(t, other, Ask)
 	}
-	if d := check(t, edit("a", "b"), Ask); d.Rememberable {
+	if d := check(t, edit("a", "b"), Ask); len(d.Offers) != 1 || d.Offers[0].Rule.Tool != changesTool {
 		t.Errorf("offers %v for two files", d.Offers)
 	}
 	both := edit("a", "b")
@@ -189,6 +189,36 @@ func TestOffersForEdits(t *testing.T) {
 	}
 	link.Grants = []Rule{rule}
 	check(t, link, Run)
+}
+
+// TestAllChanges: one yes for all changes to files, which covers nothing that mode auto_edit
+// asks about, and is offered where it would answer.
+func TestAllChanges(t *testing.T) {
+	all := Rule{Tool: changesTool}
+	allows := func(r Request) Request {
+		r.Grants = []Rule{all}
+		return r
+	}
+	for _, r := range []Request{edit("src/app.py"), edit("a", "b")} {
+		if !slices.ContainsFunc(check(t, r, Ask).Offers, func(o Offer) bool { return o.Rule == all && o.Scope == "session" }) {
+			t.Errorf("not on offer for %v", r.Paths)
+		}
+		check(t, allows(r), Run)
+	}
+	outside := edit("../x")
+	outside.Paths[0].Apart = true
+	for _, r := range []Request{edit(".pillion/settings.json"), edit("a", ".vscode/tasks.json"), edit("Makefile"), edit(".env"), outside} {
+		if slices.ContainsFunc(check(t, r, Ask).Offers, func(o Offer) bool { return o.Rule == all }) {
+			t.Errorf("on offer for %v", r.Paths)
+		}
+		check(t, allows(r), Ask)
+		r.Mode, r.Grants = AutoEdit, nil
+		check(t, r, Ask) // the same
+	}
+	check(t, allows(command("make", "")), Ask)
+	planned := allows(edit("a"))
+	planned.Mode = Plan
+	check(t, planned, Refuse)
 }
 
 // A rule with a folder and no specifier cannot be written, so it must not allow.

@@ -2,7 +2,6 @@
 
 import { commands, Uri, window } from "vscode";
 import type { Choice } from "./choice";
-import { scopes } from "./request-page";
 import { short, visible, withoutLinks } from "./escape";
 import { yesWords } from "./answer-words";
 import { say } from "./notices";
@@ -145,7 +144,7 @@ async function approveAndRemember(bench: Workbench, ids: readonly string[], deci
   }
   for (const approval of ids.map((id) => bench.approvals.get(id)).filter((one) => one !== undefined)) {
     const { digest } = approval.request;
-    const items = approval.remembering.map(({ id, rule, title, scope }) => ({ label: visible(rule ?? title), description: scopes[scope], id }));
+    const items = approval.remembering.map(({ id, rule, title }) => ({ label: visible(rule ?? title), description: visible(title), id }));
     const placeHolder = "Calls that match the rule run without asking; * matches any words";
     const chosen = await window.showQuickPick(items, { title: "Approve, and remember this rule", placeHolder });
     if (chosen) {

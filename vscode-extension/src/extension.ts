@@ -46,7 +46,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 
   [proposals, pages, annotations, front, new Announcer(front), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
-    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
+    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, agents.rules, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();
     [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
   });

@@ -33,6 +33,9 @@ export const methods = {
   processWrite: "process/write",
   settingsUntrusted: "settings/untrusted",
   settingsTrust: "settings/trust",
+  settingsIgnore: "settings/ignore",
+  rulesChanged: "rules/changed",
+  rulesForget: "rules/forget",
   journalList: "journal/list",
   journalRevert: "journal/revert",
   journalChanged: "journal/changed",
@@ -370,8 +373,11 @@ export interface SettingsUntrusted {
   path: string;
   hash: string;
   rules: string[] | null;
+  /** What of the file has no effect, trusted or not, and why. */
+  problems?: string[];
 }
 
+/** For `settings/ignore` too. */
 export interface SettingsTrust {
   path: string;
   hash: string;

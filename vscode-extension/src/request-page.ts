@@ -139,7 +139,7 @@ function answers(sheet: Sheet, approval: Approval): void {
 }
 
 /** How far a choice reaches. */
-export const scopes: Record<ApprovalDecision["scope"], string> = {
+const scopes: Record<ApprovalDecision["scope"], string> = {
   once: "once",
   session: "for this session",
   workspace: "for this workspace",

@@ -2,11 +2,12 @@
 
 import { commands, window } from "vscode";
 import type { Approvals } from "./approvals";
-import { short, visible, withoutIcons } from "./escape";
+import { short, withoutIcons } from "./escape";
 import { changeMode } from "./modes";
 import { say } from "./notices";
+import { openRule, type RuleNode, RulesView } from "./rules-view";
 import { chooseAgent } from "./session-choice";
-import type { SessionInfo } from "./session-protocol";
+import type { ListedRule, SessionInfo } from "./session-protocol";
 import { type SessionNode, SessionView } from "./session-view";
 import { counts } from "./session-words";
 import type { Session } from "./session";
@@ -22,8 +23,9 @@ export const sessionCommands: Record<string, Handler> = {
   "pillion.resume": resume,
   "pillion.changeMode": ({ sessions }) => changeMode(sessions),
   "pillion.changeModeInView": ({ sessions }, pressed) => changeMode(sessions, pointedAt(pressed)),
-  "pillion.sessionRules": takeBackRules,
-  "pillion.sessionRulesInView": takeBackRules,
+  "pillion.rules": () => commands.executeCommand("pillion.rules.focus"),
+  "pillion.forgetRule": ({ rules }, pressed) => rules.forget((pressed as RuleNode & { kind: "rule" }).rule),
+  "pillion.openRule": (_, rule) => openRule(rule as ListedRule),
   "pillion.endSession": endOne,
   "pillion.endSessionInView": endOne,
 };
@@ -31,13 +33,15 @@ export const sessionCommands: Record<string, Handler> = {
 export interface SessionParts {
   sessions: Sessions;
   todos: Todos;
-  views: (SessionView | TodoView)[];
+  rules: RulesView;
+  views: (SessionView | TodoView | RulesView)[];
 }
 
 export function sessionParts(session: () => Session, approvals: Approvals, changed: () => void): SessionParts {
   const sessions = new Sessions(session, changed);
   const todos = new Todos(sessions, changed);
-  return { sessions, todos, views: [new SessionView(sessions, approvals), new TodoView(todos)] };
+  const rules = new RulesView(session, sessions);
+  return { sessions, todos, rules, views: [new SessionView(sessions, approvals), new TodoView(todos), rules] };
 }
 
 /** The session of the row that was pressed. */
@@ -59,26 +63,6 @@ async function resume({ sessions }: Workbench, pressed: unknown): Promise<void> 
   const session = pointedAt(pressed);
   if (session) {
     await sessions.resume(session.sessionId);
-  }
-}
-
-/** Only what allows less can be chosen here, so nothing asks again. */
-async function takeBackRules({ sessions }: Workbench, pressed: unknown): Promise<void> {
-  const session = pointedAt(pressed) ?? (await chooseAgent(sessions.connected, "Whose rules?"));
-  const rules = session?.grants ?? [];
-  if (!session) {
-    return;
-  }
-  const name = short(session.agent.name, 40);
-  if (rules.length === 0) {
-    void say.information(`No rules are remembered for this session of ${name}.`);
-    return;
-  }
-  const items = rules.map((rule) => ({ label: withoutIcons(visible(rule)), rule }));
-  const chosen = await window.showQuickPick(items, { title: `Remembered for this session of ${name}`, placeHolder: "Choose a rule to take it back: its calls ask again" });
-  if (chosen) {
-    await sessions.revoke(session.sessionId, chosen.rule);
-    window.setStatusBarMessage(`$(check) Pillion: ${name} asks again for ${withoutIcons(short(chosen.rule, 60))}`, 4000);
   }
 }
 

@@ -1,6 +1,6 @@
 // The wire of agents' sessions, and of what a sidecar does by itself: as protocol.ts, of which it is a part.
 
-import type { AgentIdentity } from "./protocol";
+import type { AgentIdentity, SettingsUntrusted } from "./protocol";
 
 export interface SessionList {
   sessions: SessionInfo[] | null;
@@ -61,6 +61,28 @@ export interface SessionSetMode {
 
 export interface SessionRevoke {
   sessionId: string;
+  rule: string;
+}
+
+/** The rules that hold, and what of projects' settings does not count because they are not trusted. */
+export interface RulesChanged {
+  rules: ListedRule[];
+  untrusted: SettingsUntrusted[];
+}
+
+export interface ListedRule {
+  effect: string;
+  rule: string;
+  from: string;
+  folder?: string;
+  /** Of settings; the user's may be in VS Code's instead. */
+  file?: string;
+  since?: string;
+  why?: string;
+}
+
+export interface RulesForget {
+  folder: string;
   rule: string;
 }
 

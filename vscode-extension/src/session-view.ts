@@ -63,12 +63,12 @@ export class SessionView implements TreeDataProvider<SessionNode>, Disposable {
   }
 
   private sessionItem(session: SessionInfo): TreeItem {
-    const { sessionId, agent, grants } = session;
+    const { sessionId, agent } = session;
     const how = standing(session, this.approvals.all.some(({ request }) => request.sessionId === sessionId));
     const hasChildren = this.childrenOf(session).length > 0;
     const item = new TreeItem(short(agent.name, 40), hasChildren ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
     item.id = sessionId;
-    item.contextValue = `session.${how}${(grants ?? []).length > 0 ? ".rules" : ""}`;
+    item.contextValue = `session.${how}`;
     item.description = describe(session, how, new Date());
     item.iconPath = icons[how];
     item.tooltip = details(session, how, new Date()).join("\n");

@@ -40,13 +40,11 @@ function span({ connected, started, lastCall }: SessionInfo, now: Date): string 
 
 /** All that is known, a line each. */
 export function details(session: SessionInfo, how: Standing, now: Date): string[] {
-  const { agent, mode, paused, pauseReason, grants, parent } = session;
-  const rules = (grants ?? []).map((rule) => `  ${visible(rule)}`);
+  const { agent, mode, paused, pauseReason, parent } = session;
   return [
     [visible(agent.name), parent === undefined ? "" : "a sub-agent", standingWords[how]].filter(Boolean).join(", "),
     `Mode ${labelOf(mode)}: ${modeOf(mode)?.words ?? ""}`.trim(),
     paused ? `Paused: ${visible(pauseReason ?? "") || "its calls are rejected until you resume it"}` : "",
     [counts(session), span(session, now)].filter(Boolean).join(", "),
-    ...(rules.length > 0 ? ["Remembered for this session:", ...rules] : []),
   ].filter(Boolean);
 }

@@ -27,9 +27,10 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
-import type { SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
+import type { RulesChanged, SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
+import type { RulesView } from "./rules-view";
 import type { Trust } from "./trust";
 
 export interface Listeners {
@@ -41,6 +42,7 @@ export interface Listeners {
   sessions: Sessions;
   processes: Processes;
   trust: Trust;
+  rules: RulesView;
   changes: Changes;
   statusBar: StatusBar;
   log: LogOutputChannel;
@@ -64,6 +66,9 @@ export function attend(client: LanguageClient, to: Listeners): void {
   });
   client.onNotification(methods.processOutput, (output: ProcessOutput) => {
     to.processes.hear(output);
+  });
+  client.onNotification(methods.rulesChanged, (rules: RulesChanged) => {
+    to.rules.hear(rules);
   });
   client.onNotification(methods.settingsUntrusted, (untrusted: SettingsUntrusted) => {
     to.trust.hear(untrusted);

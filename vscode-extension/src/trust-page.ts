@@ -4,7 +4,7 @@ import { visible } from "./escape";
 import type { SettingsUntrusted } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
-export function trustPage({ path, rules }: SettingsUntrusted): Page {
+export function trustPage({ path, rules, problems }: SettingsUntrusted): Page {
   const sheet = new Sheet();
   if ((rules ?? []).length === 0) {
     sheet.line("Nothing in the project's settings needs your trust", "heading");
@@ -16,10 +16,15 @@ export function trustPage({ path, rules }: SettingsUntrusted): Page {
   sheet.gap();
   sheet.code((rules ?? []).map(visible), "  ", "  ");
   sheet.gap();
+  if (problems?.length) {
+    sheet.fact({ label: "No effect", text: "", items: problems.map(visible), tone: "warning" });
+    sheet.gap();
+  }
   sheet.fact({ label: "File", text: visible(path) });
   sheet.fact({ label: "Until then", text: "none of these rules apply; those that restrict agents already do" });
   sheet.gap();
   sheet.answer("Trust These Rules", "they apply in this folder, on this machine, until the file changes");
+  sheet.answer("Ignore These Rules", "none of them apply, and you are not asked again until the file changes");
   sheet.answer("Close this tab", "nothing changes; the request stays in the view");
   return sheet.page();
 }

@@ -1,7 +1,7 @@
 // What the project's settings would loosen if the user trusted them (`settings/untrusted`). Nothing of it counts before they
-// did, on a page that shows every rule; and the yes is for exactly the file that the page showed.
+// did, on a page that shows every rule; and the answer is for exactly the file that the page showed.
 
-import { Disposable, type Tab, type Uri, window } from "vscode";
+import { CodeLens, type CodeLensProvider, Disposable, languages, Range, type Tab, type TextDocument, type Uri, window } from "vscode";
 import { inertMs } from "./approvals";
 import { say } from "./notices";
 import type { Pages } from "./pages";
@@ -10,8 +10,10 @@ import { address, resourceOf, trust, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
 import { trustPage } from "./trust-page";
 
-export class Trust implements Disposable {
+export class Trust implements CodeLensProvider, Disposable {
   private readonly asked = new Map<string, SettingsUntrusted>();
+  /** What the user ignored, and looks at again. */
+  private reopened: SettingsUntrusted | undefined;
   /** What is on the screen of which file, and since when. */
   private readonly inSight = new Map<string, { hash: string; since: number }>();
   private readonly subscription: Disposable;
@@ -23,6 +25,7 @@ export class Trust implements Disposable {
     private readonly changed: () => void,
   ) {
     this.subscription = Disposable.from(
+      languages.registerCodeLensProvider({ scheme: trust }, this),
       window.tabGroups.onDidChangeTabs(() => {
         this.look();
       }),
@@ -43,6 +46,7 @@ export class Trust implements Disposable {
   hear(untrusted: SettingsUntrusted): void {
     const count = (untrusted.rules ?? []).length;
     const before = this.asked.get(untrusted.path);
+    this.reopened = undefined;
     if (count === 0) {
       this.asked.delete(untrusted.path);
     } else {
@@ -58,30 +62,46 @@ export class Trust implements Disposable {
   }
 
   /** The user asked to see it. */
-  async show(path?: string): Promise<void> {
-    const untrusted = path === undefined ? this.all[0] : this.asked.get(path);
+  async show(untrusted: SettingsUntrusted | undefined): Promise<void> {
     if (!untrusted) {
       void say.information("Nothing in the project's settings needs your trust.");
       return;
     }
+    this.reopened = this.asked.has(untrusted.path) ? undefined : untrusted;
     await this.pages.present(pageOf(untrusted.path), trustPage(untrusted));
     this.look();
   }
 
   async trust(path: string): Promise<void> {
+    await this.answer(path, methods.settingsTrust, "the project's rules count until its settings change");
+  }
+
+  /** Nobody is asked again about this text of the file. */
+  async ignore(path: string): Promise<void> {
+    await this.answer(path, methods.settingsIgnore, "the project's rules are ignored until its settings change");
+  }
+
+  provideCodeLenses({ uri }: TextDocument): CodeLens[] {
+    const at = new Range(0, 0, 0, 0);
+    return this.open.some(({ path }) => path === trustedPathOf(uri))
+      ? [new CodeLens(at, { title: "$(check)\u00a0Trust These Rules", command: "pillion.trust", arguments: [uri] }), new CodeLens(at, { title: "$(close)\u00a0Ignore These Rules", command: "pillion.ignoreRules", arguments: [uri] })]
+      : [];
+  }
+
+  private async answer(path: string, method: string, said: string): Promise<void> {
     const page = this.inSight.get(path);
     if (!page || this.now() < page.since + inertMs) {
-      window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was trusted", 4000);
+      window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was answered", 4000);
       return;
     }
     try {
-      await this.session().request(methods.settingsTrust, { path, hash: page.hash } satisfies SettingsTrust);
+      await this.session().request(method, { path, hash: page.hash } satisfies SettingsTrust);
     } catch (error) {
-      void say.warning(`Nothing was trusted: ${error instanceof Error ? error.message : String(error)}`);
+      void say.warning(`Your answer does not count: ${error instanceof Error ? error.message : String(error)}`);
       return;
     }
     await window.tabGroups.close(tabs().filter((tab) => trustedPathOf(resourceOf(tab)) === path));
-    window.setStatusBarMessage("$(check) Pillion: the project's rules count until its settings change", 4000);
+    window.setStatusBarMessage(`$(check) Pillion: ${said}`, 4000);
   }
 
   end(): void {
@@ -90,10 +110,14 @@ export class Trust implements Disposable {
     });
   }
 
+  private get open(): SettingsUntrusted[] {
+    return [...this.all, ...(this.reopened ? [this.reopened] : [])];
+  }
+
   /** What comes into sight, or changes there, takes no answer at first. */
   private look(): void {
     const visible = new Set(window.tabGroups.all.map((group) => trustedPathOf(resourceOf(group.activeTab))));
-    for (const { path, hash } of this.all) {
+    for (const { path, hash } of this.open) {
       if (!visible.has(path)) {
         this.inSight.delete(path);
       } else if (this.inSight.get(path)?.hash !== hash) {
@@ -105,7 +129,7 @@ export class Trust implements Disposable {
   private async announce({ path }: SettingsUntrusted, count: number): Promise<void> {
     const rules = count === 1 ? "One rule counts" : `${String(count)} rules count`;
     if ((await say.information(`This project's settings ask for more than you allow. ${rules} only once you trust them.`, "Show")) === "Show") {
-      await this.show(path);
+      await this.show(this.asked.get(path));
     }
   }
 }

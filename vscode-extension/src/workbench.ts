@@ -9,6 +9,7 @@ import type { Pages } from "./pages";
 import type { Hands, ProcessTerminals } from "./process-terminals";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
+import type { RulesView } from "./rules-view";
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 import type { Todos } from "./todos";
@@ -24,6 +25,7 @@ export interface Workbench {
   terminals: ProcessTerminals;
   hands: Hands;
   trust: Trust;
+  rules: RulesView;
   changes: Changes;
   conversations: Conversations;
   front: Front;

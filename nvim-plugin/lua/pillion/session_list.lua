@@ -127,7 +127,7 @@ end
 --- The one that the cursor is on, or one that they choose.
 ---@param session pillion.Session
 ---@param listed pillion.ListedSession
-local function take_back(session, listed)
+local function forget(session, listed)
   local rules = session.grants or {}
   if listed.rule then
     sessions.revoke(session, listed.rule)
@@ -136,7 +136,7 @@ local function take_back(session, listed)
   else
     choose(
       rules,
-      { prompt = "Take back which rule? Its calls ask again:", kind = "pillion.rule", format_item = escape.visible },
+      { prompt = "Forget which rule? Its calls ask again:", kind = "pillion.rule", format_item = escape.visible },
       function(rule)
         sessions.revoke(session, rule)
       end
@@ -161,7 +161,7 @@ local listing = require("pillion.listing").new({
   name = "pillion://sessions",
   filetype = "pillion-sessions",
   title = "Sessions",
-  keys = { { "pause", "pause, resume" }, { "mode", "mode" }, { "rule", "take back a rule" }, { "finish", "end" } },
+  keys = { { "pause", "pause, resume" }, { "mode", "mode" }, { "rule", "forget a rule" }, { "finish", "end" } },
   draw = draw,
   doings = {
     pause = of_session(function(session)
@@ -169,7 +169,7 @@ local listing = require("pillion.listing").new({
       act(session)
     end),
     mode = of_session(modes.choose),
-    rule = of_session(take_back),
+    rule = of_session(forget),
     finish = of_session(finish),
   },
 })

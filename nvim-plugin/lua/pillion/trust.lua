@@ -14,6 +14,7 @@ local M = {}
 ---@field path string the settings file
 ---@field hash string of its bytes
 ---@field rules string[] what it would loosen; empty when nothing is asked any more
+---@field problems? string[] what of it has no effect, trusted or not
 ---@field client any
 
 ---@type pillion.Untrusted[]
@@ -47,7 +48,7 @@ local function drop(one, why)
 end
 
 --- A `settings/untrusted` notification.
----@param params {path: string, hash: string, rules?: string[]}
+---@param params {path: string, hash: string, rules?: string[], problems?: string[]}
 ---@param client any
 function M.receive(params, client)
   local rules = params.rules or {}
@@ -62,7 +63,7 @@ function M.receive(params, client)
   if #rules == 0 then
     return
   end
-  local one = { path = params.path, hash = params.hash, rules = rules, client = client }
+  local one = { path = params.path, hash = params.hash, rules = rules, problems = params.problems, client = client }
   asking[#asking + 1] = one
   announce.waiting("Pillion: " .. M.line(one) .. "  (:Pillion trust)", function()
     return vim.tbl_contains(asking, one)
@@ -79,12 +80,13 @@ function M.abandon(client)
 end
 
 ---@param one pillion.Untrusted
-local function trust(one)
-  one.client.request("settings/trust", { path = one.path, hash = one.hash }, function(err)
+---@param approved boolean
+local function answer_with(one, approved)
+  one.client.request(approved and "settings/trust" or "settings/ignore", { path = one.path, hash = one.hash }, function(err)
     if err then
-      announce.tell("Pillion: not trusted: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+      announce.tell("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
     else
-      announce.tell("Pillion: trusted until the file changes")
+      announce.tell(("Pillion: %s until the file changes"):format(approved and "trusted" or "ignored"))
     end
   end)
 end
@@ -105,13 +107,13 @@ local function question(one)
       act = "allow more without asking",
       deed = "allow more without asking",
       lines = vim.tbl_map(escape.visible, one.rules),
-      facts = {
+      facts = vim.list_extend(one.problems and { { code = "problems", label = "No effect", text = "", items = vim.tbl_map(escape.visible, one.problems), tone = "warning" } } or {}, {
         { code = "file", label = "File", text = escape.visible(one.path) },
         { code = "reasons", label = "Asks because", text = "a project's settings only restrict, unless you trust exactly this text" },
-      },
+      }),
     },
     decisions = {
-      { id = "reject", title = "Reject", scope = "once", meaning = "these rules have no effect; rules that restrict still count" },
+      { id = "reject", title = "Ignore", scope = "once", meaning = "these rules have no effect, and you are not asked again until the file changes" },
       { id = "approve", title = "Trust", scope = "once", meaning = "these rules count until the file changes" },
     },
     digest = one.hash,
@@ -122,12 +124,19 @@ end
 function M.show(one)
   if not approvals.get(id_of(one)) then
     approvals.open(question(one), function(answer)
-      if answer and answer.decision == "approve" then
-        trust(one)
+      if answer then
+        answer_with(one, answer.decision == "approve")
       end
     end, one.client)
   end
   front.show(id_of(one))
+end
+
+--- One that was ignored, perhaps.
+---@param one pillion.Untrusted
+---@param client any
+function M.reopen(one, client)
+  M.show(vim.tbl_extend("force", one, { client = client }))
 end
 
 --- `:Pillion trust`

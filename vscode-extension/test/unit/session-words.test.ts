@@ -28,12 +28,10 @@ test("a row says how it stands, what it may do, what it did and since when", () 
 });
 
 test("the details name its rules and why it is paused, with nothing hidden", () => {
-  assert.deepEqual(details({ ...busy, paused: true, pauseReason: "you\u202e", grants: ["run_command(go test *)"], parent: "p" }, "paused", now), [
+  assert.deepEqual(details({ ...busy, paused: true, pauseReason: "you\u202e", parent: "p" }, "paused", now), [
     "claude, a sub-agent, paused",
     "Mode Edit Automatically: Edits in the workspace run without asking. Commands ask.",
     "Paused: you\\u{202e}",
     "12 calls, 3 changes, 1 rejected, since 14:05",
-    "Remembered for this session:",
-    "  run_command(go test *)",
   ]);
 });
