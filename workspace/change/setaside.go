@@ -35,8 +35,8 @@ func (f folder) setAsideThen(name, temp string, planned workspace.Tree, sync fun
 	if err == nil {
 		return nil
 	}
-	if back := f.give(temp, name); back != nil {
-		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is now called %s", fault.Quote(name), fault.Quote(temp))
+	if now := f.giveVisible(temp, name); now != name {
+		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is now called %s", fault.Quote(name), fault.Quote(now))
 	}
 	return err
 }
@@ -68,10 +68,10 @@ func (f folder) checkQuiet(name string, tree workspace.Tree) error {
 	return nil
 }
 
-// putBack undoes setAside.
+// putBack undoes setAside. Where somebody has taken the name since, it gets one like it.
 func (f folder) putBack(temp string, at workspace.Path) error {
-	if err := f.give(temp, at.Base()); err != nil {
-		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
+	if now := f.giveVisible(temp, at.Base()); now != at.Base() {
+		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(now).String()))
 	}
 	f.sync() //nolint:errcheck // there is nothing else to go back to
 	return nil
