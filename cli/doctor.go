@@ -57,7 +57,7 @@ func examine(args []string) int {
 		return exitInterrupted
 	}
 	if *asJSON {
-		err = printReport(report)
+		err = printJSON(report)
 	} else {
 		doctor.Print(os.Stdout, terminal.StyleOf(os.Stdout), report)
 	}
@@ -70,12 +70,12 @@ func examine(args []string) int {
 	return 0
 }
 
-func printReport(r doctor.Report) error {
+func printJSON(v any) error {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(r)
+	err := e.Encode(v)
 	os.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
 	return err
 }

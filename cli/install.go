@@ -18,6 +18,7 @@ import (
 
 var installHelp = `usage: pillion mcp install [--project] [--uninstall] [--yes] AGENT
        pillion mcp install --print AGENT
+       pillion mcp install --json [AGENT]
 
 Sets up AGENT to work through Pillion, in the agent's own configuration: adds
 Pillion's tools, and turns off the agent's own tools that change files or run
@@ -29,6 +30,8 @@ commands unseen. Shows what it would write, and asks.
   --yes          write without asking, for scripts
   --print        write nothing; print the lines to paste and where they go. Also for
                  cursor, zed, windsurf, goose, crush and vscode
+  --json         write nothing; print what would be written as JSON, for programs. Without
+                 AGENT: which agents there are, and how each stands
 
 The exit status is 0 if it was written or there was nothing to do, 1 if not.
 `
@@ -41,9 +44,15 @@ func mcpInstall(args []string) int {
 	project := flags.Bool("project", false, "")
 	uninstall := flags.Bool("uninstall", false, "")
 	show := flags.Bool("print", false, "")
-	operands, code, ok := parse(flags, installHelp, [2]int{1, 1}, args)
-	if !ok {
+	asJSON := flags.Bool("json", false, "")
+	operands, code, ok := parse(flags, installHelp, [2]int{0, 1}, args)
+	switch {
+	case !ok:
 		return code
+	case *asJSON:
+		return printInstallJSON(operands, *project, *uninstall)
+	case len(operands) == 0:
+		return misuse("pillion mcp install", "name an agent: "+install.Choice(install.Agents()))
 	}
 	if *show {
 		return printInstall(operands[0], *project)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -142,10 +141,7 @@ func (at *journalOf) list(f journalFlags) error {
 		return err
 	}
 	if f.json {
-		e := json.NewEncoder(os.Stdout)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"entries": entries})
+		return printJSON(map[string]any{"entries": entries})
 	}
 	if len(entries) == 0 {
 		fmt.Println("The journal has no changes by agents here.")

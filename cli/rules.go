@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -103,10 +101,7 @@ func (at *folderSettings) printRulesAsJSON() error {
 	if at.Untrusted() {
 		loosens = at.Loosens
 	}
-	e := json.NewEncoder(os.Stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{
+	return printJSON(map[string]any{
 		"folder": at.Root, "rules": at.view.List(), "notCounted": loosens, "problems": append([]string{}, at.problems...),
 	})
 }

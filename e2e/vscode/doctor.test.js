@@ -67,27 +67,28 @@ ride('the walkthrough ticks itself up to the first approved edit', files, async 
   await ticked('Answer it');
   await open('Connect your agent');
   const picture = window.page.locator('iframe.webview').contentFrame().locator('iframe#active-frame').contentFrame();
-  await picture.getByText('Write these 3 files?').waitFor();
+  await picture.getByText('writes these 3 files').waitFor();
   await window.screenshot('walkthrough-done');
 });
 
-ride('an agent is set up in a terminal, which asks first', files, async (it) => {
+ride('an agent is connected on a page that shows what would be written', files, async (it) => {
   const { window, sandbox } = it;
   await window.command('Pillion: Connect an Agent…');
-  const qwen = window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'qwen' });
-  await qwen.click();
-  await eventually('the terminal is open', async () => (await window.page.locator('.terminal-wrapper.active .xterm-screen').count()) > 0);
-  await eventually('the program asks there', () => sandbox.running(/pillion mcp install qwen/).length > 0);
+  const row = window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Qwen Code' });
+  await row.filter({ hasText: /not found on this machine|installed, not connected/ }).waitFor();
+  await window.screenshot('connect-agents');
+  await row.click();
+  const plan = await window.dialog('Connect Qwen Code');
+  await eventually('the page says which tools are turned off', async () => /turns off Qwen Code's own tools[^]*run_shell_command/.test(await plan.pageText()));
+  await window.rest();
   await window.screenshot('connect-agent');
   const settings = path.join(sandbox.home, '.qwen/settings.json');
   assert.equal(fs.existsSync(settings), false);
-  await eventually('a typed yes is taken', async () => {
-    if (!fs.existsSync(settings)) await window.type('y\n');
-    return fs.existsSync(settings);
-  });
-  await eventually('the program has ended', () => sandbox.running(/pillion mcp install qwen/).length === 0);
+  await plan.press('Connect');
+  const done = await window.dialog('Qwen Code Is Connected');
+  await eventually('the page says that it is connected', async () => /Qwen Code is connected/.test(await done.pageText()));
   assert.match(fs.readFileSync(settings, 'utf8'), /"pillion"/);
-  await window.type('exit\n'); // VS Code keeps a terminal for the next window
+  await window.screenshot('connect-agent-connected');
 });
 
 ride('an agent is started in a terminal, and gets a selection into its prompt, which nothing sends', files, async (it) => {

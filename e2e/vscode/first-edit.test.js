@@ -41,9 +41,9 @@ ride(`an agent is connected, started, asked, and its edit approved, in at most $
   };
 
   await runs('connect an', 'Pillion: Connect an Agent…');
-  await eventually('the program asks', async () => /\[y\/N\]/.test(await window.terminal()));
-  await types('y');
-  await presses('Enter');
+  await (await window.dialog('Connect Claude Code')).drawn();
+  await presses('Control+K');
+  await presses('y');
   await eventually('the agent is connected', () => sandbox.running(/pillion mcp install/).length === 0 && fs.existsSync(path.join(sandbox.home, '.claude.json')));
   await runs('start an a', 'Pillion: Start an Agent…');
   await eventually('it waits for a wish', async () => /What shall I do\?/.test(await window.terminal()));

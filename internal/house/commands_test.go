@@ -34,8 +34,8 @@ var counterparts = map[string]string{
 	"resume":                 "resume",
 	"sessions":               "sessions",
 	"rules":                  "rules",
-	"forgetRule":             "rules", // a key of it
-	"openRule":               "rules", // an entry of it
+	"forgetRule":             "rules",    // a key of it
+	"openRule":               "rules",    // an entry of it
 	"endSession":             "sessions", // the same
 	"todos":                  "todos",
 	"addTodo":                "todos", // a key of it
@@ -75,6 +75,7 @@ var counterparts = map[string]string{
 	"showLog":                "log",
 	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":           "connect",
+	"connectNow":             "connect",
 	"startAgent":             "agent",
 	"sendSelection":          "send", // with a range
 	"showConversation":       "conversation",

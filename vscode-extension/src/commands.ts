@@ -4,6 +4,7 @@ import { commands, type Disposable, Uri, window } from "vscode";
 import { activityCommands } from "./activity-commands";
 import { agentTerminalCommands } from "./agent-terminal";
 import { answers } from "./answers";
+import { connectCommands } from "./connect";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
 import { hunkCommands } from "./hunk-commands";
@@ -14,7 +15,6 @@ import { reviewCommands } from "./review-commands";
 import { sessionCommands } from "./session-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
-import { isName, setUpLine } from "./set-up";
 import { todoCommands } from "./todo-commands";
 import { showTools } from "./tools-page";
 import { unusualCommands } from "./unusual-commands";
@@ -34,6 +34,7 @@ const table: Record<string, Handler> = {
   ...todoCommands,
   ...conversationCommands,
   ...agentTerminalCommands,
+  ...connectCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry), bench.pages),
@@ -46,7 +47,6 @@ const table: Record<string, Handler> = {
     bench.log.show();
   },
   "pillion.explainFailure": (bench) => explainFailure(bench),
-  "pillion.connectAgent": connectAgent,
   "pillion.doctor": (bench) => examine(bench),
   "pillion.showTools": (bench) => showTools(bench),
   "pillion.getStarted": getStarted,
@@ -111,24 +111,6 @@ async function showWaiting({ approvals, prompts, front, pages }: Workbench): Pro
 /** The file whose page the button stands on, or that is in front. */
 function settingsAt(pressed: unknown): string {
   return trustedPathOf(pressed instanceof Uri ? pressed : resourceOf(window.tabGroups.activeTabGroup.activeTab)) ?? "";
-}
-
-/** Has the program set an agent up, in a terminal: there it shows what it would write, and asks. */
-async function connectAgent({ session }: Workbench, named: unknown): Promise<void> {
-  const placeHolder = "A terminal shows what would be written into its configuration, and asks first";
-  const items = session.agents.filter(({ id }) => isName(id)).map(({ id, name }) => ({ label: name, id }));
-  const agent = isName(named) ? named : (await window.showQuickPick(items, { title: "Connect an agent", placeHolder }))?.id;
-  const located = agent && (await session.locate(true));
-  if (!located) {
-    return;
-  }
-  if ("problem" in located) {
-    await session.restart(); // which says what is wrong, with the way out
-    return;
-  }
-  const terminal = window.createTerminal({ name: `Pillion: ${agent}` });
-  terminal.show();
-  terminal.sendText(setUpLine(located.path, agent, process.platform));
 }
 
 function promptIdOf(entry: Entry): string {

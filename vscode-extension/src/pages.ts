@@ -19,7 +19,7 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { endedPage, requestPage } from "./request-page";
-import { address, approvalIdOf, doctor, ended, page, question, revert, tools, trust } from "./schemes";
+import { address, approvalIdOf, connect, doctor, ended, page, question, revert, tools, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
@@ -36,11 +36,12 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
       workspace.registerTextDocumentContentProvider(page, this),
       workspace.registerTextDocumentContentProvider(ended, this),
       workspace.registerTextDocumentContentProvider(doctor, this),
+      workspace.registerTextDocumentContentProvider(connect, this),
       workspace.registerTextDocumentContentProvider(tools, this),
       workspace.registerTextDocumentContentProvider(trust, this),
       workspace.registerTextDocumentContentProvider(question, this),
       workspace.registerTextDocumentContentProvider(revert, this),
-      languages.registerCodeLensProvider({ scheme: page }, this),
+      languages.registerCodeLensProvider([{ scheme: page }, { scheme: connect }], this),
       window.onDidChangeVisibleTextEditors((editors) => {
         editors.forEach((editor) => {
           this.paint(editor);
@@ -100,6 +101,9 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
 
   /** What can be done here besides answering: save what the command would not see. */
   provideCodeLenses(document: TextDocument): CodeLens[] {
+    if (document.uri.scheme === connect) {
+      return document.uri.authority === "open" ? [new CodeLens(new Range(0, 0, 0, 0), { title: "$(plug)\u00a0Connect", command: "pillion.connectNow" })] : [];
+    }
     const count = this.approvals.get(approvalIdOf(document.uri) ?? "")?.unsaved.length ?? 0;
     if (count === 0) {
       return [];
@@ -154,6 +158,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
 /** What a tab says that VS Code kept from an earlier life of this window. */
 const gone: Record<string, string> = {
   [doctor]: "The command Pillion: Doctor looks again.\n",
+  [connect]: "The command Pillion: Connect an Agent… shows it again.\n",
   [tools]: "The command Pillion: Show Tools lists them again.\n",
   [revert]: "This was a preview of a revert. The view Changes has what can be reverted.\n",
   [trust]: "The view of Pillion has this question, if it is still open.\n",

@@ -16,6 +16,9 @@ export const tools = "pillion-tools";
 /** What the doctor found; read-only. */
 export const doctor = "pillion-doctor";
 
+/** What setting an agent up would write; read-only. */
+export const connect = "pillion-connect";
+
 /** What a call came to: a side of its diff, or its output; read-only. */
 export const shown = "pillion-shown";
 
