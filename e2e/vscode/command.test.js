@@ -120,6 +120,17 @@ ride('an agent asks the user something', files, async (it) => {
   await blue.click();
   assert.equal((await call).structured.action, 'blue');
 
+  const free = agent.call('prompt_user', { message: 'Which colour for the lid?', actions: ['red', 'blue'] });
+  await window.show('Which colour for the lid?');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Write an Answer' }).click();
+  const input = window.page.locator('.quick-input-widget .quick-input-box input[placeholder="your answer"]');
+  await input.waitFor();
+  await window.screenshot('prompt-own-words');
+  await input.fill('green, as the door');
+  await window.press('Enter');
+  const answered = await free;
+  assert.deepEqual([answered.structured.action, answered.structured.feedback], ['cancel', 'green, as the door']);
+
   const long = agent.call('prompt_user', { message: `Which shade?\n${'It is for the door. '.repeat(20)}`, actions: ['dark', 'light'] });
   await window.show('Which shade?');
   const page = await window.dialog('scripted-agent asks');
