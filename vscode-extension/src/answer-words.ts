@@ -3,6 +3,7 @@
 import type { Approval } from "./approvals";
 import { visible } from "./escape";
 import { pathsOf } from "./files";
+import { ownText } from "./own-text";
 import { share } from "./request-page";
 
 export interface Answer {
@@ -37,7 +38,7 @@ export function answersOf(approval: Approval, modifier: string, path?: string): 
   const paths = approval.texts.map((file) => file.path);
   const next = paths.length > 1 && path !== undefined ? paths[(paths.indexOf(path) + 1) % paths.length] : undefined;
   const [no, consent] = approval.request.decisions ?? [];
-  const rejects = no?.title ?? "Reject";
+  const [rejects, own] = [no?.title ?? "Reject", ownText(approval.request.preview)];
   const answer = (icon: string, title: string, command: string, key = "", meaning = ""): Answer[] => [
     { title: `$(${icon})\u00a0${title}`, command, tooltip: [meaning, key && `(${modifier}+K ${key})`].filter(Boolean).join(" ") },
   ];
@@ -48,7 +49,7 @@ export function answersOf(approval: Approval, modifier: string, path?: string): 
     ...(next === undefined ? [] : [{ ...show("arrow-down", "Next File", visible(next)), args: [approval.id, next] }, { ...show("diff-multiple", `All ${String(paths.length)} Files`, "In one editor"), args: [approval.id] }]),
     ...answer("comment", `${rejects} with Reason…`, "rejectWithReason", "Shift+N", "The agent reads your reason and goes on"),
     ...(approval.editableCommand === undefined ? [] : answer("edit", "Edit Command…", "editCommand", "", "Your command runs")),
-    ...(approval.message === undefined ? [] : answer("edit", "Edit Message…", "editMessage", "", "Your text is committed")),
+    ...(approval.message === undefined ? [] : answer("edit", own.title, "editMessage", "", own.meaning)),
     ...(approval.remembering.length === 0 ? [] : answer("check-all", "Approve and Remember…", "approveAndRemember", "Shift+Y", "Calls like this one run without asking")),
     ...(approval.chosen.isOpen ? answer("checklist", "Choose Hunks", "chooseHunks", "", "The list with a box for each hunk") : []),
   ];
