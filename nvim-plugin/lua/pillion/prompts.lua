@@ -109,7 +109,7 @@ function M.pick(id)
       announce.say("That question was already answered or withdrawn.")
     end
   end
-  choose(items, { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.short(prompt.message, 300), kind = "pillion.prompt" }, function(item)
+  choose(items, { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.visible(prompt.message), kind = "pillion.prompt" }, function(item)
     if item.action then
       return answer({ action = item.action })
     end
