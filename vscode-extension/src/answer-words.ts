@@ -4,7 +4,7 @@ import type { Approval } from "./approvals";
 import { visible } from "./escape";
 import { pathsOf } from "./files";
 import { ownText } from "./own-text";
-import { share } from "./request-page";
+import { lineWidth, messageOf, share } from "./request-page";
 
 export interface Answer {
   title: string;
@@ -46,6 +46,7 @@ export function answersOf(approval: Approval, modifier: string, path?: string): 
   return [
     ...(approval.chosen.isNothing ? [] : answer("check", yes(approval), "approve", "Y", consent?.meaning)),
     ...answer("close", rejects, "reject", "N", no?.meaning),
+    ...(messageOf(approval).join("").length > lineWidth ? [{ ...show("comment-discussion", "Message", "What the agent says of it"), command: "readMessage", args: [approval.id] }] : []),
     ...(next === undefined ? [] : [{ ...show("arrow-down", "Next File", visible(next)), args: [approval.id, next] }, { ...show("diff-multiple", `All ${String(paths.length)} Files`, "In one editor"), args: [approval.id] }]),
     ...answer("comment", `${rejects} with Reason…`, "rejectWithReason", "Shift+N", "The agent reads your reason and goes on"),
     ...(approval.editableCommand === undefined ? [] : answer("edit", "Edit Command…", "editCommand", "", "Your command runs")),

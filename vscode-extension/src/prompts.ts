@@ -6,24 +6,11 @@ import { short, visible, visibleLines, withoutLinks } from "./escape";
 import { announce, say } from "./notices";
 import type { Pages } from "./pages";
 import type { PromptAnswer, PromptRequest } from "./protocol";
-import { lineWidth } from "./request-page";
+import { lineWidth, wordsPage } from "./request-page";
 import { address, question } from "./schemes";
-import { type Page, Sheet } from "./sheet";
 
 export interface Prompt extends PromptRequest {
   answer(action: string, feedback?: string): void;
-}
-
-/** `covered` lines of it are behind the list. */
-function questionPage(title: string, message: string, covered: number): Page {
-  const sheet = new Sheet();
-  Array.from({ length: covered }).forEach(() => { sheet.line(""); });
-  sheet.line(title, "heading");
-  sheet.gap();
-  visibleLines(message).forEach((line) => { sheet.line(`  ${line}`); });
-  sheet.gap();
-  sheet.line("Choose an answer in the list. It stays open as long as nobody answers: the view Waiting for You has it.", "muted");
-  return sheet.page();
 }
 
 export class Prompts {
@@ -77,7 +64,7 @@ export class Prompts {
     const title = `${short(prompt.agent.name, 40)} asks`;
     const onPage = prompt.message.length > lineWidth;
     if (onPage) {
-      await pages.present(address(question, promptId, title), questionPage(title, prompt.message, items.length + 2));
+      await pages.present(address(question, promptId, title), wordsPage(title, visibleLines(prompt.message), items.length + 2));
     }
     const words = onPage ? "Choose an answer, or write one" : visible(prompt.message);
     const chosen = await window.showQuickPick(items, { title, placeHolder: words, ignoreFocusOut: true });

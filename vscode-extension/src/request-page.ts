@@ -145,6 +145,22 @@ function answers(sheet: Sheet, approval: Approval): void {
   }
 }
 
+/** What an agent says of a patch that it shows, whole; it may be cut beside the diff. */
+export function messageOf({ request: { preview } }: Pick<Approval, "request">): string[] {
+  const message = preview.facts.find(({ code }) => code === "message");
+  return message ? (message.items ?? [message.text]) : [];
+}
+
+/** Nothing but lines of an agent's, below some that a list covers. */
+export function wordsPage(title: string, lines: readonly string[], covered = 0): Page {
+  const sheet = new Sheet();
+  Array.from({ length: covered }).forEach(() => { sheet.line(""); });
+  sheet.line(title, "heading");
+  sheet.gap();
+  lines.forEach((line) => { sheet.line(`  ${line}`); });
+  return sheet.page();
+}
+
 /** How far a choice reaches. */
 export const scopes: Record<ApprovalDecision["scope"], string> = {
   once: "once",
