@@ -119,15 +119,20 @@ type approvalResolved struct {
 
 // Prompt asks the user a question with buttons.
 func (d *dialogs) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
+	answer, err := d.Listen(ctx, by, message, actions)
+	return answer.Action, err
+}
+
+// Listen asks likewise; plugins let the user answer in their own words, too.
+func (d *dialogs) Listen(ctx context.Context, by approval.Agent, message string, actions []string) (tools.PromptAnswer, error) {
 	if !d.client.Capabilities.Prompt {
-		return d.promptInBox(ctx, by, message, actions)
+		action, err := d.promptInBox(ctx, by, message, actions)
+		return tools.PromptAnswer{Action: action}, err
 	}
-	var answer struct {
-		Action string `json:"action"`
-	}
+	var answer tools.PromptAnswer
 	d.notifyAway(by, "asks: "+message)
 	err := d.server.conn.Call(ctx, "prompt/user", promptUser{rand.Text(), by, message, actions}, &answer)
-	return answer.Action, promptFault(err)
+	return answer, promptFault(err)
 }
 
 // shows says that the editor has a dialog for approvals of this kind.

@@ -18,10 +18,11 @@ func TestAPlanAsAnApproval(t *testing.T) {
 		code     string
 		outcome  string
 	}{
-		"approved":                  {object{"decision": "approve"}, true, "", "approved"},
-		"rejected":                  {object{"decision": "reject", "feedback": "smaller steps"}, false, "", "rejected"},
-		"edited, as no plan can be": {object{"decision": "edit", "feedback": "smaller steps"}, false, "", "edited"},
-		"cancelled":                 {object{"decision": "cancel"}, nil, "CANCELLED", "cancelled"},
+		"approved":              {object{"decision": "approve"}, true, "", "approved"},
+		"rejected":              {object{"decision": "reject", "feedback": "smaller steps"}, false, "", "rejected"},
+		"edited":                {object{"decision": "edit", "modifiedArguments": object{"plan": "# Plan\n1. test it"}}, true, "", "edited"},
+		"edited without a plan": {object{"decision": "edit", "feedback": "smaller steps"}, false, "", "edited"},
+		"cancelled":             {object{"decision": "cancel"}, nil, "CANCELLED", "cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := spawnWithApp(t, kinds)
@@ -33,8 +34,12 @@ func TestAPlanAsAnApproval(t *testing.T) {
 				t.Errorf("the plan: %v", preview)
 			}
 			a.Answer <- c.answer
-			if r := testrig.Wait(t, done, "the result"); r.StructuredContent["approved"] != c.approved || r.Code() != c.code {
+			r := testrig.Wait(t, done, "the result")
+			if r.StructuredContent["approved"] != c.approved || r.Code() != c.code {
 				t.Errorf("result: %v", r.StructuredContent)
+			}
+			if own, _ := c.answer["modifiedArguments"].(object); own["plan"] != r.StructuredContent["plan"] {
+				t.Errorf("the agent's plan: %v", r.StructuredContent)
 			}
 			if got := testrig.Wait(t, e.Resolved, "the end"); !strings.Contains(string(got), `"outcome":"`+c.outcome+`"`) {
 				t.Errorf("it ended as %s, want %s", got, c.outcome)

@@ -23,6 +23,7 @@ type exitPlanModeArgs struct {
 type exitPlanModeResult struct {
 	Approved bool   `json:"approved"`
 	Feedback string `json:"feedback,omitempty"`
+	Plan     string `json:"plan,omitempty"` // as the user rewrote it
 }
 
 func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Action, error) {
@@ -51,7 +52,11 @@ func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Acti
 				if err := in.Session.SetMode(policy.Default); err != nil {
 					return nil, err
 				}
-				return &Answer{Result: exitPlanModeResult{Approved: true, Feedback: answer.Feedback}, Text: planText("The user approved the plan; carry it out.", answer.Feedback), Summary: "the plan was approved"}, nil
+				said := "The user approved the plan; carry it out."
+				if answer.Plan != "" {
+					said = "The user edited the plan and approved it; carry out theirs:\n" + answer.Plan
+				}
+				return &Answer{Result: exitPlanModeResult{true, answer.Feedback, answer.Plan}, Text: planText(said, answer.Feedback), Summary: "the plan was approved"}, nil
 			case approval.Cancel:
 				in.Session.Pause("the user stopped the agent at exit_plan_mode")
 				return nil, cancelled(answer.Feedback)

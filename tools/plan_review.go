@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 
 	"pillion/tools/approval"
 )
@@ -13,16 +15,19 @@ type PlanReview struct {
 	Agent     approval.Agent
 }
 
-// PlanAnswer is what the user made of a plan: approve, reject or cancel.
+// PlanAnswer is what the user made of a plan: approve, reject or cancel. Plan is theirs,
+// if they approve it as they rewrote it.
 type PlanAnswer struct {
 	Decision approval.Decision `json:"decision"`
 	Feedback string            `json:"feedback,omitempty"`
+	Plan     string            `json:"plan,omitempty"`
 }
 
 // Request is the review as a request for approval.
 func (r PlanReview) Request() approval.Request {
+	arguments, _ := json.Marshal(exitPlanModeArgs{r.Plan}) //nolint:errcheck // of a string
 	return approval.Request{
-		SessionID: r.SessionID, Agent: r.Agent, Tool: "exit_plan_mode", Title: "Carry out this plan?", Arguments: []byte("{}"), Reasons: []approval.Reason{},
+		SessionID: r.SessionID, Agent: r.Agent, Tool: "exit_plan_mode", Title: "Carry out this plan?", Arguments: arguments, Reasons: []approval.Reason{},
 		Preview: approval.Preview{Kind: "plan", Markdown: r.Plan},
 		Decisions: []approval.Choice{
 			{ID: approval.RejectID, Title: "Reject", Scope: approval.Once},
@@ -33,10 +38,14 @@ func (r PlanReview) Request() approval.Request {
 
 // Answer is what became of the request. A plan is approved whole or not at all.
 func (r PlanReview) Answer(a approval.Answer) PlanAnswer {
+	var own exitPlanModeArgs
+	if a.Decision == approval.Edit && json.Unmarshal(a.ModifiedArguments, &own) == nil && strings.TrimSpace(own.Plan) != "" {
+		a.Decision = approval.Approve
+	}
 	if a.Decision != approval.Approve && a.Decision != approval.Cancel {
 		a.Decision = approval.Reject
 	}
-	return PlanAnswer{Decision: a.Decision, Feedback: a.Feedback}
+	return PlanAnswer{Decision: a.Decision, Feedback: a.Feedback, Plan: own.Plan}
 }
 
 // PlanReviewer is a Human with a page for plans. Of any other the question is asked

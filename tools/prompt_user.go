@@ -12,8 +12,8 @@ import (
 var _ = define(NewHuman(Spec{
 	Name:        "prompt_user",
 	Title:       "Ask the user",
-	Description: "Asks the user a question and returns the action they choose, or \"cancel\".",
-	Results:     []any{promptUserResult{}},
+	Description: "Asks the user a question and returns the action they choose, or \"cancel\" with what they wrote instead.",
+	Results:     []any{PromptAnswer{}},
 }, planPromptUser))
 
 type promptUserArgs struct {
@@ -21,8 +21,23 @@ type promptUserArgs struct {
 	Actions []string `json:"actions" jsonschema:"1 to 8 short labels"`
 }
 
-type promptUserResult struct {
-	Action string `json:"action"`
+// PromptAnswer is the action that the user chose, or "cancel", with what they wrote instead.
+type PromptAnswer struct {
+	Action   string `json:"action"`
+	Feedback string `json:"feedback,omitempty"`
+}
+
+// Listener is a Human whose users can answer in their own words, too.
+type Listener interface {
+	Listen(ctx context.Context, by approval.Agent, message string, actions []string) (PromptAnswer, error)
+}
+
+func promptUser(ctx context.Context, h Human, by approval.Agent, message string, actions []string) (PromptAnswer, error) {
+	if listener, ok := h.(Listener); ok {
+		return listener.Listen(ctx, by, message, actions)
+	}
+	action, err := h.Prompt(ctx, by, message, actions)
+	return PromptAnswer{Action: action}, err
 }
 
 func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, error) {
@@ -35,14 +50,19 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 		Title:   "Ask the user",
 		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			action, err := hands.Human.Prompt(ctx, by, fault.Escape(args.Message), args.Actions)
+			answer, err := promptUser(ctx, hands.Human, by, fault.Escape(args.Message), args.Actions)
 			if err != nil {
 				return nil, err
 			}
-			if !slices.Contains(args.Actions, action) {
-				action = "cancel"
+			if slices.Contains(args.Actions, answer.Action) {
+				answer.Feedback = ""
+			} else {
+				answer.Action = "cancel"
 			}
-			return &Answer{Result: promptUserResult{action}, Text: "The user chose: " + action, Summary: "answered: " + action}, nil
+			if answer.Feedback != "" {
+				return &Answer{Result: answer, Text: "The user chose none of the actions and wrote: " + answer.Feedback, Summary: "answered in their own words"}, nil
+			}
+			return &Answer{Result: answer, Text: "The user chose: " + answer.Action, Summary: "answered: " + answer.Action}, nil
 		},
 	}, nil
 }

@@ -53,6 +53,7 @@ func (c *call) meanwhile() []string {
 //	answer edit {PATH: TEXT}    approve with the user's own text
 //	answer arguments {…}        approve with other arguments
 //	answer choose LABEL         of prompt_user; empty: the dialog is dismissed
+//	answer write WORDS          of prompt_user: in the user's own words
 //	answer hunks [ID…]          approve these hunks
 //	answer review {…}           of apply_patch_review: the result of patch/review; without, it is a prompt
 //	meanwhile LINE              while the last question above is open: a line of a setup section
@@ -121,6 +122,8 @@ func (w *world) readAnswer(line string) answer {
 	case "nobody":
 		a.nobody = true
 	case "choose":
+	case "write":
+		a.choice, a.Feedback = "", rest
 	case "hunks":
 		a.Decision, a.Selected = approval.Approve, strings.Fields(rest)
 	case "review":
@@ -189,13 +192,17 @@ func (h *human) Ask(_ context.Context, r approval.Request) (approval.Answer, err
 func (h *human) Changed(approval.Changed)          {}
 func (h *human) Resolved(string, approval.Outcome) {}
 
-// Prompt answers prompt_user.
-func (h *human) Prompt(_ context.Context, _ approval.Agent, message string, actions []string) (string, error) {
+// Prompt asks with buttons alone.
+func (h *human) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
+	a, err := h.Listen(ctx, by, message, actions)
+	return a.Action, err
+}
+
+// Listen answers prompt_user.
+func (h *human) Listen(_ context.Context, _ approval.Agent, message string, actions []string) (tools.PromptAnswer, error) {
 	h.asked = append(h.asked, fmt.Sprintf("prompted: %s %q", message, actions))
-	if a := h.answer(); a.choice != "" {
-		return a.choice, nil
-	}
-	return "cancel", nil
+	a := h.answer()
+	return tools.PromptAnswer{Action: a.choice, Feedback: a.Feedback}, nil
 }
 
 // ReviewPatch answers apply_patch_review, unless the scenario has an editor that shows

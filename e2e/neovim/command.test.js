@@ -264,6 +264,14 @@ ride('an agent asks the user something', files, async (it) => {
   nvim.screenshot('prompt');
   await nvim.choose(/blue/);
   assert.equal((await call).structured.action, 'blue');
+
+  const free = agent.call('prompt_user', { message: 'Which colour for the lid?', actions: ['red', 'blue'] });
+  await eventually('it waits', async () => (await nvim.waits()) === 1);
+  await nvim.pick(/for the lid/);
+  await nvim.choose(/Write an answer/);
+  await nvim.sees('Answer:');
+  await nvim.press('green, as the door<CR>');
+  assert.equal((await free).structured.feedback, 'green, as the door');
 }, { opened: 'words.txt' });
 
 ride('an agent in a terminal of Neovim finds the Neovim that it runs in', files, async (it) => {

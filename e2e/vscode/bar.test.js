@@ -34,3 +34,28 @@ ride('a command is approved by the link on top of its page', files, async (it) =
   await dialog.follow('Approve');
   assert.equal((await call).isError, false);
 });
+
+ride('a command is found by its name, and its address is no link', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent('claude-code');
+  const call = agent.call('run_command', { command: 'curl https://example.org/a; rm greet.py' });
+  const dialog = await (await window.dialog('Run a command?')).drawn();
+  assert.equal(await dialog.page.locator('.detected-link').count(), 0);
+  assert.match(await window.page.locator('.part.statusbar').innerText(), /Pillion Page/);
+  await window.waiting();
+  await window.page.locator('.pane', { has: window.page.locator('.pane-header', { hasText: 'Waiting for You' }) }).locator('.monaco-list-row', { hasText: 'curl' }).first().hover();
+  await eventually('it is whole beside the mouse', async () => (await window.hovered()).includes('example.org/a; rm greet.py'));
+  await window.screenshot('bar-hover');
+  assert.equal(await window.page.locator('.monaco-hover:not(.hidden) a').count(), 0);
+  await window.rest();
+  await dialog.tab.click();
+  await window.press('F1');
+  await window.page.locator('.quick-input-widget .quick-input-box input').fill('>Pillion: Approve');
+  const rows = window.page.locator('.quick-input-widget .monaco-list-row .label-name');
+  await rows.first().waitFor();
+  await window.screenshot('bar-palette');
+  assert.equal((await rows.first().innerText()).trim(), 'Pillion: Approve');
+  await window.press('Escape');
+  await dialog.press('Reject');
+  assert.equal((await call).isError, true);
+});

@@ -71,6 +71,11 @@ export class CodeServer {
     }
   }
 
+  /** Writes the settings of this machine, as the user would. @param {Record<string, unknown>} settings */
+  set(settings) {
+    fs.writeFileSync(path.join(this.#sandbox.root, 'vscode/Machine/settings.json'), JSON.stringify(settings));
+  }
+
   /** Where a window on a folder is opened. @param {string} folder */
   url(folder) {
     return `${this.#address}?folder=${encodeURIComponent(folder)}`;

@@ -120,6 +120,17 @@ ride('an agent asks the user something', files, async (it) => {
   await blue.click();
   assert.equal((await call).structured.action, 'blue');
 
+  const free = agent.call('prompt_user', { message: 'Which colour for the lid?', actions: ['red', 'blue'] });
+  await window.show('Which colour for the lid?');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Write an Answer' }).click();
+  const input = window.page.locator('.quick-input-widget .quick-input-box input[placeholder="your answer"]');
+  await input.waitFor();
+  await window.screenshot('prompt-own-words');
+  await input.fill('green, as the door');
+  await window.press('Enter');
+  const answered = await free;
+  assert.deepEqual([answered.structured.action, answered.structured.feedback], ['cancel', 'green, as the door']);
+
   const long = agent.call('prompt_user', { message: `Which shade?\n${'It is for the door. '.repeat(20)}`, actions: ['dark', 'light'] });
   await window.show('Which shade?');
   const page = await window.dialog('scripted-agent asks');
@@ -164,14 +175,27 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode Plan'));
   const refused = await agent.call('run_command', { command: 'touch made-by-agent' });
   assert.equal(refused.structured.error.code, 'POLICY_DENIED');
-  const call = agent.call('exit_plan_mode', { plan: '# Plan\n1. Count the words\n2. Write them down' });
+  const call = agent.call('exit_plan_mode', { plan: '# Plan\n\nThe words are in `words.txt`.\n\n1. Count the words\n2. Write them **down**\n\n```sh\nsh count.sh\n```\n\n- [ ] keep the old file' });
   const dialog = await (await window.dialog('Carry out this plan?')).drawn();
   await eventually('the page shows the plan', async () => (await dialog.pageText()).includes('1. Count the words'));
   assert.match(await dialog.pageText(), /^.* wants to carry out a plan\n/);
   assert.equal(await dialog.button('Approve and Remember…').count(), 0);
   await window.screenshot('plan');
+  assert.match(await dialog.pageText(), /\n {2}Plan\n[^]*in words\.txt\.[^]*Write them down\n/);
+  await dialog.button('Edit Plan…').click();
+  await window.dialog('Your plan');
+  await window.page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
+  await window.press('Control+End');
+  await window.type('3. Ask me first\n');
+  await eventually('the page shows the user\'s own plan', async () => {
+    await dialog.tab.click();
+    return /3\. Ask me first[^]*You edited this/.test(await dialog.pageText());
+  });
+  await window.inBothThemes('plan-edited');
   await dialog.press('Approve');
-  assert.equal((await call).structured.approved, true);
+  const { structured } = await call;
+  assert.equal(structured.approved, true);
+  assert.match(structured.plan, /^# Plan[^]*3\. Ask me first$/);
   const command = agent.call('run_command', { command: 'sh count.sh' });
   await (await window.dialog(question)).press('Approve');
   assert.equal((await command).structured.exit_code, 0);

@@ -108,3 +108,16 @@ ride('an agent is started in a terminal, and gets a selection into its prompt, w
   await eventually('it gets them when the user sends them', async () => /sent: README\.md:1-2/.test(await window.terminal()));
   await window.type('exit\n'); // VS Code keeps a terminal for the next window
 });
+
+ride('a wrong pillion.path is said as long as it is wrong', files, async (it) => {
+  const { window } = it;
+  const told = async () => (await window.notifications()).some((text) => /no-such-program/.test(text));
+  it.set({ 'pillion.path': '/no-such-program' });
+  await eventually('it is said', told);
+  await window.page.locator('.notifications-toasts').getByText('What to Do…').click();
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Open Setting' }).waitFor();
+  await window.screenshot('wrong-path');
+  it.set({});
+  await window.ready();
+  await eventually('nothing says it any more', async () => !(await told()));
+});

@@ -40,7 +40,7 @@ ride('the user writes the message anew: that is committed, and the agent is told
   });
   await eventually('an empty message is no answer', async () => {
     await editor.button('Approve').click();
-    return (await window.notifications()).some((text) => text.includes('The message is empty'));
+    return (await window.notifications()).some((text) => text.includes('is no text'));
   });
   await own.locator('.view-line').first().click();
   await window.type(ownMessage);
@@ -48,7 +48,7 @@ ride('the user writes the message anew: that is committed, and the agent is told
   await window.screenshot('git-commit-message');
   await window.tab('Commit this?').click();
   await eventually('its page has it', async () => (await dialog.pageText()).includes('clock: two digits'));
-  assert.match(await dialog.pageText(), /You edited this message/);
+  assert.match(await dialog.pageText(), /You edited this;/);
   await window.screenshot('git-commit-edited');
   await window.tab('Commit message').click();
   await editor.press('Approve');

@@ -21,6 +21,8 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   const count = async (/** @type {string} */ title) => (await editor.links()).filter((text) => text === title).length;
   await eventually('each block has its links', async () => await count('Keep') === 3 && await count('Undo') === 3);
   assert.equal((await editor.links())[2], '+1 −1 by Claude Code');
+  const badge = window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'clock.py' }).locator('.monaco-icon-label[aria-label*="Changed by Claude Code, not accepted yet"]');
+  await badge.waitFor();
   await window.rest();
   await window.inBothThemes('keep-blocks');
   await window.focus('clock.py');
@@ -51,4 +53,7 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   await preview.press('Revert');
   await eventually('that file is as it was, the other one stays', () => sandbox.read('tea.py') === files['tea.py']);
   assert.equal(sandbox.read('clock.py'), swapped(0, 1, 2));
+  await window.page.locator('.part.activitybar [aria-label^="Explorer"]').first().click();
+  await window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'clock.py' }).waitFor();
+  assert.equal(await badge.count(), 0, 'what is kept or undone has no badge');
 }, { settings: { 'pillion.mode': 'auto_edit' } });

@@ -12,8 +12,7 @@ ride('a command in dark high contrast: the words for its answers, and emphasis o
   const agent = await it.agent('cook');
   const call = agent.call('run_command', { command: 'sh count.sh && curl https://example.org/a' });
   const dialog = await (await window.dialog('Run a command?')).drawn();
-  assert.equal(await dialog.button('Run').count(), 1);
-  assert.equal(await dialog.button('Stop Agent').count(), 1);
+  await dialog.button('Run').waitFor();
   const text = await dialog.pageText();
   assert.match(text, /\nRun +once\n/);
   const item = window.page.locator('.part.statusbar [id*="pillion.status"]').first();
@@ -33,7 +32,7 @@ ride('a command in dark high contrast: the words for its answers, and emphasis o
     await window.screenshot(`looks-${theme.replaceAll(' ', '-').toLowerCase()}`);
     if (theme === 'Dark High Contrast') await eventually('what waits has a colour there too', async () => (await colour()) !== 'rgb(255, 255, 255)');
   }
-  await dialog.press('Stop Agent');
+  await dialog.choose('Stop Agent');
   assert.equal((await call).structured.error.code, 'CANCELLED');
   await eventually('the badge and the status bar show that it is paused', async () => /cook paused/.test(await item.innerText()));
 });

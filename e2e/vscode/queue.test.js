@@ -71,6 +71,30 @@ ride('an answer by key leaves the focus in an editor, and the oldest request com
   await eventually('something has the focus', async () => window.page.evaluate(() => globalThis.document.activeElement !== globalThis.document.body));
 });
 
+ride('answered by key, a request that was shown from the terminal leaves the focus where keys go on', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  await window.command('Terminal: Create New Terminal');
+  const terminal = window.page.locator('.terminal-wrapper.active .xterm.focus');
+  await terminal.waitFor();
+  const call = agent.call('edit_file', editOne);
+  const dialog = await (await window.dialog(/one\.txt.*proposes/)).drawn();
+  await window.page.locator('.terminal-wrapper.active .xterm-screen').click();
+  await terminal.waitFor();
+  await window.show('one.txt');
+  await eventually('it is approved', async () => {
+    if (!await dialog.isOpen()) return true;
+    await window.press('Control+k');
+    await window.press('y');
+    return !(await dialog.isOpen());
+  });
+  assert.equal((await call).isError, false);
+  await window.screenshot('focus-after-key');
+  await terminal.waitFor();
+  await window.type('exit\n');
+  await terminal.waitFor({ state: 'detached' });
+});
+
 ride('the tab is closed: that is no answer, the call waits and can be shown again', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
@@ -102,6 +126,7 @@ ride('the agent gives up: the dialog says so and can no longer be approved', fil
   await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
   assert.equal(await ended.button('Approve').count(), 0);
   await window.screenshot('agent-gave-up');
+  await eventually('so does the activity', async () => (await window.activity()).some((row) => /the agent gave up the call/.test(row)));
   await window.ready();
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
 });

@@ -78,10 +78,15 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   const { window, sandbox } = it;
   const agent = await it.agent('claude-code');
   const diff = patch(texts(files), texts(proposed));
-  const call = agent.call('apply_patch_review', { diff, message: 'A leading zero, and some more that I came across' });
+  const call = agent.call('apply_patch_review', { diff, message: 'A leading zero, and some more that I came across.\nTake what you like: the last hunk is a matter of taste.' });
   const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Send to Agent');
   await eventually('the status bar says that it waits', async () => /waiting/.test(await window.status()));
   await window.screenshot('review');
+  await dialog.link('Message').click();
+  const said = await window.dialog('Claude Code says');
+  await eventually('its message is on a page, whole', async () => /came across\.\n[^]*a matter of taste/.test(await said.pageText()));
+  await window.screenshot('review-message');
+  await said.closeTab();
   await window.chooseHunks(dialog);
   await ticks(window, 5, 5);
   await window.tick('left = left - 1');

@@ -72,6 +72,11 @@ export class Ride {
     return this.#window;
   }
 
+  /** @param {Record<string, unknown>} settings */
+  set(settings) {
+    this.#server?.set(settings);
+  }
+
   /** @param {string} [name] */
   async agent(name) {
     const agent = await Agent.start(this.sandbox, name, this.disk?.entering);

@@ -29,6 +29,7 @@ var counterparts = map[string]string{
 	"saveAndRun":             "save",
 	"answerTogether":         "together",
 	"show":                   "show",
+	"readMessage":            "# the panel below the diff has it",
 	"showWaiting":            "# :Pillion by itself",
 	"answerPrompt":           "# an entry of :Pillion",
 	"resume":                 "resume",

@@ -6,8 +6,9 @@ local person = require("person")
 --- An agent's plan as the sidecar sends it.
 ---@param id string
 ---@param lines? string[]
-local function plan(id, lines)
-  local request = person.command_request(id, "x", { arguments = vim.empty_dict() })
+---@param arguments? table
+local function plan(id, lines, arguments)
+  local request = person.command_request(id, "x", { arguments = arguments or vim.empty_dict() })
   request.decisions = {
     { id = "reject", title = "Keep planning", scope = "once", meaning = "the agent stays in plan mode" },
     { id = "approve", title = "Approve", scope = "once", meaning = "the agent leaves plan mode and starts" },
@@ -48,10 +49,22 @@ sit("it is shown whole, on a page that cannot be written in, and approved with a
   human:reads()
   human:type("gs")
   human:sees("no rule can be remembered")
-  human:type("ge")
-  human:sees("nothing to edit here")
   check.same(human:approves("P"), { decision = "approve", decisionId = "approve", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1")
+end)
+
+sit("the user edits it, and the agent gets theirs", function(human)
+  human:ask("approval/request", plan("P", nil, { plan = "# Plan\n\n1. mend `it`" }))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type("gt")
+  human:sees("2. test it")
+  human:reads()
+  human:type("ge")
+  human:eventually("vim.bo.filetype == 'markdown'")
+  human:type("Go2. ask me<Esc>")
+  human:sees("2. ask me")
+  local answer = human:approves("P")
+  check.same({ answer.decision, answer.modifiedArguments }, { "edit", { plan = "# Plan\n\n1. mend `it`\n2. ask me" } })
 end)
 
 sit("no line of a plan passes for one of the page's own", function(human)

@@ -3,6 +3,7 @@
 import { Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
 import { AnswerBar } from "./answer-bar";
 import type { ApprovalListener, Approvals } from "./approvals";
+import { messageOf } from "./request-page";
 import { approvalIdOf, pathOf, proposal } from "./schemes";
 
 export class Annotations implements Partial<ApprovalListener>, Disposable {
@@ -58,7 +59,7 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     const contentText = [approval.note, file.banner].filter(Boolean).join(" · ");
     const line = Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1);
     const range = editor.document.validateRange(new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER));
-    const beside = { range, hoverMessage: new MarkdownString().appendText(contentText), renderOptions: { after: { contentText } } };
+    const beside = { range, hoverMessage: new MarkdownString().appendCodeblock([contentText, ...messageOf(approval)].join("\n"), "text"), renderOptions: { after: { contentText } } };
     editor.setDecorations(this.paint, contentText ? [beside] : []);
   }
 }

@@ -7,6 +7,7 @@ import type { Front } from "./front";
 import { short, visible } from "./escape";
 import { announce } from "./notices";
 import { particular } from "./reasons";
+import { messageOf } from "./request-page";
 
 /** More notifications at a time only cover the editor; the view and the status bar count the rest. */
 const atOnce = 1;
@@ -20,7 +21,7 @@ export class Announcer implements Partial<ApprovalListener> {
   added(approval: Approval): void {
     const message = `${visible(approval.request.agent.name)} wants to ${short(approval.request.preview.deed, 300)}`;
     const reasons = particular(approval.request.reasons).map(({ text }) => short(text, 160));
-    void this.announce(approval, [message, ...reasons].join("; "));
+    void this.announce(approval, [message, ...messageOf(approval), ...reasons].join("; "));
   }
 
   changed(approval: Approval): void {

@@ -3,7 +3,8 @@
 import type { Approval } from "./approvals";
 import { visible } from "./escape";
 import { pathsOf } from "./files";
-import { share } from "./request-page";
+import { ownText } from "./own-text";
+import { lineWidth, messageOf, share } from "./request-page";
 
 export interface Answer {
   title: string;
@@ -37,7 +38,7 @@ export function answersOf(approval: Approval, modifier: string, path?: string): 
   const paths = approval.texts.map((file) => file.path);
   const next = paths.length > 1 && path !== undefined ? paths[(paths.indexOf(path) + 1) % paths.length] : undefined;
   const [no, consent] = approval.request.decisions ?? [];
-  const rejects = no?.title ?? "Reject";
+  const [rejects, own] = [no?.title ?? "Reject", ownText(approval.request.preview)];
   const answer = (icon: string, title: string, command: string, key = "", meaning = ""): Answer[] => [
     { title: `$(${icon})\u00a0${title}`, command, tooltip: [meaning, key && `(${modifier}+K ${key})`].filter(Boolean).join(" ") },
   ];
@@ -45,10 +46,11 @@ export function answersOf(approval: Approval, modifier: string, path?: string): 
   return [
     ...(approval.chosen.isNothing ? [] : answer("check", yes(approval), "approve", "Y", consent?.meaning)),
     ...answer("close", rejects, "reject", "N", no?.meaning),
+    ...(messageOf(approval).join("").length > lineWidth ? [{ ...show("comment-discussion", "Message", "What the agent says of it"), command: "readMessage", args: [approval.id] }] : []),
     ...(next === undefined ? [] : [{ ...show("arrow-down", "Next File", visible(next)), args: [approval.id, next] }, { ...show("diff-multiple", `All ${String(paths.length)} Files`, "In one editor"), args: [approval.id] }]),
     ...answer("comment", `${rejects} with Reason…`, "rejectWithReason", "Shift+N", "The agent reads your reason and goes on"),
     ...(approval.editableCommand === undefined ? [] : answer("edit", "Edit Command…", "editCommand", "", "Your command runs")),
-    ...(approval.message === undefined ? [] : answer("edit", "Edit Message…", "editMessage", "", "Your text is committed")),
+    ...(approval.message === undefined ? [] : answer("edit", own.title, "editMessage", "", own.meaning)),
     ...(approval.remembering.length === 0 ? [] : answer("check-all", "Approve and Remember…", "approveAndRemember", "Shift+Y", "Calls like this one run without asking")),
     ...(approval.chosen.isOpen ? answer("checklist", "Choose Hunks", "chooseHunks", "", "The list with a box for each hunk") : []),
   ];

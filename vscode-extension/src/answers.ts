@@ -107,7 +107,7 @@ function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: s
   } else if (verdict === "nothing") {
     void say.information("Nothing is ticked: tick what you want, or reject it.");
   } else if (verdict === "no-message") {
-    void say.information("The message is empty: write one, or reject the commit.");
+    void say.information("There is no text: write some, or reject it.");
   }
 }
 
@@ -173,7 +173,7 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
 async function editMessage(bench: Workbench, first: unknown): Promise<void> {
   const [id] = first instanceof Uri ? named(first) : focused(bench);
   if (bench.approvals.get(id ?? "")?.message === undefined) {
-    void say.information("There is no message to edit here.");
+    void say.information("There is no text to edit here.");
   } else {
     await bench.front.showMessage(id ?? "");
   }

@@ -6,6 +6,7 @@ import { Chosen } from "./chosen";
 import type { Choice, Verdict } from "./choice";
 import { visible } from "./escape";
 import { beneathNotes } from "./files";
+import { agentsText, ownText } from "./own-text";
 import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
@@ -78,9 +79,7 @@ export class Approval {
   }
 
   private get agentsMessage(): string | undefined {
-    const { preview, arguments: given } = this.shown;
-    const message = typeof given === "object" && given !== null && "message" in given ? given.message : undefined;
-    return preview.kind === "text" && preview.message !== undefined && typeof message === "string" ? message : undefined;
+    return agentsText(this.shown.preview, this.shown.arguments ?? {});
   }
 
   get isArmed(): boolean {
@@ -253,7 +252,7 @@ export class Approval {
     const chosen = decisionId === undefined ? {} : { decisionId };
     const selected = this.selection.isWhole ? {} : { selected: [...this.selection.ids] };
     if (this.ownMessage !== undefined) {
-      return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), message: this.ownMessage }, digest };
+      return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), [ownText(this.shown.preview).argument]: this.ownMessage }, digest };
     }
     return this.writes
       ? { decision: "edit", ...chosen, after: Object.fromEntries(this.selection.edited), ...selected, digest }

@@ -1,6 +1,7 @@
 // The parts that show what agents changed, kept up to date together.
 
 import { type Disposable, Uri, workspace } from "vscode";
+import { Badges } from "./badges";
 import { ChangeReview } from "./change-review";
 import type { Documents } from "./documents";
 import { follow } from "./follow";
@@ -28,6 +29,7 @@ export class Changes implements Disposable {
   readonly reverts: Reverts;
   readonly review: ChangeReview;
   readonly unusual: Unusual;
+  private readonly badges: Badges;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -39,6 +41,7 @@ export class Changes implements Disposable {
     private readonly changed: () => void,
   ) {
     this.gutter = new Gutter(this.marks, documents);
+    this.badges = new Badges(this.marks, this.gutter);
     this.reverts = new Reverts(session, pages, now);
     this.review = new ChangeReview(this.marks, this.gutter, this.reverts);
     this.unusual = new Unusual(sessions, this.reverts, changed);
@@ -46,7 +49,7 @@ export class Changes implements Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
-    [this.gutter, this.view, this.reverts, this.review].forEach((part) => {
+    [this.gutter, this.badges, this.view, this.reverts, this.review].forEach((part) => {
       part.dispose();
     });
   }

@@ -8,12 +8,14 @@ import { connectCommands } from "./connect";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
 import { hunkCommands } from "./hunk-commands";
+import { short } from "./escape";
 import { announce, say } from "./notices";
 import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
 import { reviewCommands } from "./review-commands";
 import { sessionCommands } from "./session-commands";
-import { resourceOf, trustedPathOf } from "./schemes";
+import { messageOf, wordsPage } from "./request-page";
+import { address, question, resourceOf, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
 import { todoCommands } from "./todo-commands";
 import { showTools } from "./tools-page";
@@ -48,6 +50,7 @@ const table: Record<string, Handler> = {
   },
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.doctor": (bench) => examine(bench),
+  "pillion.readMessage": readMessage,
   "pillion.showTools": (bench) => showTools(bench),
   "pillion.getStarted": getStarted,
 };
@@ -67,14 +70,14 @@ export function watchFailures(session: Session): Disposable {
   });
 }
 
-/** Says what went wrong with the sidecar, with the way out. */
+/** What went wrong with the sidecar, with the way out: in a list, which does not outlive it as a message would. */
 async function explainFailure({ session, log }: Pick<Workbench, "session" | "log">): Promise<void> {
   const { state } = session;
   if (state.kind !== "failed") {
     return;
   }
   const actions = state.missing ? ["Open Setting", "Try Again"] : ["Restart", "Show Output"];
-  switch (await say.error(`Pillion: ${state.problem}`, ...actions)) {
+  switch (await window.showQuickPick(actions, { title: "Pillion does not run", placeHolder: state.problem })) {
     case "Open Setting":
       await commands.executeCommand("workbench.action.openSettings", "pillion.path");
       break;
@@ -93,6 +96,14 @@ async function show({ front }: Workbench, target: unknown, path: unknown, hunkId
   const [file, hunk] = [path, hunkId].map((name) => (typeof name === "string" ? name : undefined));
   if (!(await front.show(id, file, hunk))) {
     void say.information("That request is no longer waiting: it was answered or withdrawn.");
+  }
+}
+
+async function readMessage({ approvals, pages }: Workbench, id: unknown): Promise<void> {
+  const approval = approvals.get(String(id));
+  if (approval) {
+    const title = `${short(approval.request.agent.name, 40)} says`;
+    await pages.present(address(question, approval.id, title), wordsPage(title, messageOf(approval)));
   }
 }
 

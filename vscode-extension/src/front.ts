@@ -102,6 +102,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       }
       await keepOpen(texts, outcome, this.place.column(), !focused);
       await this.close(approval);
+      await (focused ? leaveFocus() : undefined);
       this.proposals.forget(approval);
     });
   }
@@ -261,6 +262,14 @@ function at({ chosen }: Approval, file: FilePreview, hunkId: string | undefined)
   const hunk = chosen.hunksOf(file.path).find(({ id }) => id === hunkId);
   const line = hunk && chosen.place(file.path, hunk).start;
   return line === undefined ? undefined : new Range(line, 0, line, 0);
+}
+
+/** Where no editor is left, VS Code leaves the focus nowhere. A terminal below is what they were in, as far as anybody can say. */
+async function leaveFocus(): Promise<void> {
+  if (window.tabGroups.activeTabGroup.tabs.length === 0) {
+    await commands.executeCommand("workbench.action.focusActiveEditorGroup");
+    await (window.activeTerminal ? commands.executeCommand("workbench.action.navigateDown") : undefined);
+  }
 }
 
 function endedHasFocus(): boolean {

@@ -2,26 +2,15 @@
 // an answer or cancels it there; a notification or a list that vanishes answers nothing.
 
 import { type CancellationToken, type Disposable, window } from "vscode";
-import { short, visible, visibleLines } from "./escape";
+import { short, visible, visibleLines, withoutLinks } from "./escape";
 import { announce, say } from "./notices";
 import type { Pages } from "./pages";
 import type { PromptAnswer, PromptRequest } from "./protocol";
-import { lineWidth } from "./request-page";
+import { lineWidth, wordsPage } from "./request-page";
 import { address, question } from "./schemes";
-import { type Page, Sheet } from "./sheet";
 
 export interface Prompt extends PromptRequest {
-  answer(action: string): void;
-}
-
-function questionPage(title: string, message: string): Page {
-  const sheet = new Sheet();
-  sheet.line(title, "heading");
-  sheet.gap();
-  visibleLines(message).forEach((line) => { sheet.line(`  ${line}`); });
-  sheet.gap();
-  sheet.line("Choose an answer in the list. It stays open as long as nobody answers: the view Waiting for You has it.", "muted");
-  return sheet.page();
+  answer(action: string, feedback?: string): void;
 }
 
 export class Prompts {
@@ -46,8 +35,8 @@ export class Prompts {
         cancelled = token.onCancellationRequested(() => {
           reject(gone());
         });
-        const answer = (action: string): void => {
-          resolve({ action });
+        const answer = (action: string, feedback?: string): void => {
+          resolve({ action, ...(feedback === undefined ? {} : { feedback }) });
         };
         const prompt: Prompt = { ...request, answer };
         this.waiting.set(request.promptId, prompt);
@@ -69,15 +58,28 @@ export class Prompts {
     }
     const items = [
       ...(prompt.actions ?? []).map((action) => ({ label: visible(action), action })),
+      { label: "$(edit) Write an Answer…", description: "in your own words", action: undefined },
       { label: "$(close) Cancel", description: "no answer; the agent goes on", action: "cancel" },
     ];
     const title = `${short(prompt.agent.name, 40)} asks`;
-    if (prompt.message.length > lineWidth) {
-      await pages.present(address(question, promptId, title), questionPage(title, prompt.message));
+    const onPage = prompt.message.length > lineWidth;
+    if (onPage) {
+      await pages.present(address(question, promptId, title), wordsPage(title, visibleLines(prompt.message), items.length + 2));
     }
-    const chosen = await window.showQuickPick(items, { title, placeHolder: short(prompt.message, 300), ignoreFocusOut: true });
-    if (chosen) {
+    const words = onPage ? "Choose an answer, or write one" : visible(prompt.message);
+    const chosen = await window.showQuickPick(items, { title, placeHolder: words, ignoreFocusOut: true });
+    if (chosen?.action !== undefined) {
       this.waiting.get(promptId)?.answer(chosen.action);
+    } else if (chosen) {
+      await this.write(promptId, title, onPage ? "The question is below." : visible(prompt.message));
+    }
+  }
+
+  private async write(promptId: string, title: string, question: string): Promise<void> {
+    const validateInput = (text: string): string | undefined => (text.trim() === "" ? "Write something, or press Escape: the question stays" : undefined);
+    const text = await window.showInputBox({ title, prompt: withoutLinks(question), placeHolder: "your answer", ignoreFocusOut: true, validateInput });
+    if (text !== undefined) {
+      this.waiting.get(promptId)?.answer("cancel", text);
     }
   }
 

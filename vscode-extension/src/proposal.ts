@@ -21,6 +21,7 @@ import {
 } from "vscode";
 import type { Approval, Approvals } from "./approvals";
 import { sameText } from "./chosen";
+import { ownText } from "./own-text";
 import type { FilePreview } from "./protocol";
 import { address, original, proposal } from "./schemes";
 
@@ -101,7 +102,8 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
       this.files.set(uri.toString(), { write, after, bytes, readonly: false, former: [], onShow: true, ctime: now, mtime: now });
     }
     const document = await workspace.openTextDocument(uri, { encoding: "utf8" });
-    return document.languageId === "git-commit" ? document : languages.setTextDocumentLanguage(document, "git-commit").then(undefined, () => document);
+    const { language } = ownText(approval.request.preview);
+    return document.languageId === language ? document : languages.setTextDocumentLanguage(document, language).then(undefined, () => document);
   }
 
   /** Opens both sides as UTF-8, whatever the user's `files.encoding` says of files on disk. */
@@ -214,7 +216,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
 }
 
 export function messageAddress(approval: Approval): Uri {
-  return address(proposal, approval.id, "Commit message");
+  return address(proposal, approval.id, ownText(approval.request.preview).name);
 }
 
 /** Without the user's formatters and trimmers where that can be said: they would eat what is being typed. */

@@ -250,6 +250,7 @@ export interface PromptRequest {
 
 export interface PromptAnswer {
   action: string;
+  feedback?: string;
 }
 
 export interface AgentStatus {

@@ -4,6 +4,7 @@
 import type { Approval } from "./approvals";
 import type { Chosen } from "./chosen";
 import { visible, visibleLines } from "./escape";
+import { ownText } from "./own-text";
 import type { ApprovalDecision, ApprovalRequest, DiffPreview, FilePreview, Preview } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
@@ -67,9 +68,14 @@ function body(sheet: Sheet, preview: Preview, approval?: Approval): void {
   } else {
     const own = approval?.isEdited ? approval.message : undefined;
     const [first, following] = preview.kind === "command" ? ["  $ ", "  > "] : ["  ", "  "]; // set in, so that no line of it can pass for the page's own
-    sheet.code(own === undefined ? ("lines" in preview ? (preview.lines ?? []) : []) : visibleLines(own), first, following);
+    const lines = own === undefined ? ("lines" in preview ? (preview.lines ?? []) : []) : visibleLines(own);
+    if (preview.kind === "plan") {
+      sheet.markdown(lines, first);
+    } else {
+      sheet.code(lines, first, following);
+    }
     if (own !== undefined) {
-      sheet.line("  You edited this message; the agent gets your text.", "warning");
+      sheet.line("  You edited this; the agent gets your text.", "warning");
     }
   }
   for (const notice of preview.notices ?? []) {
@@ -126,7 +132,8 @@ function answers(sheet: Sheet, approval: Approval): void {
     });
   }
   if (approval.message !== undefined) {
-    sheet.answer("Edit Message…", "your text is committed");
+    const { title, meaning } = ownText(approval.request.preview);
+    sheet.answer(title, meaning);
   }
   if (approval.editableCommand !== undefined) {
     sheet.answer("Edit Command…", "your command runs");
@@ -136,6 +143,22 @@ function answers(sheet: Sheet, approval: Approval): void {
   if (!approval.isReview) {
     sheet.answer("Stop Agent", "rejects this and pauses the agent");
   }
+}
+
+/** What an agent says of a patch that it shows, whole; it may be cut beside the diff. */
+export function messageOf({ request: { preview } }: Pick<Approval, "request">): string[] {
+  const message = preview.facts.find(({ code }) => code === "message");
+  return message ? (message.items ?? [message.text]) : [];
+}
+
+/** Nothing but lines of an agent's, below some that a list covers. */
+export function wordsPage(title: string, lines: readonly string[], covered = 0): Page {
+  const sheet = new Sheet();
+  Array.from({ length: covered }).forEach(() => { sheet.line(""); });
+  sheet.line(title, "heading");
+  sheet.gap();
+  lines.forEach((line) => { sheet.line(`  ${line}`); });
+  return sheet.page();
 }
 
 /** How far a choice reaches. */

@@ -63,6 +63,36 @@ export class Sheet {
     });
   }
 
+  /** Markdown laid out: of its marks only those that paint says as well are left out, so nothing in it hides. */
+  markdown(lines: readonly string[], setIn: string): void {
+    let fenced = false;
+    for (const line of lines) {
+      const fence = /^\s*(```|~~~)/.test(line);
+      const [, title] = /^#{1,6} +(.+)$/.exec(line) ?? [];
+      if (fence || fenced) {
+        this.line(setIn + line, fence ? "muted" : "code");
+        fenced = fence !== fenced;
+      } else if (title !== undefined) {
+        this.line(setIn + title, "heading");
+      } else {
+        this.inline(line.replace(/^(\s*)[-*+] /, "$1• "), setIn);
+      }
+      this.markUnseen(this.lines.at(-1) ?? "", 0);
+    }
+  }
+
+  private inline(text: string, setIn: string): void {
+    this.lines.push(setIn);
+    for (const part of text.split(/(`[^`]+`|\*\*[^*]+\*\*)/)) {
+      const [, code, bold] = /^(?:`(.+)`|\*\*(.+)\*\*)$/.exec(part) ?? [];
+      const [from, line] = [this.lines.at(-1)?.length ?? 0, (this.lines.pop() ?? "") + (code ?? bold ?? part)];
+      this.lines.push(line);
+      if (code ?? bold) {
+        this.mark(code === undefined ? "choice" : "rule", from, line.length);
+      }
+    }
+  }
+
   /** A unified diff from its first hunk on, at most so many lines of it. */
   diff(text: string, limit: number): void {
     const all = text.replace(/\n$/, "").split("\n");

@@ -5,15 +5,16 @@ import { Range, type ViewColumn, window, workspace } from "vscode";
 import type { Approval } from "./approvals";
 import { endingOf } from "./request-page";
 import { say } from "./notices";
+import { ownText } from "./own-text";
 
 export interface Written {
   text: string;
   language: string;
 }
 
-/** Of a commit's message and of proposals. */
+/** Of a commit's message, a plan and of proposals. */
 export function written(approval: Approval): Written[] {
-  const message = approval.isEdited && approval.message !== undefined ? [{ text: approval.message, language: "git-commit" }] : [];
+  const message = approval.isEdited && approval.message !== undefined ? [{ text: approval.message, language: ownText(approval.request.preview).language }] : [];
   const texts = [...approval.chosen.edited].map(([path, text]) => ({ text, language: approval.files.find((file) => file.path === path)?.language ?? "" }));
   return [...message, ...texts].filter(({ text }) => text.trim() !== "");
 }

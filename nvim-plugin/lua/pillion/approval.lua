@@ -184,10 +184,10 @@ function Approval:remembering(scope)
 end
 
 --- Which argument is a line or a text that the user may change.
----@return "command"|"message"|nil
+---@return "command"|"message"|"plan"|nil
 function Approval:editable()
   local arguments, preview = self.request.arguments, self.request.preview
-  local name = preview.kind == "command" and "command" or preview.kind == "text" and preview.message and "message" or nil
+  local name = (preview.kind == "command" or preview.kind == "plan") and preview.kind or preview.kind == "text" and preview.message and "message" or nil
   return name and type(arguments) == "table" and type(arguments[name]) == "string" and name or nil
 end
 
@@ -246,7 +246,7 @@ function Approval:answer(choice)
     return self:refusal(choice.feedback)
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
-  elseif self:editable() == "message" and self.own and vim.trim(self.own) == "" then
+  elseif self:editable() ~= "command" and self.own and vim.trim(self.own) == "" then
     return nil, "no-message"
   end
   return self:consent(choice.decisionId or self:once(), choice.digest or self.request.digest)

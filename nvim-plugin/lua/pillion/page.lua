@@ -174,12 +174,12 @@ function M.own(approval, changed)
   local buffer = M.of_request(approval, name, "acwrite")
   buffers.own = buffer
   local agents_own = approval.request.arguments[name]
-  text.put(buffer, name == "message" and agents_own:gsub("%s+$", "") or agents_own)
+  text.put(buffer, name ~= "command" and agents_own:gsub("%s+$", "") or agents_own)
   buffers.agents_own = lines_of(buffer)
   if approval.own then
     text.put(buffer, approval.own) -- they had wiped the buffer that they typed it in
   end
-  vim.bo[buffer].filetype = name == "message" and "gitcommit" or "sh"
+  vim.bo[buffer].filetype = ({ command = "sh", message = "gitcommit", plan = "markdown" })[name]
   keys.bind(buffer, approval)
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
     buffer = buffer,

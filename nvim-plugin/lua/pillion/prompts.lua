@@ -100,13 +100,24 @@ function M.pick(id)
   local items = vim.tbl_map(function(action)
     return { label = escape.visible(action), action = action }
   end, prompt.actions or {})
+  items[#items + 1] = { label = "Write an answer…" }
   items[#items + 1] = { label = "Cancel: no answer; the agent goes on", action = "cancel" }
-  choose(items, { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.short(prompt.message, 300), kind = "pillion.prompt" }, function(item)
+  local function answer(result)
     if get(id) == prompt then
-      settle(prompt, { action = item.action })
+      settle(prompt, result)
     else
       announce.say("That question was already answered or withdrawn.")
     end
+  end
+  choose(items, { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.visible(prompt.message), kind = "pillion.prompt" }, function(item)
+    if item.action then
+      return answer({ action = item.action })
+    end
+    vim.ui.input({ prompt = "Answer: " }, function(words)
+      if words and vim.trim(words) ~= "" then
+        answer({ action = "cancel", feedback = words })
+      end
+    end)
   end)
 end
 

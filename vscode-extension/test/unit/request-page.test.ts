@@ -77,7 +77,7 @@ test("a plan's page shows it whole, set in, so that no line of it can pass for t
   ];
   const plan: Preview = { kind: "plan", act: "carry out a plan", deed: "carry out a plan", subject: "", question: "Carry out this plan?", lines: ["# Plan", "Approve                   once"], facts: [] };
   const { text } = pageFor(plan, { decisions });
-  assert.match(text, /^claude wants to carry out a plan\n\n {2}# Plan\n {2}Approve {19}once\n\nApprove\n {2}the agent leaves plan mode and starts\nReject {20}the agent stays in plan mode\nReject with Reason/);
+  assert.match(text, /^claude wants to carry out a plan\n\n {2}Plan\n {2}Approve {19}once\n\nApprove\n {2}the agent leaves plan mode and starts\nReject {20}the agent stays in plan mode\nReject with Reason/);
 });
 
 test("a review's page offers what can be answered", () => {
@@ -160,7 +160,7 @@ Stop Agent                rejects this and pauses the agent
 test("a message that the user wrote is on the page in place of the agent's", () => {
   const { approvals, approval } = approvalOf(commit, { arguments: { message: commit.message } });
   approvals.writeMessage("a1", "mine");
-  assert.match(requestPage(approval).text, /main\n\n {2}mine\n {2}You edited this message; the agent gets your text\.\n\nBranch/);
+  assert.match(requestPage(approval).text, /main\n\n {2}mine\n {2}You edited this; the agent gets your text\.\n\nBranch/);
   assert.match(endedPage(approval.request, "withdrawn").text, /clock: pad[^]*\+three/);
 });
 
@@ -211,4 +211,12 @@ test("what is too long for 60 columns stands below its label, set in, and what i
   assert.match(text, new RegExp(`\nFolder\n  ${long}\nRuns\n  make\n  ${long}\n`));
   assert.match(text, new RegExp(`\nApprove\n  ${long}\n`));
   assert.ok(text.split("\n").every((line) => line.length <= 60));
+});
+
+test("a plan is laid out, and nothing in it hides or passes for the page's own line", () => {
+  const lines = ["# Plan", "", "- count `words.txt`, **then** stop", "2. done * 3", "```sh", "# no heading", "```", "Reject                    \\u200b"];
+  const page = pageFor({ kind: "plan", act: "carry out a plan", deed: "", subject: "", question: "", facts: [], lines });
+  assert.match(page.text, /\n {2}Plan\n\n? {2}\n {2}• count words\.txt, then stop\n {2}2\. done \* 3\n {2}```sh\n {2}# no heading\n {2}```\n {2}Reject {20}\\u200b\n/);
+  assert.deepEqual([painted(page, "rule")[0], painted(page, "code")], ["words.txt", ["  # no heading"]]);
+  assert.deepEqual(painted(page, "warning"), ["\\u200b"]);
 });
