@@ -48,7 +48,7 @@ func claudeServer(o Options) []edit {
 	if o.Scope == Project {
 		at = []string{"projects", claudeRoot(o.Project), "mcpServers", server}
 	}
-	why := "adds the MCP server that " + o.Binary + " mcp is: offered from the first turn, 24 days for a call"
+	why := "adds the command " + o.Binary + " mcp as an MCP server: offered from the first turn, 24 days for a call"
 	key := func(name string, value any) edit {
 		return edit{path: append(append([]string{}, at...), name), value: value, why: why, ours: true}
 	}

@@ -105,7 +105,7 @@ func codexInstall(doc *tomlText, o Options, past *recordFile) (why []string, err
 		return nil, err
 	}
 	if changed {
-		why = append([]string{"adds the MCP server that " + o.Binary + " mcp is, with its tools allowed (the editor asks), 24 days for a call, and the variables it needs"}, why...)
+		why = append([]string{"adds the command " + o.Binary + " mcp as an MCP server, with its tools allowed (the editor asks), 24 days for a call, and the variables it needs"}, why...)
 	}
 	return why, nil
 }

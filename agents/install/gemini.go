@@ -31,7 +31,7 @@ func geminiSettings(o Options) string {
 }
 
 func geminiEdits(o Options) []edit {
-	why := "adds the MCP server that " + o.Binary + " mcp is: allowed in advance (the editor asks), 24 days for a call"
+	why := "adds the command " + o.Binary + " mcp as an MCP server: allowed in advance (the editor asks), 24 days for a call"
 	key := func(value any, name ...string) edit {
 		return edit{path: append([]string{"mcpServers", server}, name...), value: value, why: why, ours: true}
 	}

@@ -35,7 +35,7 @@ func opencodeConfig(o Options) string {
 }
 
 func opencodeEdits(o Options) []edit {
-	why := "adds the MCP server that " + o.Binary + " mcp is"
+	why := "adds the command " + o.Binary + " mcp as an MCP server"
 	key := func(name string, value any) edit {
 		return edit{path: []string{"mcp", server, name}, value: value, why: why, ours: true}
 	}

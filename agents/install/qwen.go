@@ -29,7 +29,7 @@ func qwenSettings(o Options) string {
 }
 
 func qwenEdits(o Options) []edit {
-	why := "adds the MCP server that " + o.Binary + " mcp is: offered from the first turn, allowed in advance (the editor asks), 24 days for a call"
+	why := "adds the command " + o.Binary + " mcp as an MCP server: offered from the first turn, allowed in advance (the editor asks), 24 days for a call"
 	key := func(name string, value any) edit {
 		return edit{path: []string{"mcpServers", server, name}, value: value, why: why, ours: true}
 	}

@@ -154,9 +154,10 @@ const ownTools = {
  * The real agents, offline: after `pillion mcp install` each does a small task through
  * the editor that is open on its folder. A scripted model plays the model; a person approves in the editor.
  * @template {Rider} R @param {Riding<R>} ride @param {(it: R, text: string) => Promise<void>} [shows] checks that the editor shows add.py as it is now
+ * @param {typeof agents} names
  */
-export function agentCases(ride, shows) {
-  for (const name of agents) {
+export function agentCases(ride, shows, names = agents) {
+  for (const name of names) {
     const files = { 'add.py': adder, 'test.sh': 'python3 -c "from add import add; assert add(2, 3) == 5; print(\'all good\')"\n' };
     ride(`${name} mends a function and runs its test`, files, async (it) => {
       const { sandbox } = it;

@@ -41,7 +41,7 @@ ride(`an agent is connected, started, asked, and its edit approved, in at most $
   };
 
   await runs('connect an', 'Pillion: Connect an Agent…');
-  await (await window.dialog('Connect Claude Code')).drawn();
+  await (await window.dialog('Connect Claude Code')).drawn('Connect');
   await presses('Control+K');
   await presses('y');
   await eventually('the agent is connected', () => sandbox.running(/pillion mcp install/).length === 0 && fs.existsSync(path.join(sandbox.home, '.claude.json')));
