@@ -133,7 +133,7 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 		yes   = "Yes, trust exactly this text, in this folder"
 	)
 	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: style, Own: true}).
-		Prompt(ctx, approval.Agent{}, "Do you trust it? It was written by the project's author.", []string{"No", never, yes})
+		Prompt(ctx, approval.Agent{}, "Do you trust it? It was written by the project's author.", []string{"No", yes, never})
 	switch {
 	case err != nil:
 		return err

@@ -17,9 +17,9 @@ func TestAServerThatNeverStarts(t *testing.T) {
 	t.Parallel()
 	for script, why := range map[string]string{
 		"crashes on start":     "it ended with exit code 3; it printed: no module named so",
-		"hangs in initialize":  "it did not answer initialize within 100ms: run ",
+		"hangs in initialize":  "it did not answer initialize within 500ms: run ",
 		"sends garbage first":  "reading a frame",
-		"ignores its messages": "it did not answer initialize within 100ms: run ",
+		"ignores its messages": "it did not answer initialize within 500ms: run ",
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()

@@ -196,9 +196,9 @@ func spawnPlain(c Command) (Child, error) {
 // until waits for what is about to become so.
 func (r *rig) until(what string, is func() bool) {
 	r.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			r.Fatalf("%s: not in 20 s", what)
+			r.Fatalf("%s: not in a minute", what)
 		}
 	}
 }

@@ -88,8 +88,8 @@ func (r *badly) hover(line uint32, most time.Duration) (string, error) {
 }
 
 const (
-	patient   = 9 * time.Second
-	impatient = 300 * time.Millisecond
+	patient   = 30 * time.Second
+	impatient = 1500 * time.Millisecond
 )
 
 // says fails unless the bad server answers so about a line.

@@ -69,7 +69,7 @@ func checkDiffRequest(t *testing.T, e *testrig.Editor, a *testrig.Approval) {
 		t.Errorf("decisions: %v; want the refusing one first, and one for the session", decisions)
 	}
 	for _, d := range decisions {
-		if d := d.(object); d["scope"] == "session" && d["rule"] != "edit_file(app.py)" {
+		if d := d.(object); d["id"] == "session" && d["rule"] != "edit_file(app.py)" {
 			t.Errorf("the rule on offer is %v", d["rule"])
 		}
 	}

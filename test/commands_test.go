@@ -65,7 +65,7 @@ func unheld() testrig.Options {
 func TestATimedOutCommandTellsWhatItPrinted(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, allowed())
-	r := e.Call("run_command", object{"command": "echo begun; sleep 1000", "timeout_seconds": 0.5})
+	r := e.Call("run_command", object{"command": "echo begun; sleep 1000", "timeout_seconds": 2})
 	s := r.StructuredContent
 	if s["ok"] != false || r.Code() != "TIMEOUT" || s["exit_code"] != 124.0 || s["stdout"] != "begun\n" {
 		t.Errorf("result: %v", s)

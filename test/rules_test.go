@@ -186,7 +186,7 @@ func TestNothingIsRememberedForAnAgentAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	need := door.Registry.ApprovalRequest(t.Context(), tools.Call{Name: "write_file", Arguments: json.RawMessage(`{"path": "a", "content": ""}`), Session: door.Session})
-	if len(need.Decisions) != 3 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
+	if len(need.Decisions) != 4 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
 		t.Errorf("on offer: %+v", need.Decisions)
 	}
 	if err := door.Close(); err != nil {

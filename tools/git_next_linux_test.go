@@ -68,7 +68,7 @@ func TestNoLinkStandsInForALogMeanwhile(t *testing.T) {
 	done := make(chan ran, 1)
 	w.start()
 	go func() { done <- w.run("run_command", "git -c alias.lay='!"+script+"' lay", nil) }()
-	for deadline := time.Now().Add(20 * time.Second); !w.exists("laid"); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !w.exists("laid"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the script does not run")
 		}

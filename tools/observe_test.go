@@ -91,8 +91,8 @@ func TestAProcessSaysThatTheJournalHasNotWhatItChanges(t *testing.T) {
 	fifo := w.path("end")
 	w.must(makeFIFO(fifo))
 	w.must(w.session("s").SetMode(policy.FullAccess))
-	for tool, more := range map[string]map[string]any{"run_command": {"background_after": 0.2}, "run_persistent": {"process_id": "p"}} {
-		more["command"] = "echo agent > " + tool + ".txt; read x < end"
+	for tool, more := range map[string]map[string]any{"run_command": {"background_after": 2}, "run_persistent": {"process_id": "p", "ready_pattern": "up"}} {
+		more["command"] = "echo agent > " + tool + ".txt; echo up; read x < end"
 		if got := w.unkept(tool, tool, more); got != "what it changes from now on is not in the journal" {
 			t.Errorf("of %s it says %q", tool, got)
 		}
@@ -101,7 +101,7 @@ func TestAProcessSaysThatTheJournalHasNotWhatItChanges(t *testing.T) {
 			t.Errorf("what %s did until then is not reverted", tool)
 		}
 	}
-	if got := w.unkept("run_persistent", "ends", map[string]any{"process_id": "q", "command": "true"}); got != "" {
+	if got := w.unkept("run_persistent", "ends", map[string]any{"process_id": "q", "command": "true", "ready_pattern": "never"}); got != "" {
 		t.Errorf("of a process that has ended it says %q", got)
 	}
 	w.must(os.WriteFile(fifo, []byte("\n\n"), 0))

@@ -23,7 +23,7 @@ import (
 )
 
 // Patience is how long a test waits for what must happen.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Editor is a fake editor that has spawned `pillion serve`.
 type Editor struct {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // pipes returns the two ends of a connection over the system's pipes.
 func pipes(t testing.TB) (a, b io.ReadWriteCloser) {

@@ -19,7 +19,7 @@ import (
 	"pillion/tools/process"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // rig is a set on servers that run.
 type rig struct {

@@ -155,7 +155,7 @@ func TestWriteToAProcess(t *testing.T) {
 func TestWriteGivesUp(t *testing.T) {
 	p := start(t, newRunner(t), "echo up; until [ -e go ]; do sleep 0.02; done; cat | wc -c")
 	await(t, p, "up\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	n, err := p.Write(ctx, strings.Repeat("x", 1<<20))
 	if !errors.Is(err, context.DeadlineExceeded) || n == 0 || n == 1<<20 {

@@ -173,7 +173,7 @@ func TestFolder(t *testing.T) {
 
 func TestTimeoutKeepsWhatWasPrinted(t *testing.T) {
 	r := newRunner(t)
-	result := run(t, r, Spec{Command: "echo before; trap '' TERM; sleep 999; echo after", Timeout: 300 * time.Millisecond})
+	result := run(t, r, Spec{Command: "echo before; trap '' TERM; sleep 999; echo after", Timeout: 2 * time.Second})
 	if result.ExitCode != 124 || !result.TimedOut || result.Stdout != "before\n" {
 		t.Errorf("%+v", result)
 	}

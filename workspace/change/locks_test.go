@@ -51,7 +51,7 @@ func TestWhoChangesOnePathWaits(t *testing.T) {
 // waitForWaiter returns when somebody waits for a lock.
 func (b *bench) waitForWaiter() {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for i := range b.Locks.stripes {
 			s := &b.Locks.stripes[i]
 			s.mu.Lock()

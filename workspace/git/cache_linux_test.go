@@ -104,7 +104,7 @@ func (f *watchedRig) sameDiffs(about, at string) {
 // warm waits until something is kept.
 func (f *watchedRig) warm() any {
 	f.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if f.check("warming"); f.Keeps(f.top) != nil {
 			return f.Keeps(f.top)
 		}
@@ -304,7 +304,7 @@ func TestKeptParts(t *testing.T) {
 				t.Errorf("%s %s: %s", where, about, apart(strings.Join(have, "\n"), strings.Join(want, "\n")))
 			}
 		}
-		for deadline := time.Now().Add(20 * time.Second); f.Keeps(r.top) == nil && f.Keeps(r.root) == nil; {
+		for deadline := time.Now().Add(time.Minute); f.Keeps(r.top) == nil && f.Keeps(r.root) == nil; {
 			say("warming")
 			if time.Now().After(deadline) {
 				t.Fatalf("nothing is kept: %+v", f.tree.State())

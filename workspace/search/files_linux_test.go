@@ -100,7 +100,7 @@ func (f *forest) check(after string) *workspace.Contents {
 // warm waits until a list is kept.
 func (f *forest) warm() *workspace.Contents {
 	f.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if first := f.check("waiting"); first == f.check("waiting") {
 			return first
 		}
@@ -186,7 +186,7 @@ func TestAFolderThatIsClosedAndOpened(t *testing.T) {
 	f.must(os.Chmod(f.abs("a/closed"), 0))
 	t.Cleanup(func() { _ = os.Chmod(f.abs("a/closed"), 0o700) })
 	f.tree.Start()
-	for deadline := time.Now().Add(20 * time.Second); f.tree.Settle(context.Background()) != nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); f.tree.Settle(context.Background()) != nil && time.Now().Before(deadline); {
 	}
 	f.check("closed")
 	f.must(os.Chmod(f.abs("a/closed"), 0o700))

@@ -161,7 +161,7 @@ func (f *forest) ready() {
 
 func (f *forest) until(what string, is func() bool) {
 	f.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			f.t.Fatalf("%s: not within 30 s; the state is %+v", what, f.State())
 		}

@@ -24,7 +24,7 @@ import (
 )
 
 // Patience is how long a test waits for what must happen.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Main runs a package's tests, without leaving a goroutine behind. The test
 // binary can play the guardian of the commands that they run.

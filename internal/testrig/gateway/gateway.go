@@ -22,7 +22,7 @@ import (
 )
 
 // Patience is how long a test waits for what must come.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Frame is a frame as it came.
 type Frame map[string]any
