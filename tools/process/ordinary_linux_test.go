@@ -10,10 +10,8 @@ import (
 )
 
 // heldTests are about what holds a command. Kernels and bubblewrap treat root otherwise.
-const heldTests = "^Test(NamedFilesCanBeWritten|ProtectedPathsCanBeReadOnly|OthersProcessesAreOutOfReach|NothingIsLeftAtEveryLevel|KilledSidecarLeavesNothingAtEveryLevel|" +
-	"NetworkOffIsOff|SocketsOfOthers|TemporaryFilesAreTheSessionsOwn|TemporaryFilesLieOutsideTheWorkspace|ACallsOwnVariablesOpenNothing|" +
-	"ASocketThatIsMadeLaterIsOutOfReach|ListedHostsCanBeReached|TheWaysOut|FilteredCommandsWork|TheUsersCachesAreOnlyRead|CachesOfWorkspaces)$"
-
+const heldTests = "^Test(NamedFilesCanBeWritten|ProtectedPathsCanBeReadOnly|OthersProcessesAreOutOfReach|NetworkOffIsOff|SocketsOfOthers|" +
+	"TemporaryFilesAreTheSessionsOwn|ASocketThatIsMadeLaterIsOutOfReach|TheWaysOut|TheUsersCachesAreOnlyRead)$"
 // TestAsAnOrdinaryUser: machines that test as root are not those that people work on.
 func TestAsAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -35,7 +33,7 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 		}
 	}
 	copyProgram(t, program)
-	cmd := exec.Command(program, "-test.run", heldTests, "-test.timeout=5m")
+	cmd := exec.Command(program, "-test.run", heldTests, "-test.timeout=20m")
 	cmd.Dir = base
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
