@@ -12,6 +12,7 @@ import (
 // heldTests are about what holds a command. Kernels and bubblewrap treat root otherwise.
 const heldTests = "^Test(NamedFilesCanBeWritten|ProtectedPathsCanBeReadOnly|OthersProcessesAreOutOfReach|NetworkOffIsOff|SocketsOfOthers|" +
 	"TemporaryFilesAreTheSessionsOwn|ASocketThatIsMadeLaterIsOutOfReach|TheWaysOut|TheUsersCachesAreOnlyRead)$"
+
 // TestAsAnOrdinaryUser: machines that test as root are not those that people work on.
 func TestAsAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
