@@ -29,7 +29,7 @@ ride('a conversation with an agent that comes by a gateway', files, async (it) =
     await nvim.sees('Then I mend it.');
     gateway.send({ type: 'tool_call', call_id: '1', tool_name: 'read_file', arguments: { path: '/clock.py' } });
     assert.match((await gateway.next('tool_result')).result.content, /return seconds/);
-    await nvim.sees(/✓ Read file {2}clock\.py/);
+    await nvim.sees(/✓ Read clock\.py/);
 
     gateway.send({ type: 'tool_call', call_id: '2', tool_name: 'edit_file', arguments: { path: 'clock.py', old_string: 'return seconds', new_string: 'return f"{seconds:02d}"' } });
     const dialog = await nvim.dialog('clock.py');

@@ -42,7 +42,7 @@ for (const background of ['dark', 'light']) {
     const call = agent.call('run_command', { command: 'python3 -m pytest tea' });
     const dialog = await nvim.dialog('python3 -m pytest tea');
     await dialog.show();
-    await nvim.sees(/ga approve {2}gr reject .*g\? keys/);
+    await nvim.sees(/ga run {2}gr reject .*g\? keys/);
     nvim.screenshot(`small-command-${background}`);
     await dialog.press('cancel');
     assert.equal((await call).structured.error.code, 'CANCELLED');

@@ -21,13 +21,13 @@ import { ScriptedModel } from '../rig/scripted-model.js';
 const programs = {
   claude: {
     ready: /❯/, form: /requests your input/,
-    approve: [['Right', /Space to select/], ['Down', /❯ ◯ Approve/], ['Space', /▸ Approve/], ['Down', /❯ Accept/], ['Enter', /That is all/]],
+    approve: [['Right', /Space to select/], ['Down', /❯ ◯ Run/], ['Space', /▸ Run/], ['Down', /❯ Accept/], ['Enter', /That is all/]],
     reject: [['Right', /❯ ◯ Reject/], ['Space', /▸ Reject/], ['Down', /❯ Accept/], ['Enter', /What should the agent know/]],
     send: [['Enter', /❯ Accept/], ['Enter', /That is all/]],
   },
   codex: {
     ready: /Ask Codex|›/, form: /enter to submit/,
-    approve: [['Down', /› 2\. Approve/], ['Enter', /That is all/]], reject: [['Enter', /What should the agent know/]], send: [['Enter', /That is all/]],
+    approve: [['Down', /› 2\. Run/], ['Enter', /That is all/]], reject: [['Enter', /What should the agent know/]], send: [['Enter', /That is all/]],
   },
 };
 

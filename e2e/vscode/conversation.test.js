@@ -44,11 +44,11 @@ ride('a conversation with an agent that comes by a gateway', files, async (it) =
     assert.equal(await page.locator('strong').innerText(), 'clock.py');
     gateway.send({ type: 'tool_call', call_id: '1', tool_name: 'read_file', arguments: { path: '/clock.py' } });
     assert.match((await gateway.next('tool_result')).result.content, /return seconds/);
-    await eventually('the call is a row', async () => /✓ Read file clock\.py/.test(await shown()));
+    await eventually('the call is a row', async () => /✓ Read clock\.py/.test(await shown()));
 
     gateway.send({ type: 'tool_call', call_id: '2', tool_name: 'edit_file', arguments: { path: 'clock.py', old_string: 'return seconds', new_string: 'return f"{seconds:02d}"' } });
     const dialog = await (await window.dialog('clock.py')).drawn();
-    await eventually('the row waits', async () => /\? Edit file/.test(await shown()));
+    await eventually('the row waits', async () => /\? Edit clock\.py/.test(await shown()));
     await window.screenshot('conversation');
     await dialog.press('Approve');
     assert.equal((await gateway.next('hitl_decision')).decision, 'approve');
