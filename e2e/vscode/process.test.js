@@ -20,7 +20,7 @@ ride('a process is watched in a terminal, typed into there, and stopped from the
   const started = agent.call('run_persistent', { command: 'sh serve.sh', process_id: 'web', ready_pattern: 'ready' });
   const dialog = await (await window.dialog(question)).drawn();
   assert.match(await dialog.pageText(), /wants to start a process/);
-  assert.match(await dialog.pageText(), /Process +web/);
+  assert.match(await dialog.pageText(), /Process\s+web/);
   await window.screenshot('process-asks');
   await dialog.press('Approve');
   assert.equal((await started).structured.ready, true);

@@ -19,7 +19,8 @@ local function call(id, state, more)
   return vim.tbl_extend("force", entry, more or {})
 end
 
-local question = { promptId = "P", agent = { name = "claude", via = "mcp" }, message = "Which colour?\n\u{202e}", actions = { "red", "blue" } }
+local question =
+  { promptId = "P", agent = { name = "claude", via = "mcp" }, message = "Which colour?\n\u{202e}", actions = { "red", "blue" } }
 
 local function line(human)
   return human:lua("return require('pillion.status').line()")
@@ -73,7 +74,10 @@ sit("a question takes no key, and is answered in its list", function(human)
 end)
 
 sit("a long question is asked whole", function(human)
-  human:ask("prompt/user", vim.tbl_extend("force", question, { message = ("which colour? "):rep(30) .. "says Ada, " .. ("which colour? "):rep(30) }))
+  human:ask(
+    "prompt/user",
+    vim.tbl_extend("force", question, { message = ("which colour? "):rep(30) .. "says Ada, " .. ("which colour? "):rep(30) })
+  )
   human:type(":Pillion<CR>")
   human:sees("1 waiting for your answer")
   human:type("1<CR>")

@@ -187,7 +187,9 @@ end
 ---@return "command"|"message"|"plan"|nil
 function Approval:editable()
   local arguments, preview = self.request.arguments, self.request.preview
-  local name = (preview.kind == "command" or preview.kind == "plan") and preview.kind or preview.kind == "text" and preview.message and "message" or nil
+  local name = (preview.kind == "command" or preview.kind == "plan") and preview.kind
+    or preview.kind == "text" and preview.message and "message"
+    or nil
   return name and type(arguments) == "table" and type(arguments[name]) == "string" and name or nil
 end
 

@@ -341,7 +341,13 @@ end
 --- Above the list of what agents changed.
 ---@return pillion.Bar
 function M.journal()
-  local found = { { "show", "show" }, { "revert", "revert" }, { "revert_turn", "its turn" }, { "revert_since", "restore to here" }, { "revert_agent", "all by its agent" } }
+  local found = {
+    { "show", "show" },
+    { "revert", "revert" },
+    { "revert_turn", "its turn" },
+    { "revert_since", "restore to here" },
+    { "revert_agent", "all by its agent" },
+  }
   return M.listing("Changes by agents", vim.list_extend(found, { { "close", "close" } }))
 end
 

@@ -49,7 +49,9 @@ local on_pages_alone = { edit = true, close = true, save = true }
 --- And these in the buffer of a process and in lists: of changes, of to-dos, of sessions.
 local elsewhere = {}
 for action in
-  ("write kill show revert revert_turn revert_since revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"):gmatch("%S+")
+  ("write kill show revert revert_turn revert_since revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"):gmatch(
+    "%S+"
+  )
 do
   elsewhere[action] = true
 end

@@ -109,16 +109,20 @@ function M.pick(id)
       announce.say("That question was already answered or withdrawn.")
     end
   end
-  choose(items, { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.visible(prompt.message), kind = "pillion.prompt" }, function(item)
-    if item.action then
-      return answer({ action = item.action })
-    end
-    vim.ui.input({ prompt = "Answer: " }, function(words)
-      if words and vim.trim(words) ~= "" then
-        answer({ action = "cancel", feedback = words })
+  choose(
+    items,
+    { prompt = escape.short(prompt.agent.name, 40) .. " asks: " .. escape.visible(prompt.message), kind = "pillion.prompt" },
+    function(item)
+      if item.action then
+        return answer({ action = item.action })
       end
-    end)
-  end)
+      vim.ui.input({ prompt = "Answer: " }, function(words)
+        if words and vim.trim(words) ~= "" then
+          answer({ action = "cancel", feedback = words })
+        end
+      end)
+    end
+  )
 end
 
 return M

@@ -107,13 +107,25 @@ local function question(one)
       act = "allow more without asking",
       deed = "allow more without asking",
       lines = vim.tbl_map(escape.visible, one.rules),
-      facts = vim.list_extend(one.problems and { { code = "problems", label = "No effect", text = "", items = vim.tbl_map(escape.visible, one.problems), tone = "warning" } } or {}, {
-        { code = "file", label = "File", text = escape.visible(one.path) },
-        { code = "reasons", label = "Asks because", text = "a project's settings only restrict, unless you trust exactly this text" },
-      }),
+      facts = vim.list_extend(
+        one.problems
+            and {
+              { code = "problems", label = "No effect", text = "", items = vim.tbl_map(escape.visible, one.problems), tone = "warning" },
+            }
+          or {},
+        {
+          { code = "file", label = "File", text = escape.visible(one.path) },
+          { code = "reasons", label = "Asks because", text = "a project's settings only restrict, unless you trust exactly this text" },
+        }
+      ),
     },
     decisions = {
-      { id = "reject", title = "Ignore", scope = "once", meaning = "these rules have no effect, and you are not asked again until the file changes" },
+      {
+        id = "reject",
+        title = "Ignore",
+        scope = "once",
+        meaning = "these rules have no effect, and you are not asked again until the file changes",
+      },
       { id = "approve", title = "Trust", scope = "once", meaning = "these rules count until the file changes" },
     },
     digest = one.hash,
