@@ -74,7 +74,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "context/", "conversation/", "document/", "editor/", "gateway/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "context/", "conversation/", "document/", "editor/", "gateway/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "rules/", "session/", "settings/", "tools/", "window/focused",
 	"workspace/changed", "workspace/tracking", "workspace/index",
 }
 

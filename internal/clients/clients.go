@@ -186,7 +186,7 @@ var (
 	luaComment = regexp.MustCompile(`(?m)--.*$`)
 	// Whatever begins as a method of LSP, of ours or of the design does.
 	literal = regexp.MustCompile("[\"'`]((?:textDocument|workspace|window|client|\\$|document|conversation|tools|session|relay|approval|prompt|patch|plan|" +
-		"activity|agent|journal|context|process|settings|gateway|editor)(?:/[a-zA-Z]+)+)[\"'`]")
+		"activity|agent|journal|context|process|rules|settings|gateway|editor)(?:/[a-zA-Z]+)+)[\"'`]")
 )
 
 // methodLiteral finds the texts that are methods of the wire, or are written like one.
