@@ -12,9 +12,9 @@ func promptHook(o Options, agent, event string, timeout int) []edit {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	run := " prompt " + agent
-	program := "'" + strings.ReplaceAll(o.Binary, "'", `'\''`) + "'"
-	command := "[ ! -x " + program + " ] || exec " + program + run
+	run := "' prompt " + agent // a user's own command ends otherwise
+	program := "'" + strings.ReplaceAll(o.Binary, "'", `'\''`)
+	command := "[ ! -x " + program + "' ] || exec " + program + run
 	return []edit{{
 		path: []string{"hooks", event}, item: run,
 		value: map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": timeout}}},

@@ -351,7 +351,7 @@ func indexItem(arr *hujson.Array, item string) int {
 }
 
 // isItem says that an element of an array is what item names: that text, or a group of one
-// hook whose command has it.
+// hook whose command ends so.
 func isItem(element any, item string) bool {
 	group, ok := element.(map[string]any)
 	if !ok {
@@ -363,7 +363,7 @@ func isItem(element any, item string) bool {
 	}
 	hook, _ := hooks[0].(map[string]any)
 	command, _ := hook["command"].(string)
-	return strings.Contains(command, item)
+	return strings.HasSuffix(command, item)
 }
 
 // decodeValue gives a parsed value as plain values. Numbers stay as written:
