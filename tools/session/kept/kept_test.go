@@ -161,6 +161,10 @@ func TestKeys(t *testing.T) {
 	if got := LoadKey("Codex", "/kettle", "one"); got.Secret != "hush" {
 		t.Errorf("while somebody has it: %v", got)
 	}
+	t.Chdir(t.TempDir()) // which may hold anything
+	if err := os.WriteFile(recordSuffix, []byte(`{"id": "s", "secret": "theirs"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if OpenKey("Codex", "/kettle", "a\nb") != nil || LoadKey("Codex", "/kettle", "a\nb") != (session.Proof{}) {
 		t.Error("a name of two lines was taken")
 	}

@@ -45,7 +45,11 @@ func OpenKey(agent, folder, name string) *Key {
 
 // LoadKey gives what is saved there, whichever program has the key.
 func LoadKey(agent, folder, name string) session.Proof {
-	return (&Key{path: keyPath(agent, folder, name)}).Load()
+	path := keyPath(agent, folder, name)
+	if path == "" {
+		return session.Proof{}
+	}
+	return (&Key{path: path}).Load()
 }
 
 // keyPath is "" where no key can be.
