@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -51,7 +52,7 @@ func prompt(args []string) int {
 	defer cancel()
 	process := processName(cmp.Or(os.Getenv("CLAUDE_PID"), strconv.Itoa(os.Getppid())))
 	here, _ := os.Getwd() //nolint:errcheck // then it is the other
-	for _, folder := range []string{event.Cwd, here} {
+	for _, folder := range slices.Compact([]string{event.Cwd, here}) {
 		for _, name := range []string{sessionName(os.Getenv), event.SessionID, process} {
 			proof := kept.LoadKey(install.Name(args[0]), folder, name)
 			if proof.Secret != "" && tellPrompt(ctx, folder, proof, event.Prompt) {
