@@ -204,7 +204,7 @@ func (l *Layers) answer(roots []workspace.Path, file, hash string, keep func(fol
 	f, err := l.find(roots, func(f Folder) bool { return f.File == file })
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s is not the settings file of an open folder: %w", fault.Quote(file), err)
+		return err
 	case f.Linked:
 		return fmt.Errorf("%s is reached through a link; replace it with the file itself", fault.Quote(file))
 	case f.Hash == "" || f.Hash != hash:
@@ -235,7 +235,7 @@ func (l *Layers) find(roots []workspace.Path, is func(Folder) bool) (Folder, err
 	if i := slices.IndexFunc(folders, is); i >= 0 {
 		return folders[i], nil
 	}
-	return Folder{}, errors.New("no such folder is open")
+	return Folder{}, errors.New("this belongs to no open folder")
 }
 
 // Remember keeps a rule for a folder, written as if that were open by itself.

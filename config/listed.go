@@ -17,6 +17,7 @@ type ListedRule struct {
 // List are the rules that hold, in the order in which they apply.
 func (v *View) List() []ListedRule {
 	out := []ListedRule{}
+	own, _ := UserFile() //nolint:errcheck // without a home there is none
 	for _, effect := range []struct {
 		name string
 		of   func(Permissions) []Rule
@@ -25,7 +26,6 @@ func (v *View) List() []ListedRule {
 		{"ask", func(p Permissions) []Rule { return p.Ask }},
 		{"allow", func(p Permissions) []Rule { return p.Allow }},
 	} {
-		own, _ := UserFile() //nolint:errcheck // without a home there is none
 		for _, r := range effect.of(v.Own.Permissions) {
 			out = append(out, ListedRule{Effect: effect.name, Rule: r.Rule, From: "user", File: own, Why: r.Why})
 		}
