@@ -61,6 +61,16 @@ sit("ignored it is ignored for these bytes; the page says what has no effect any
   check.same(trusted(human), {})
 end)
 
+sit("cancelled it is neither trusted nor ignored", function(human)
+  looks(human)
+  human:reads()
+  human:type("gC")
+  human:eventually("vim.fn.tabpagenr('$') == 1")
+  check.same({ trusted(human), trusted(human, "settings/ignore") }, { {}, {} })
+  human:type(":Pillion trust<CR>")
+  human:sees("This project wants to allow more without asking")
+end)
+
 sit("closed it has no answer, and can be shown again", function(human)
   looks(human)
   human:reads()

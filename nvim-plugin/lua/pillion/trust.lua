@@ -107,17 +107,12 @@ local function question(one)
       act = "allow more without asking",
       deed = "allow more without asking",
       lines = vim.tbl_map(escape.visible, one.rules),
-      facts = vim.list_extend(
-        one.problems
-            and {
-              { code = "problems", label = "No effect", text = "", items = vim.tbl_map(escape.visible, one.problems), tone = "warning" },
-            }
-          or {},
-        {
-          { code = "file", label = "File", text = escape.visible(one.path) },
-          { code = "reasons", label = "Asks because", text = "a project's settings only restrict, unless you trust exactly this text" },
-        }
-      ),
+      facts = vim.list_extend(one.problems and {
+        { code = "problems", label = "No effect", text = "", items = vim.tbl_map(escape.visible, one.problems), tone = "warning" },
+      } or {}, {
+        { code = "file", label = "File", text = escape.visible(one.path) },
+        { code = "reasons", label = "Asks because", text = "a project's settings only restrict, unless you trust exactly this text" },
+      }),
     },
     decisions = {
       {
@@ -136,7 +131,8 @@ end
 function M.show(one)
   if not approvals.get(id_of(one)) then
     approvals.open(question(one), function(answer)
-      if answer then
+      local is_answer = answer and (answer.decision == "approve" or answer.decision == "reject")
+      if is_answer then -- to stop is none
         answer_with(one, answer.decision == "approve")
       end
     end, one.client)
