@@ -101,7 +101,8 @@ function choices({ entries, turns }: Journal, reach: Reach): Choice[] {
   const open = turns.filter((turn) => turn.entries.some(isRevertible));
   const rows = reach !== "agent" ? open.filter((turn) => !isRevert(turn)) : open.filter((turn, index) => !isRevert(turn) && open.findIndex((other) => other.sessionId === turn.sessionId) === index);
   return rows.map((turn) => {
-    const all = reach !== "agent" ? turn.entries : entries.filter(({ sessionId }) => sessionId === turn.sessionId);
+    const agents = entries.filter(({ sessionId }) => sessionId === turn.sessionId);
+    const all = { turn: turn.entries, since: agents.filter((entry) => entry.turn >= turn.turn), agent: agents }[reach];
     return {
       label: reach !== "agent" ? withoutIcons(turnLabel(turn)) : short(turn.agent, 40),
       description: [...(reach !== "agent" && turn.prompt ? [short(turn.agent, 40)] : []), all.length === 1 ? "1 change" : `${String(all.length)} changes`].join(" · "),
