@@ -27,7 +27,7 @@ test("a row says how it stands, what it may do, what it did and since when", () 
   assert.equal(describe({ ...busy, mode: "new\u200b", started: "?" }, "connected", now), "new\\u{200b} · 12 calls, 3 changes, 1 rejected");
 });
 
-test("the details name its rules and why it is paused, with nothing hidden", () => {
+test("the details say why it is paused, with nothing hidden", () => {
   assert.deepEqual(details({ ...busy, paused: true, pauseReason: "you\u202e", parent: "p" }, "paused", now), [
     "claude, a sub-agent, paused",
     "Mode Edit Automatically: Edits in the workspace run without asking. Commands ask.",
