@@ -84,10 +84,15 @@ ride('an agent is connected on a page that shows what would be written', files, 
   await window.screenshot('connect-agent');
   const settings = path.join(sandbox.home, '.qwen/settings.json');
   assert.equal(fs.existsSync(settings), false);
+  await window.command('Pillion: Connect an Agent…');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Codex' }).click();
+  await window.dialog('Connect Codex'); // which is another page: the first one writes what it shows
+  await window.tab('Connect Qwen Code').click();
   await plan.press('Connect');
   const done = await window.dialog('Qwen Code Is Connected');
   await eventually('the page says that it is connected', async () => /Qwen Code is connected/.test(await done.pageText()));
   assert.match(fs.readFileSync(settings, 'utf8'), /"pillion"/);
+  assert.equal(fs.existsSync(path.join(sandbox.home, '.codex/config.toml')), false);
   await window.screenshot('connect-agent-connected');
 });
 

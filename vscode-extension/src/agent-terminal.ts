@@ -3,7 +3,7 @@
 import { type Terminal, window, workspace } from "vscode";
 import { pasted, visible } from "./escape";
 import { say } from "./notices";
-import { isName } from "./set-up";
+import { isName } from "./agent-name";
 import type { Handler, Workbench } from "./workbench";
 
 export const agentTerminalCommands: Record<string, Handler> = {

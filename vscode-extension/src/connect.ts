@@ -2,11 +2,11 @@
 // says and does all of it (`pillion mcp install`).
 
 import { execFile } from "node:child_process";
-import { ProgressLocation, Uri, window, workspace } from "vscode";
+import { CodeLens, type Disposable, languages, ProgressLocation, Range, Uri, window, workspace } from "vscode";
 import { connectPage, type InstallPlan } from "./connect-page";
 import { say } from "./notices";
 import { connect, resourceOf } from "./schemes";
-import { isName } from "./set-up";
+import { isName } from "./agent-name";
 import type { Handler, Workbench } from "./workbench";
 
 export const connectCommands: Record<string, Handler> = {
@@ -14,8 +14,8 @@ export const connectCommands: Record<string, Handler> = {
   "pillion.connectNow": connectNow,
 };
 
-/** The page that was shown last: what the program printed is what may be written. */
-let shown: { program: string; agent: string; printed: string } | undefined;
+/** By page, what the program printed: that alone is what Connect there writes. */
+const shown = new Map<string, { program: string; agent: string; printed: string }>();
 
 const states: Record<string, string> = { connected: "connected", installed: "installed, not connected", missing: "not found on this machine" };
 
@@ -29,8 +29,7 @@ async function connectAgent({ session, pages }: Workbench, named: unknown): Prom
   const agent = isName(named) ? named : await choose(program);
   const printed = agent === undefined ? undefined : await install(program, "--json", agent);
   if (agent !== undefined && printed !== undefined) {
-    shown = { program, agent, printed };
-    await present(pages, printed);
+    await present(pages, { program, agent, printed });
   }
 }
 
@@ -40,12 +39,15 @@ async function choose(program: string): Promise<string | undefined> {
   return (await window.showQuickPick(items, { title: "Connect an agent", placeHolder: "A page shows what would be written into its configuration" }))?.id;
 }
 
-/** Exactly what the page showed is written; when it would be something else by now, that is shown. */
-async function connectNow({ pages }: Workbench): Promise<void> {
-  if (!shown) {
+/** Exactly what this page shows is written; when it would be something else by now, that is shown. */
+async function connectNow({ pages }: Workbench, pressed: unknown): Promise<void> {
+  const uri = pressed instanceof Uri ? pressed : resourceOf(window.tabGroups.activeTabGroup.activeTab);
+  const page = shown.get(uri?.toString() ?? "");
+  if (!page) {
+    void say.information("This page is of an earlier window. Connect an Agent… shows it again.");
     return;
   }
-  const { program, agent, printed } = shown;
+  const { program, agent, printed } = page;
   const now = await install(program, "--json", agent);
   if (now === undefined) {
     return;
@@ -57,16 +59,26 @@ async function connectNow({ pages }: Workbench): Promise<void> {
   }
   const after = await install(program, "--json", agent);
   if (after !== undefined) {
-    await window.tabGroups.close(window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => resourceOf(tab)?.scheme === connect));
-    shown = { program, agent, printed: after };
-    await present(pages, after);
+    await window.tabGroups.close(window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => resourceOf(tab)?.toString() === uri?.toString()));
+    await present(pages, { program, agent, printed: after });
   }
 }
 
-async function present(pages: Workbench["pages"], printed: string): Promise<void> {
-  const plan = JSON.parse(printed) as InstallPlan;
-  const address = plan.files.length === 0 ? { path: `/${plan.name} Is Connected` } : { authority: "open", path: `/Connect ${plan.name}` };
-  await pages.present(Uri.from({ scheme: connect, ...address }), connectPage(plan));
+async function present(pages: Workbench["pages"], page: { program: string; agent: string; printed: string }): Promise<void> {
+  const plan = JSON.parse(page.printed) as InstallPlan;
+  const isDone = plan.files.length === 0;
+  const uri = Uri.from({ scheme: connect, ...(isDone ? { path: `/${plan.name} Is Connected` } : { authority: "open", path: `/Connect ${plan.name}` }) });
+  if (!isDone) {
+    shown.set(uri.toString(), page);
+  }
+  await pages.present(uri, connectPage(plan));
+}
+
+/** The link on top of a page. */
+export function connectLinks(): Disposable {
+  return languages.registerCodeLensProvider({ scheme: connect }, {
+    provideCodeLenses: ({ uri }) => shown.has(uri.toString()) ? [new CodeLens(new Range(0, 0, 0, 0), { title: "$(plug)\u00a0Connect", command: "pillion.connectNow", arguments: [uri] })] : [],
+  });
 }
 
 /** What it prints; nothing when it failed, which it says. */
@@ -80,5 +92,5 @@ async function install(program: string, ...args: string[]): Promise<string | und
       done(error ? undefined : stdout);
     });
   });
-  return window.withProgress({ location: ProgressLocation.Window, title: "Pillion is reading the agent's configuration" }, () => run);
+  return window.withProgress({ location: ProgressLocation.Window, title: "Pillion: the agent's configuration" }, () => run);
 }

@@ -41,7 +41,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
       workspace.registerTextDocumentContentProvider(trust, this),
       workspace.registerTextDocumentContentProvider(question, this),
       workspace.registerTextDocumentContentProvider(revert, this),
-      languages.registerCodeLensProvider([{ scheme: page }, { scheme: connect }], this),
+      languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
         editors.forEach((editor) => {
           this.paint(editor);
@@ -101,9 +101,6 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
 
   /** What can be done here besides answering: save what the command would not see. */
   provideCodeLenses(document: TextDocument): CodeLens[] {
-    if (document.uri.scheme === connect) {
-      return document.uri.authority === "open" ? [new CodeLens(new Range(0, 0, 0, 0), { title: "$(plug)\u00a0Connect", command: "pillion.connectNow" })] : [];
-    }
     const count = this.approvals.get(approvalIdOf(document.uri) ?? "")?.unsaved.length ?? 0;
     if (count === 0) {
       return [];
