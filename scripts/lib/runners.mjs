@@ -24,13 +24,15 @@ async function goTestOnce(args, options) {
   const own = new Tally();
   const failed = new Map();
   const slowest = new Map();
+  const running = new Map(); // by package: one that ends before them has more to run again than what failed
   const output = new Map();
   const keyOf = (event) => `${event.Package ?? event.ImportPath} ${event.Test ?? ''}`;
   const onEvent = (event) => {
     const key = keyOf(event);
+    if (event.Action === 'run') running.set(event.Package, (running.get(event.Package) ?? new Set()).add(event.Test));
     if (event.Action === 'output' || event.Action === 'build-output') output.set(key, (output.get(key) ?? '') + event.Output);
     if (!['pass', 'fail', 'skip'].includes(event.Action)) return;
-    settle(event, { output: output.get(key) ?? '', own, failed, slowest });
+    settle(event, { output: output.get(key) ?? '', own, failed, slowest, running });
     output.delete(key);
   };
   const onLine = (line) => {
@@ -48,7 +50,7 @@ async function goTestOnce(args, options) {
   return { own, failed, error };
 }
 
-function settle(event, { output, own, failed, slowest }) {
+function settle(event, { output, own, failed, slowest, running }) {
   const seconds = event.Elapsed ?? 0;
   if (!event.Test) {
     const word = event.Action === 'skip' ? 'none' : event.Action; // a package without tests is no skipped test
@@ -56,9 +58,10 @@ function settle(event, { output, own, failed, slowest }) {
     console.log(`${word} ${event.Package} ${seconds.toFixed(1)} s${slow ? `, of which ${slow.test} ${slow.seconds.toFixed(1)} s` : ''}`);
     if (event.Action !== 'fail') return;
     process.stdout.write(output);
-    if (!failed.has(event.Package)) failed.set(event.Package, []);
+    if (!failed.has(event.Package) || running.get(event.Package)?.size > 0) failed.set(event.Package, []);
     return;
   }
+  running.get(event.Package)?.delete(event.Test);
   const outermost = !event.Test.includes('/');
   if (outermost && seconds > Math.max(2, slowest.get(event.Package)?.seconds ?? 0)) slowest.set(event.Package, { test: event.Test, seconds });
   if (event.Action === 'pass') own.passed++;
