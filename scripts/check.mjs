@@ -76,8 +76,7 @@ async function go() {
   const house = 'pillion/internal/house'; // reads the sources of all others: there is nothing to race, and much to slow down
   const packages = (await command('go', ['list', './...'], { quiet: true })).filter((name) => name !== house);
   await steps.run('go test: the rules of the house', (tally) => goTest([], [house], tally));
-  // These compare with real programs and start thousands of them, which is nothing to race, and takes thrice as long with the detector:
-  // `RACE=all` has it for them too.
+  // These start thousands of programs, of ours and of others, which takes thrice as long with the race detector: `RACE=all` has it for them too.
   const programs = ['test', 'tools', 'tools/process', 'tools/found', 'tools/policy', 'workspace/git', 'workspace/diff', 'workspace/patch'].map((name) => `pillion/${name}`);
   const raced = process.env.RACE === 'all' ? packages : packages.filter((name) => !programs.includes(name));
   const atOnce = ['-p', '3', '-timeout', '30m']; // tests wait more than they work
