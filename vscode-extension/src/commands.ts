@@ -4,7 +4,7 @@ import { commands, type Disposable, Uri, window } from "vscode";
 import { activityCommands } from "./activity-commands";
 import { agentTerminalCommands } from "./agent-terminal";
 import { answers } from "./answers";
-import { connectCommands } from "./connect";
+import { connectCommands, connectLinks } from "./connect";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
 import { hunkCommands } from "./hunk-commands";
@@ -56,7 +56,8 @@ const table: Record<string, Handler> = {
 };
 
 export function registerCommands(bench: Workbench): Disposable[] {
-  return Object.entries(table).map(([id, handler]) => commands.registerCommand(id, (...args: unknown[]) => handler(bench, ...args)));
+  const all = Object.entries(table).map(([id, handler]) => commands.registerCommand(id, (...args: unknown[]) => handler(bench, ...args)));
+  return [...all, connectLinks()];
 }
 
 /** Says that the sidecar failed, for as long as it has: what to do about it is behind the link, and behind the status bar. */

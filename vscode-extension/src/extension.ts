@@ -7,7 +7,6 @@ import { Annotations } from "./annotations";
 import { Announcer } from "./announcer";
 import { Approvals } from "./approvals";
 import { registerCommands, watchFailures } from "./commands";
-import { connectLinks } from "./connect";
 import { conversationParts } from "./conversation-view";
 import { Documents } from "./documents";
 import { Front } from "./front";
@@ -52,7 +51,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), watchFailures(sidecar), connectLinks(), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 
