@@ -28,7 +28,7 @@ ride('approved always in this folder: no other agent asks for it, also after a r
   assert.equal((await other).isError, true);
   sandbox.write('.pillion/settings.json', JSON.stringify({ permissions: { allow: ['run_command(make *)'], deny: ['delete_file(words.txt)'] } }));
   const written = another.call('write_file', { path: 'a.txt', content: 'a\n' });
-  await (await (await window.dialog('a.txt')).drawn()).remember('file_changes', 'all changes to files for this session');
+  await (await (await window.dialog('a.txt')).drawn()).remember('file_changes', 'Approve all edits for this session');
   assert.equal((await written).isError, false);
   assert.equal((await another.call('write_file', { path: 'b.txt', content: 'b\n' })).isError, false); // nothing asks
   const listed = async () => (await window.rules()).map((row) => row.replaceAll(/\s+/g, ' ').trim());

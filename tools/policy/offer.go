@@ -77,7 +77,7 @@ func offers(r Request) []Offer {
 func editOffers(r Request) []Offer {
 	var out []Offer
 	if all := (Rule{Tool: changesTool}); r.runsWith(all) {
-		out = append(out, Offer{ID: "changes", Title: "Approve all file changes", Scope: "session", Rule: all})
+		out = append(out, Offer{ID: "changes", Title: "Approve all edits for this session", Scope: "session", Rule: all})
 	}
 	if len(r.Paths) == 1 {
 		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
