@@ -63,7 +63,7 @@ ride('modes and bytes in a patch to review: the agent gets just the part that is
   await dialog.show();
   const order = ['beans.bin', 'brew.sh', 'clock.py', 'clock.py', 'leaf.png', 'notes.txt', 'old.bin', 'pot.png', 'pour.sh'];
   await goesThrough(nvim, order, [3, 6, 8]);
-  await nvim.sees('ga apply 6 of 9');
+  await nvim.sees('ga send to agent 6 of 9');
   await dialog.press('approve');
   await gaveChosen(call, sandbox);
 }, { opened: 'clock.py', columns: 160 });

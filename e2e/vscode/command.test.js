@@ -187,6 +187,7 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   await window.page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
   await window.press('Control+End');
   await window.type('3. Ask me first\n');
+  await eventually('it is saved', async () => !(await window.tabs()).some((label) => label.startsWith('*')));
   await eventually('the page shows the user\'s own plan', async () => {
     await dialog.tab.click();
     return /3\. Ask me first[^]*You edited this/.test(await dialog.pageText());

@@ -44,7 +44,8 @@ ride(`an agent is connected, started, asked, and its edit approved, in at most $
   await (await window.dialog('Connect Claude Code')).drawn('Connect');
   await presses('Control+K');
   await presses('y');
-  await eventually('the agent is connected', () => sandbox.running(/pillion mcp install/).length === 0 && fs.existsSync(path.join(sandbox.home, '.claude.json')));
+  await window.tab('Claude Code Is Connected').waitFor();
+  assert.ok(fs.existsSync(path.join(sandbox.home, '.claude.json')));
   await runs('start an a', 'Pillion: Start an Agent…');
   await eventually('it waits for a wish', async () => /What shall I do\?/.test(await window.terminal()));
   await types('fix it');

@@ -49,6 +49,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   private readonly fileChanges = new EventEmitter<FileChangeEvent[]>();
   private readonly originalChanges = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
+  private saving: Promise<unknown> = Promise.resolve();
   readonly onDidChangeFile = this.fileChanges.event;
   readonly onDidChange = this.originalChanges.event;
 
@@ -209,9 +210,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     file.onShow = true;
     file.after = text;
     file.write(text, older);
-    if (document.isDirty) {
-      void save(document);
-    }
+    this.saving = this.saving.then(() => (document.isDirty && !document.isClosed ? save(document) : undefined)).catch(() => undefined);
   }
 }
 
@@ -219,7 +218,10 @@ export function messageAddress(approval: Approval): Uri {
   return address(proposal, approval.id, ownText(approval.request.preview).name);
 }
 
-/** Without the user's formatters and trimmers where that can be said: they would eat what is being typed. */
+/**
+ * Without the user's formatters and trimmers where that can be said: they would eat what is being typed. VS Code says it
+ * of the active editor only, so saves that lag behind the keys must not pile up: they would hit the editor that comes next.
+ */
 export async function save(document: TextDocument): Promise<void> {
   if (window.activeTextEditor?.document === document) {
     await commands.executeCommand("workbench.action.files.saveWithoutFormatting");
