@@ -91,7 +91,7 @@ export async function nodeTest(program, args, tally, { print = (line) => console
     const closing = /^(?:ℹ|#) (pass|fail|cancelled) (\d+)$/.exec(plain);
     if (closing) tally[closing[1] === 'pass' ? 'passed' : 'failed'] += Number(closing[2]);
     const skipped = /^\s*(?:﹣|ok .*# SKIP) ?(.*)/.exec(plain);
-    if (skipped) tally.skipped.push(skipped[1].trim());
+    if (skipped && !skipped[1].includes('test name does not match pattern')) tally.skipped.push(skipped[1].trim());
     const failed = /^\s*✖ (.*) \([\d.]+ms\)$/.exec(plain);
     if (failed && !tally.names.includes(failed[1])) tally.names.push(failed[1]);
   };
@@ -99,40 +99,43 @@ export async function nodeTest(program, args, tally, { print = (line) => console
 }
 
 /**
- * Runs each test file in a process of its own, `atOnce` beside one another, and prints its output in one piece. A file
- * that failed is run once more when all others are done, alone: what passes then is counted, and named at the end.
+ * Runs each test file in a process of its own, `atOnce` beside one another, and prints its output in one piece. Tests
+ * that failed run once more when all others are done, alone: what passes then is counted, and named at the end.
  */
 export async function testFiles(files, atOnce, tally, options) {
   const left = [...files];
   const failed = [];
   const work = async () => {
     for (let file = left.shift(); file !== undefined; file = left.shift()) {
-      const { own, error } = await testFile(file, options);
-      if (error) failed.push({ file, first: own });
-      else tally.add(own);
+      const { own, error } = await testFile(file, [], options);
+      tally.add({ ...own, failed: 0, names: [] });
+      if (error) failed.push({ file, names: own.names.includes(file) ? [] : own.names }); // it ended before its tests did
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   const errors = [];
-  for (const { file, first } of failed) {
-    console.log(`\n-- once more, alone: ${file}`);
-    const { own, error } = await testFile(file, options);
+  for (const { file, names } of failed) {
+    console.log(`\n-- once more, alone: ${file} ${names.join('; ')}`);
+    const { own, error } = await testFile(file, names.map((name) => `--test-name-pattern=${exactly(name)}`), options);
     tally.add(own);
-    if (error) errors.push(error.message);
-    else tally.second.push(`${file}: ${first.names.join('; ') || 'the file itself'}`);
+    if (error || own.passed < names.length) errors.push(`${file}: ${own.names.join('; ') || error?.message || 'not all of it ran again'}`);
+    else tally.second.push(`${file}: ${names.join('; ') || 'the file itself'}`);
   }
   if (errors.length > 0) throw new Error(errors.join('\n'));
 }
 
-async function testFile(file, options) {
+const exactly = (name) => `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}$`;
+
+async function testFile(file, only, options) {
+  const began = Date.now();
   const own = new Tally();
   const lines = [];
   let error;
   try {
-    await nodeTest('node', ['--test', '--test-reporter=spec', file], own, { ...options, print: (line) => lines.push(line) });
+    await nodeTest('node', ['--test', '--test-reporter=spec', ...only, file], own, { ...options, print: (line) => lines.push(line) });
   } catch (thrown) {
     error = thrown;
   }
-  console.log([`-- ${file}`, ...lines].join('\n'));
+  console.log([`-- ${file}, ${((Date.now() - began) / 1000).toFixed(1)} s`, ...lines].join('\n'));
   return { own, error };
 }
