@@ -11,6 +11,7 @@ import (
 // focusedParams leave focused out where the user is in the window.
 type focusedParams struct {
 	Focused *bool `json:"focused"`
+	Sound   bool  `json:"sound"` // while the user is away, notifications of the system sound
 }
 
 // focused notes whether the user is in this window.
@@ -21,6 +22,7 @@ func (s *server) focused(_ context.Context, raw json.RawMessage) (any, error) {
 	}
 	away := p.Focused != nil && !*p.Focused
 	s.away.Store(away)
+	s.sounds.Store(p.Sound)
 	if !away {
 		s.running().Focused()
 	}
@@ -31,6 +33,6 @@ func (s *server) focused(_ context.Context, raw json.RawMessage) (any, error) {
 // own would not be seen.
 func (d *dialogs) notifyAway(by approval.Agent, wants string) {
 	if d.server.away.Load() {
-		d.server.running().Notify(fault.Line(fault.Clip(by.Name, 40) + " " + fault.Clip(wants, 200)))
+		d.server.running().Notify(fault.Line(fault.Clip(by.Name, 40) + " " + fault.Clip(wants, 200)), d.server.sounds.Load())
 	}
 }

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -12,9 +13,9 @@ import (
 // is there is not.
 func TestWhoIsAwayIsNotified(t *testing.T) {
 	var said []string
-	s := &server{core: &Core{Focused: func() {}, Notify: func(text string) { said = append(said, text) }}, state: running}
+	s := &server{core: &Core{Focused: func() {}, Notify: func(text string, sound bool) { said = append(said, fmt.Sprint(text, sound)) }}, state: running}
 	d := newDialogs(s, client{})
-	for _, params := range []string{`{}`, `{"focused": true}`, `{"focused": false}`} {
+	for _, params := range []string{`{}`, `{"focused": true}`, `{"focused": false}`, `{"focused": false, "sound": true}`} {
 		for _, params := range []string{`{"focused": false}`, params} {
 			if _, err := s.focused(t.Context(), json.RawMessage(params)); err != nil {
 				t.Fatal(err)
@@ -22,7 +23,7 @@ func TestWhoIsAwayIsNotified(t *testing.T) {
 		}
 		d.notifyAway(approval.Agent{Name: "claude\x1b"}, "wants to --run \u202e")
 	}
-	if want := []string{`claude\x1b wants to --run \u202e`}; !slices.Equal(said, want) {
+	if want := []string{`claude\x1b wants to --run \u202efalse`, `claude\x1b wants to --run \u202etrue`}; !slices.Equal(said, want) {
 		t.Errorf("said %q, want %q", said, want)
 	}
 }

@@ -77,8 +77,8 @@ type Core struct {
 	ForgetRule func(folder, rule string) error
 	// Focused notes that this window is the one the user used last.
 	Focused func()
-	// Notify shows a line to a user who is in no window of the editor, and does not wait.
-	Notify func(text string)
+	// Notify shows a line to a user who is in no window of the editor, with or without a sound, and does not wait.
+	Notify func(text string, sound bool)
 	// Opened notes that the editor opened a file.
 	Opened func(workspace.Path)
 	// Saved notes that the editor wrote a file, WatchedFiles that its own watcher saw
@@ -116,6 +116,7 @@ type server struct {
 	doubts   doubts
 	shown    shown
 	away     atomic.Bool // the user has left the window
+	sounds   atomic.Bool // and wants to hear when something is asked
 
 	mu      sync.Mutex // guards all below
 	state   state

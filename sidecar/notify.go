@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -13,21 +14,30 @@ var systemFolders = []string{"/usr/bin", "/usr/local/bin", "/run/current-system/
 
 // notifiers show a notification; the title and the text follow their words. Of Windows there
 // is none.
-var notifiers = [][]string{
-	{"notify-send", "--app-name=Pillion", "--"},
-	{"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--"},
-}
+var notifiers = []struct{ program, quiet, sounding []string }{{
+	program:  []string{"notify-send", "--app-name=Pillion"},
+	quiet:    []string{"--"},
+	sounding: []string{"--hint=string:sound-name:message-new-instant", "--"},
+}, {
+	program:  []string{"osascript", "-e", "on run argv", "-e"},
+	quiet:    []string{"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--"},
+	sounding: []string{"display notification (item 2 of argv) with title (item 1 of argv) sound name \"Glass\"", "-e", "end run", "--"},
+}}
 
 const notifyTime = 5 * time.Second
 
 // notify shows a notification of the system, and waits for nothing. Where there is no program
 // for it, or no desktop, there is none.
-func notify(text string) {
-	for _, words := range notifiers {
+func notify(text string, sound bool) {
+	for _, n := range notifiers {
 		for _, folder := range systemFolders {
-			program := filepath.Join(folder, words[0])
+			program := filepath.Join(folder, n.program[0])
 			if _, err := os.Stat(program); err == nil {
-				go run(program, append(append([]string{}, words[1:]...), "Pillion", text))
+				end := n.quiet
+				if sound {
+					end = n.sounding
+				}
+				go run(program, slices.Concat(n.program[1:], end, []string{"Pillion", text}))
 				return
 			}
 		}

@@ -23,9 +23,11 @@ func TestNotify(t *testing.T) {
 	folders := systemFolders
 	systemFolders = []string{dir}
 	t.Cleanup(func() { systemFolders = folders })
-	notify("--help")
-	got, err := os.ReadFile(said) // when it has been said
-	if want := "--app-name=Pillion\n--\nPillion\n--help\n"; err != nil || string(got) != want {
-		t.Errorf("said %q: %v", got, err)
+	for sound, hint := range map[bool]string{false: "", true: "--hint=string:sound-name:message-new-instant\n"} {
+		notify("--help", sound)
+		got, err := os.ReadFile(said) // when it has been said
+		if want := "--app-name=Pillion\n" + hint + "--\nPillion\n--help\n"; err != nil || string(got) != want {
+			t.Errorf("said %q: %v", got, err)
+		}
 	}
 }

@@ -7,16 +7,16 @@ import type { Session } from "./session";
 export function watchFocus(session: Session): Disposable {
   const tell = (): void => {
     const { focused } = window.state;
-    if (session.state.kind === "ready" && (focused || notifies())) {
-      void session.notify(methods.windowFocused, { focused });
+    if (session.state.kind === "ready" && (focused || wants("system"))) {
+      void session.notify(methods.windowFocused, { focused, ...(wants("sound") ? { sound: true } : {}) });
     }
   };
   return Disposable.from(window.onDidChangeWindowState(tell), session.onDidChangeState(tell));
 }
 
-/** Whether the user wants to hear of requests while they are elsewhere. */
-function notifies(): boolean {
-  return workspace.getConfiguration("pillion").get("notifications.system") === true;
+/** How the user wants to hear of requests while they are elsewhere. */
+function wants(name: "system" | "sound"): boolean {
+  return workspace.getConfiguration("pillion.notifications").get(name) === true;
 }
 
 /** In Restricted Mode nothing of Pillion runs. The status bar says so, and what to do; this waits until the folder is trusted. */
