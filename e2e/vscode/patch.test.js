@@ -31,6 +31,8 @@ ride('modes and bytes: each file is told at a glance; a part is approved, made, 
   await window.chooseHunks(dialog);
   await window.screenshot('patch-text');
   await looksAtEach(window, 'Change files?');
+  await eventually('pictures are drawn', async () => (await window.page.locator('.view-line span').evaluateAll((spans) =>
+    spans.filter((span) => getComputedStyle(span, '::after').content.includes('data:image/svg+xml')))).length >= 2);
   await window.screenshot('patch-page');
   await leaves(window, 'seconds:02d', 'pot.png', 'notes.txt', /pour\.sh.*made executable/);
   const page = await window.dialog('Change files?');

@@ -13,14 +13,14 @@ import {
   type TextEditor,
   type TextEditorDecorationType,
   ThemeColor,
-  type Uri,
+  Uri,
   window,
   workspace,
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { endedPage, requestPage } from "./request-page";
 import { address, approvalIdOf, connect, doctor, ended, page, question, revert, tools, trust } from "./schemes";
-import type { Page, Paint } from "./sheet";
+import { type Page, type Paint, pictureLines } from "./sheet";
 
 const language = "pillion-page";
 
@@ -28,6 +28,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
   private readonly shown = new Map<string, Page>();
   private readonly changes = new EventEmitter<Uri>();
   private readonly paints = paints();
+  private readonly pictures = window.createTextEditorDecorationType({});
   private readonly subscriptions: Disposable;
   readonly onDidChange = this.changes.event;
 
@@ -51,6 +52,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
         this.repaint(document);
       }),
       this.changes,
+      this.pictures,
       ...this.paints.values(),
     );
   }
@@ -149,7 +151,22 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
         marks.map((mark) => new Range(mark.line, mark.from, mark.line, mark.to)),
       );
     }
+    editor.setDecorations(
+      this.pictures,
+      content.pictures.map(({ line, at, url }) => ({ range: new Range(line, at, line, at), renderOptions: { after: { contentIconPath: Uri.parse(scaled(url)) } } })),
+    );
   }
+}
+
+function pictureSide(): string {
+  return (pictureLines * 1.3 * workspace.getConfiguration("editor").get("fontSize", 14)).toFixed();
+}
+
+/** The whole picture in a square about as high as the lines that it has. */
+function scaled(url: string): string {
+  const size = `width="${pictureSide()}" height="${pictureSide()}"`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" ${size}><image href="${url}" ${size}/></svg>`;
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
 }
 
 /** What a tab says that VS Code kept from an earlier life of this window. */

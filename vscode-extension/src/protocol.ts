@@ -155,6 +155,8 @@ export interface FilePreview {
   /** Of a move. */
   to?: string;
   whole?: string; // the part of the summary that is about its bytes
+  /** Data URLs. */
+  pictures?: { before?: string; after?: string };
   name: string;
   deed: string;
   /** What happens to it beside its lines. */

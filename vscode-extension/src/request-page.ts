@@ -97,6 +97,9 @@ function changes(sheet: Sheet, preview: DiffPreview, chosen?: Chosen): void {
     if (file.text) {
       sheet.diff(file.diff, diffShown);
     }
+    if (file.pictures) {
+      sheet.pictures(file.pictures);
+    }
   }
 }
 

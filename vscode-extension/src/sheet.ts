@@ -13,14 +13,25 @@ export interface Mark {
   to: number;
 }
 
+/** What is drawn at the end of a stretch of a line; `url` is that of the picture's data. */
+export interface Picture {
+  line: number;
+  at: number;
+  url: string;
+}
+
 export interface Page {
   text: string;
   marks: readonly Mark[];
+  pictures: readonly Picture[];
   /** On which line something begins that can be gone to. */
   places: ReadonlyMap<string, number>;
   /** On which line a fact stands beside which something can be done. */
   action?: number;
 }
+
+/** How many lines a picture takes below its own. */
+export const pictureLines = 8;
 
 const diffPaints: Record<string, Paint> = { "+": "added", "-": "removed", "@": "muted" };
 
@@ -33,11 +44,12 @@ const pageWidth = 60;
 export class Sheet {
   private readonly lines: string[] = [];
   private readonly marks: Mark[] = [];
+  private readonly drawn: Picture[] = [];
   private readonly places = new Map<string, number>();
   private action: number | undefined;
 
   page(): Page {
-    return { text: `${this.lines.join("\n")}\n`, marks: this.marks, places: this.places, ...(this.action === undefined ? {} : { action: this.action }) };
+    return { text: `${this.lines.join("\n")}\n`, marks: this.marks, pictures: this.drawn, places: this.places, ...(this.action === undefined ? {} : { action: this.action }) };
   }
 
   gap(): void {
@@ -104,6 +116,20 @@ export class Sheet {
     if (lines.length > limit) {
       this.line(`  … and ${String(lines.length - limit)} lines more; the diff has them all`, "muted");
     }
+  }
+
+  /** A file's two states side by side, on lines that have room for them. */
+  pictures({ before, after }: { before?: string; after?: string }): void {
+    const shown = Object.entries({ before, after }).filter((state): state is [string, string] => state[1] !== undefined);
+    this.line(" ");
+    for (const [state, url] of shown) {
+      const from = this.lines.at(-1)?.length ?? 0;
+      this.lines.push(`${this.lines.pop() ?? ""} ${state} `);
+      const at = this.lines.at(-1)?.length ?? 0;
+      this.mark("label", from, at);
+      this.drawn.push({ line: this.lines.length - 1, at, url });
+    }
+    Array.from({ length: pictureLines }).forEach(() => { this.line(""); });
   }
 
   /** A diff of several files in git's format, whole; of its headers what the files' names and modes do not say is left out. */

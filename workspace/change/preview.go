@@ -33,6 +33,8 @@ type FilePreview struct {
 	Entries *int   `json:"entries,omitempty"` // files in the folder that goes or moves
 	Note    string `json:"note,omitempty"`    // in words what happens to it beside its lines
 	Whole   string `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
+
+	Pictures *Pictures `json:"pictures,omitempty"`
 }
 
 // HunkPreview is what can be taken or left: one run of changed lines, or the whole of
@@ -97,10 +99,12 @@ func hunkLine(blocks []diff.Block) string {
 // Preview is the set as a dialog shows it, without what is left out. Its hunks are
 // numbered from 1 over all files.
 func (s Set) Preview() []FilePreview {
-	out := make([]FilePreview, 0, len(s.Files)+len(s.Tree))
+	out, room := make([]FilePreview, 0, len(s.Files)+len(s.Tree)), mostPictures
 	for _, f := range s.Files {
 		if !f.LeftOut {
-			out = append(out, f.preview())
+			p := f.preview()
+			p.Pictures = f.pictures(&room)
+			out = append(out, p)
 		}
 	}
 	for _, c := range s.Tree {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Approval, Approvals } from "../../src/approvals";
 import type { ApprovalRequest, FilePreview, Preview } from "../../src/protocol";
 import { endedPage, fitsLine, requestPage } from "../../src/request-page";
-import type { Page } from "../../src/sheet";
+import { type Page, pictureLines } from "../../src/sheet";
 import { command, commit, diff, file, hunk, request, whole } from "./samples";
 
 function approvalOf(preview: Preview, more: Partial<ApprovalRequest> = {}): { approvals: Approvals; approval: Approval } {
@@ -68,6 +68,16 @@ Stop Agent                rejects this and pauses the agent
 test("what the sidecar leaves out leaves no empty lines", () => {
   const page = pageFor({ ...command, facts: [] }, { reasons: null, decisions: null });
   assert.doesNotMatch(page.text, /undefined|null|\n\n\n/);
+});
+
+test("the states of a picture stand side by side, and what comes next below them", () => {
+  const data = (name: string): string => `data:image/png;base64,${name}`;
+  const picture: FilePreview = { ...file, path: "a.png", name: "a.png", text: false, diff: "", hunks: [whole("1", "binary")], summary: "binary" };
+  const page = pageFor(diff([{ ...picture, pictures: { before: data("one"), after: data("two") } }, { ...picture, path: "b.png", name: "b.png", pictures: { after: data("new") } }]));
+  const at = page.pictures.map(({ line, at, url }) => [page.text.split("\n")[line]?.slice(0, at), url]);
+  assert.deepEqual(at, [["  before ", data("one")], ["  before  after ", data("two")], ["  after ", data("new")]]);
+  const below = page.text.split("\n").slice((page.pictures[0]?.line ?? 0) + 1);
+  assert.equal(below.findIndex((line) => line !== ""), pictureLines);
 });
 
 test("a plan's page shows it whole, set in, so that no line of it can pass for the page's own", () => {
