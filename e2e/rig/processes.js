@@ -1,4 +1,4 @@
-/** Which processes run with a given HOME, from /proc: a process that changed its name or its parent is still found. */
+/** The processes that run with a given HOME, from /proc: one that changed its name or its parent is still found. */
 import fs from 'node:fs';
 
 /** @typedef {{pid: number, command: string}} Running */
@@ -16,4 +16,13 @@ export function processesIn(home) {
       return []; // it ended while we looked, or belongs to somebody else
     }
   });
+}
+
+/** One that has ended meanwhile is as good. @param {number} pid */
+export function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+  }
 }

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { processesIn } from './processes.js';
+import { kill, processesIn } from './processes.js';
 import { eventually } from './expect.js';
 
 /** A home that one test after the other has, and the programs that stay in it. @typedef {{home: string, stays: RegExp}} Shared */
@@ -108,13 +108,4 @@ export class Sandbox {
 /** @param {string} place */
 function remove(place) {
   fs.rmSync(place, { recursive: true, force: true, maxRetries: 5 });
-}
-
-/** @param {number} pid */
-function kill(pid) {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
-  }
 }

@@ -10,7 +10,7 @@ import { Terminal } from '../plain/terminal.js';
 import { inTerminal, run } from '../rig/agents.js';
 import { eventually } from '../rig/expect.js';
 import { artifacts, pillion } from '../rig/places.js';
-import { processesIn } from '../rig/processes.js';
+import { kill, processesIn } from '../rig/processes.js';
 import { inSandbox } from '../rig/ride.js';
 import { ScriptedModel } from '../rig/scripted-model.js';
 
@@ -79,7 +79,7 @@ class Turn {
     await this.terminal?.close();
     await this.model?.close();
     // Codex leaves a server of its own, which takes its time to end.
-    for (const { pid, command } of processesIn(this.sandbox.home)) if (/app-server/.test(command)) process.kill(pid, 'SIGKILL');
+    for (const { pid, command } of processesIn(this.sandbox.home)) if (/app-server/.test(command)) kill(pid);
   }
 }
 
