@@ -1,4 +1,4 @@
-/** How pages and the status bar look, in a real VS Code: in dark high contrast. */
+/** How pages and the status bar look, in a real VS Code: in high contrast. */
 import assert from 'node:assert/strict';
 import { commandFiles } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
@@ -6,7 +6,7 @@ import { ride, shareEditor } from './ride.js';
 
 shareEditor();
 
-ride('a command in dark high contrast: the words for its answers, and emphasis on what waits', commandFiles, async (it) => {
+ride('a command in high contrast, dark and light: the words for its answers, and emphasis on what waits', commandFiles, async (it) => {
   const { window } = it;
   await window.openFile('words.txt');
   const agent = await it.agent('cook');
@@ -19,20 +19,14 @@ ride('a command in dark high contrast: the words for its answers, and emphasis o
   const background = () => item.evaluate((element) => getComputedStyle(element).backgroundColor);
   const colour = () => item.evaluate((element) => getComputedStyle(element.querySelector('a') ?? element).color);
   assert.notEqual(await background(), 'rgba(0, 0, 0, 0)', 'and a background elsewhere');
-  for (const theme of ['Dark High Contrast']) {
-    const input = window.page.locator('.quick-input-widget .quick-input-box input');
-    await window.press('F1');
-    await input.fill('>Preferences: Color Theme');
-    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: /^Preferences: Color Theme/ }).click();
-    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Browse Additional Color Themes' }).waitFor();
-    await input.fill(theme);
-    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: theme }).first().click();
-    await input.waitFor({ state: 'hidden' });
+  for (const [theme, drawn, plain] of [['dark', '.hc-black', 'rgb(255, 255, 255)'], ['light', '.hc-light', 'rgb(41, 41, 41)']]) {
+    await window.command('Preferences: Toggle between Light/Dark Themes');
+    await window.page.locator(`.monaco-workbench${drawn}`).waitFor();
     await window.rest();
-    await window.screenshot(`looks-${theme.replaceAll(' ', '-').toLowerCase()}`);
-    if (theme === 'Dark High Contrast') await eventually('what waits has a colour there too', async () => (await colour()) !== 'rgb(255, 255, 255)');
+    await window.screenshot(`looks-${theme}-high-contrast`);
+    await eventually('what waits has a colour there too', async () => (await colour()) !== plain);
   }
   await dialog.choose('Stop Agent');
   assert.equal((await call).structured.error.code, 'CANCELLED');
   await eventually('the badge and the status bar show that it is paused', async () => /cook paused/.test(await item.innerText()));
-});
+}, { settings: { 'workbench.preferredDarkColorTheme': 'Default High Contrast', 'workbench.preferredLightColorTheme': 'Default High Contrast Light' } });
