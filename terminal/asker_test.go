@@ -119,17 +119,19 @@ func TestRulesToChooseFrom(t *testing.T) {
 	r.Decisions = append(slices.Clone(r.Decisions[:2]),
 		approval.Choice{ID: "session", Scope: approval.Session, Rule: "run_command(go test ./a)"},
 		approval.Choice{ID: "narrow", Scope: approval.Session, Rule: "run_command(go test *)"},
+		approval.Choice{ID: "broad", Title: "Approve all edits for this session", Scope: approval.Session, Rule: "file_changes"},
 		approval.Choice{ID: "workspace", Scope: approval.Workspace, Rule: "run_command(go test ./a)"},
 	)
 	for typed, want := range map[string]string{"s": "session", "s2": "narrow", "SESSION2": "narrow", "w": "workspace", "workspace": "workspace", "a": approval.ApproveID} {
-		a, out := piped("w2\ns3\ns 2\n" + typed + "\n")
+		a, out := piped("w2\ns4\ns 2\n" + typed + "\n")
 		answer, err := a.Ask(t.Context(), r)
 		if err != nil || answer.Decision != approval.Approve || answer.DecisionID != want {
 			t.Errorf("%s: %+v, %v", typed, answer, err)
 		}
 		for _, line := range []string{
 			"  s  approve, and for this session allow run_command(go test ./a)\n", "  s2  approve, and for this session allow run_command(go test *)\n",
-			"  w  approve, and in this folder from now on allow run_command(go test ./a)\n", "(a s s2 w r c)",
+			"  w  approve, and in this folder from now on allow run_command(go test ./a)\n", "(a s s2 s3 w r c)",
+			"  s3  approve all edits for this session: file_changes\n",
 		} {
 			if !strings.Contains(out.String(), line) {
 				t.Errorf("%q is not shown:\n%s", line, out)

@@ -78,12 +78,22 @@ func remembering(r approval.Request, decided func(approval.Decision, string) fun
 				n = strconv.Itoa(found)
 			}
 			out = append(out, choice{
-				letter: kind.letter + n, word: kind.word + n, label: "approve, and " + kind.lasting + " allow " + fault.Escape(c.Rule),
+				letter: kind.letter + n, word: kind.word + n, label: lasting(c, kind.lasting),
 				answer: decided(approval.Approve, c.ID),
 			})
 		}
 	}
 	return out
+}
+
+// lasting is what a choice keeps, and for how long. A rule without a specifier is a name that
+// says too little by itself.
+func lasting(c approval.Choice, howLong string) string {
+	rule := fault.Escape(c.Rule)
+	if strings.Contains(rule, "(") || c.Title == "" {
+		return "approve, and " + howLong + " allow " + rule
+	}
+	return strings.ToLower(c.Title[:1]) + fault.Escape(c.Title[1:]) + ": " + rule
 }
 
 func (l choices) letters() string {

@@ -66,6 +66,11 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
   await window.press('Control+k');
   await window.press('h');
   await ticks(window, 2, 3);
+  await dialog.proposal.locator('.view-line', { hasText: '02d' }).hover();
+  await window.page.getByRole('button', { name: /^Revert Block/ }).first().click();
+  await ticks(window, 1, 3);
+  await window.tick(/: return f/);
+  await ticks(window, 2, 3);
   await dialog.press('Approve Selected');
   const result = await call;
   assert.equal(result.isError, false, result.text);
