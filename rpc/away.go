@@ -33,6 +33,6 @@ func (s *server) focused(_ context.Context, raw json.RawMessage) (any, error) {
 // own would not be seen.
 func (d *dialogs) notifyAway(by approval.Agent, wants string) {
 	if d.server.away.Load() {
-		d.server.running().Notify(fault.Line(fault.Clip(by.Name, 40) + " " + fault.Clip(wants, 200)), d.server.sounds.Load())
+		d.server.running().Notify(fault.Line(fault.Clip(by.Name, 40)+" "+fault.Clip(wants, 200)), d.server.sounds.Load())
 	}
 }
