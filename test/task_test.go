@@ -32,7 +32,7 @@ func tasked(t *testing.T, settings object) *testrig.Editor {
 		"sandbox": "off",
 		"task": object{"runners": object{
 			"sub": agent("plain", nil), "locked": agent("locked", nil), "reader": agent("plain", object{"mode": "plan"}),
-			"short": agent("plain", object{"timeoutSeconds": 0.3}), "gone": object{"acp": []string{"no-such-program"}},
+			"short": agent("plain", object{"timeoutSeconds": 2}), "gone": object{"acp": []string{"no-such-program"}},
 			"echo": object{"command": []string{"printf", "did: %s", "{objective}"}},
 			"cat":  object{"command": []string{"cat"}},
 			"fail": object{"command": []string{"sh", "-c", "echo half; echo why >&2; exit 3"}},
@@ -232,7 +232,7 @@ func TestASubAgentIsStopped(t *testing.T) {
 		"its session is closed": {"sub", "hang", func(e *testrig.Editor, id string) { e.Must("session/close", object{"sessionId": id}, nil) }, "CANCELLED", "closed"},
 		"its parent is paused":  {"sub", "hang", func(e *testrig.Editor, _ string) { e.Must("session/pause", object{"sessionId": "editor"}, nil) }, "CANCELLED", ""},
 		"its parent is closed":  {"sub", "hang", func(e *testrig.Editor, _ string) { e.Must("session/close", object{"sessionId": "editor"}, nil) }, "CANCELLED", "closed"},
-		"its time is over":      {"short", "hang", nil, "TIMEOUT", "300ms"},
+		"its time is over":      {"short", "hang", nil, "TIMEOUT", "2s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +269,7 @@ func TestTheDialogTakesNoneOfItsTime(t *testing.T) {
 	e := tasked(t, nil)
 	done := e.Start("task", task("short", "write slow.txt x", "say over"))
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	<-time.After(500 * time.Millisecond) // more than it has
+	<-time.After(2500 * time.Millisecond) // more than it has
 	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
 	if r := testrig.Wait(t, done, "the result"); r.IsError || !strings.HasSuffix(r.StructuredContent["summary"].(string), "over") {
 		t.Errorf("result: %v", r)
