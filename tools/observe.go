@@ -3,8 +3,6 @@ package tools
 import (
 	"context"
 	"strings"
-
-	"pillion/tools/policy"
 )
 
 // goesOn is what the journal does not have of a process.
@@ -15,12 +13,9 @@ type unkeptResult struct {
 	NotInJournal string `json:"not_in_journal,omitempty"`
 }
 
-// observe has the journal keep what a command changes that nobody was asked about, and the
-// answer say what of it the journal does not have.
+// observe has the journal keep what a command changes, and the answer say what of it the
+// journal does not have.
 func (p *pending) observe(ctx context.Context) (end func(*Answer)) {
-	if p.decision.Verdict != policy.Run {
-		return func(*Answer) {}
-	}
 	observed := p.registry.Committer.Observe(ctx)
 	return func(a *Answer) {
 		unkept := observed.End(ctx, p.origin())

@@ -14,7 +14,7 @@ import (
 	"pillion/workspace/journal"
 )
 
-// observed is a world whose journal has what commands change that nobody was asked about.
+// observed is a world whose journal has what commands change.
 func observed(t *testing.T) *world {
 	w := newWorld(t)
 	w.start()
@@ -51,13 +51,13 @@ func (w *world) unkept(tool, callID string, arguments map[string]any) string {
 	return out.NotInJournal
 }
 
-func TestACommandThatNobodyWasAskedAboutIsReverted(t *testing.T) {
+func TestWhatACommandChangedIsReverted(t *testing.T) {
 	w := observed(t)
-	for _, mode := range []policy.Mode{policy.Default, policy.FullAccess} {
+	rule, err := policy.ParseRule("run_command(echo agent > a.txt)")
+	w.must(err)
+	for _, mode := range []policy.Mode{policy.Default, policy.AutoEdit, policy.FullAccess} { // the user approves it, a rule does, the mode does
 		w.must(w.session("s").SetMode(mode))
-		if mode == policy.Default {
-			rule, err := policy.ParseRule("run_command(echo agent > a.txt)")
-			w.must(err)
+		if mode == policy.AutoEdit {
 			w.rules.Allow = append(w.rules.Allow, rule)
 		}
 		w.write("a.txt", "yours\n")
@@ -71,18 +71,6 @@ func TestACommandThatNobodyWasAskedAboutIsReverted(t *testing.T) {
 		if w.must(err); w.holds("a.txt") != "yours\n" {
 			t.Errorf("in mode %s it is %q after the revert", mode, w.holds("a.txt"))
 		}
-	}
-}
-
-func TestACommandThatWasAskedAboutIsNotObserved(t *testing.T) {
-	w := observed(t)
-	w.write("a.txt", "yours\n")
-	if got := w.unkept("run_command", "c", map[string]any{"command": "echo agent > a.txt"}); got != "" {
-		t.Errorf("it says %q", got)
-	}
-	entries, err := w.registry.Committer.History(change.Selection{}, 0)
-	if w.must(err); len(entries) > 0 || w.holds("a.txt") != "agent\n" {
-		t.Errorf("the journal has %+v, the file %q", entries, w.holds("a.txt"))
 	}
 }
 
