@@ -12,6 +12,7 @@ import { Documents } from "./documents";
 import { Front } from "./front";
 import { Changes } from "./changes";
 import { registerLanguageModelTools } from "./language-model-tools";
+import { registerMcpServer } from "./mcp-server";
 import { Pages } from "./pages";
 import { processParts } from "./process-commands";
 import { Prompts } from "./prompts";
@@ -51,7 +52,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), registerMcpServer(sidecar), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 

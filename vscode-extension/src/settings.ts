@@ -3,7 +3,7 @@
 
 import { workspace } from "vscode";
 
-const ours = new Set(["notifications", "path", "requests", "trace"]);
+const ours = new Set(["chat", "notifications", "path", "requests", "trace"]);
 
 export function settings(): Record<string, unknown> {
   const configuration = workspace.getConfiguration("pillion");

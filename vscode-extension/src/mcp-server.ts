@@ -1,0 +1,30 @@
+// Pillion as an MCP server of VS Code, for those of its agents that get no tools of extensions. Its chat does, and would have
+// each tool twice: so this is off until the user wants it.
+
+import { Disposable, EventEmitter, lm, McpStdioServerDefinition, workspace } from "vscode";
+import type { Session } from "./session";
+
+const setting = "pillion.chat.mcpServer";
+
+export function registerMcpServer(session: Pick<Session, "locate">): Disposable {
+  const changes = new EventEmitter<void>();
+  const provideMcpServerDefinitions = async (): Promise<McpStdioServerDefinition[]> => {
+    const folder = workspace.workspaceFolders?.[0]?.uri;
+    const located = await session.locate();
+    if (workspace.getConfiguration().get(setting) !== true || folder === undefined || "problem" in located) {
+      return [];
+    }
+    const server = new McpStdioServerDefinition("Pillion", located.path, ["mcp"]);
+    server.cwd = folder;
+    return [server];
+  };
+  return Disposable.from(
+    changes,
+    lm.registerMcpServerDefinitionProvider("pillion.server", { onDidChangeMcpServerDefinitions: changes.event, provideMcpServerDefinitions }),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(setting)) {
+        changes.fire();
+      }
+    }),
+  );
+}
