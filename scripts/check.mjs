@@ -25,8 +25,6 @@ if (unknown.length > 0) {
 }
 
 const steps = new Steps();
-/** How many test files run beside one another. A ride in VS Code keeps a core and a half busy, any other one waits most of its time. */
-const ridesAtOnce = 2;
 /** Test files of real editors, terminals and browsers, a list for each group that wants some. */
 const rides = [];
 await steps.run('set-up: Debian packages', () => command('scripts/setup/apt.sh', []));
@@ -139,13 +137,14 @@ async function release() {
   rides.push(testsOf('release'));
 }
 
-/** Each file has sandboxes of its own, so that any can run beside any other. They are mixed: the heavy ones come all through. */
+/**
+ * Each file has sandboxes of its own, so that any can run beside any other. A ride in VS Code keeps a core and a half busy, and
+ * two of them take twice the time: those are at one end, and the others, which wait most of their time, at the other.
+ */
 async function ride() {
   if (rides.length === 0) return;
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
-  const places = rides.flatMap((files) => files.map((file, at) => ({ file, place: at / files.length })));
-  const files = places.sort((one, other) => one.place - other.place).map(({ file }) => file);
-  await steps.run('in real editors, terminals and browsers, with real agents', (tally) => testFiles(files, ridesAtOnce, tally, { cwd: endToEnd }));
+  await steps.run('in real editors, terminals and browsers, with real agents', (tally) => testFiles(rides.flat(), tally, { cwd: endToEnd }));
 }
 
 /** The test files of one folder. */

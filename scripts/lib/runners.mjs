@@ -99,20 +99,20 @@ export async function nodeTest(program, args, tally, { print = (line) => console
 }
 
 /**
- * Runs each test file in a process of its own, `atOnce` beside one another, and prints its output in one piece. Tests
+ * Runs each test file in a process of its own, from both ends of the list at once, and prints its output in one piece. Tests
  * that failed run once more when all others are done, alone: what passes then is counted, and named at the end.
  */
-export async function testFiles(files, atOnce, tally, options) {
+export async function testFiles(files, tally, options) {
   const left = [...files];
   const failed = [];
-  const work = async () => {
-    for (let file = left.shift(); file !== undefined; file = left.shift()) {
+  const work = async (end) => {
+    for (let file = left[end](); file !== undefined; file = left[end]()) {
       const { own, error } = await testFile(file, [], options);
       tally.add({ ...own, failed: 0, names: [] });
       if (error) failed.push({ file, names: own.names.some((name) => name.endsWith(file)) ? [] : own.names }); // it ended before its tests did
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all([work('shift'), work('pop')]);
   const errors = [];
   for (const { file, names } of failed) {
     console.log(`\n-- once more, alone: ${file} ${names.join('; ')}`);
