@@ -207,7 +207,7 @@ export class Workbench {
   /** @param {string} view */
   async #unfolded(view) {
     await this.#showView();
-    const header = this.page.locator('.pane-header', { hasText: view });
+    const header = this.page.locator(`.pane-header[aria-label="${view} Section"]`);
     if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
     return this.#rows(view).allInnerTexts();
   }

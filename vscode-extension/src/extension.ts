@@ -11,8 +11,7 @@ import { conversationParts } from "./conversation-view";
 import { Documents } from "./documents";
 import { Front } from "./front";
 import { Changes } from "./changes";
-import { registerLanguageModelTools } from "./language-model-tools";
-import { registerMcpServer } from "./mcp-server";
+import { registerForModels } from "./mcp-server";
 import { Pages } from "./pages";
 import { processParts } from "./process-commands";
 import { Prompts } from "./prompts";
@@ -52,7 +51,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), registerMcpServer(sidecar), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 

@@ -2,11 +2,17 @@
 // each tool twice: so this is off until the user wants it.
 
 import { Disposable, EventEmitter, lm, McpStdioServerDefinition, workspace } from "vscode";
+import { registerLanguageModelTools } from "./language-model-tools";
 import type { Session } from "./session";
 
 const setting = "pillion.chat.mcpServer";
 
-export function registerMcpServer(session: Pick<Session, "locate">): Disposable {
+/** The tools for VS Code's models, either way. */
+export function registerForModels(session: Session): Disposable[] {
+  return [...registerLanguageModelTools(session.request.bind(session)), registerMcpServer(session)];
+}
+
+function registerMcpServer(session: Session): Disposable {
   const changes = new EventEmitter<void>();
   const provideMcpServerDefinitions = async (): Promise<McpStdioServerDefinition[]> => {
     const folder = workspace.workspaceFolders?.[0]?.uri;
