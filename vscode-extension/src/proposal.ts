@@ -49,6 +49,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   private readonly fileChanges = new EventEmitter<FileChangeEvent[]>();
   private readonly originalChanges = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
+  private readonly toSave = new Set<TextDocument>();
   private saving: Promise<unknown> = Promise.resolve();
   readonly onDidChangeFile = this.fileChanges.event;
   readonly onDidChange = this.originalChanges.event;
@@ -210,7 +211,15 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     file.onShow = true;
     file.after = text;
     file.write(text, older);
-    this.saving = this.saving.then(() => (document.isDirty && !document.isClosed ? save(document) : undefined)).catch(() => undefined);
+    if (document.isDirty && !this.toSave.has(document)) {
+      this.toSave.add(document);
+      this.saving = this.saving.then(() => this.saveNext(document)).catch(() => undefined);
+    }
+  }
+
+  private async saveNext(document: TextDocument): Promise<void> {
+    this.toSave.delete(document); // what is typed from now on is saved after this
+    await (document.isClosed ? undefined : save(document));
   }
 }
 
