@@ -1,16 +1,12 @@
-/** An agent's commands and its other tools in a real VS Code. */
+/** An agent's commands and its other tools in a real VS Code; what has little to do with the editor is tried in Neovim. */
 import assert from 'node:assert/strict';
-import { commandCases, commandFiles as files } from '../rig/cases.js';
+import { commandFiles as files } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
 import { ride, shareEditor } from './ride.js';
 
 const question = 'Run a command?';
 
 shareEditor();
-
-commandCases(ride, async ({ window }) => {
-  await eventually('the view lists the calls', async () => (await window.activity()).length >= 3);
-});
 
 ride('a command asks on a page that shows it whole; approved, it runs', files, async (it) => {
   const { window } = it;

@@ -16,7 +16,7 @@ const targets = [
 ];
 
 /** For each target; `make fuzz` gives them longer. */
-const time = process.env.FUZZ_TIME || '10s';
+const time = process.env.FUZZ_TIME || '5s';
 const atOnce = 2;
 
 /** Runs each target for its time, two beside one another. What is found is in testdata/fuzz of its package then: a seed to commit with the fix. */
