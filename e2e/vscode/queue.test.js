@@ -68,7 +68,7 @@ ride('an answer by key leaves the focus in an editor, and the oldest request com
     });
   }
   assert.deepEqual((await Promise.all(calls)).map(({ isError }) => isError), [false, false, true]);
-  await eventually('something has the focus', async () => window.page.evaluate(() => globalThis.document.activeElement !== globalThis.document.body));
+  await window.hasFocus();
 });
 
 ride('answered by key, a request that was shown from the terminal leaves the focus where keys go on', files, async (it) => {

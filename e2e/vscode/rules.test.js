@@ -18,6 +18,7 @@ ride('approved always in this folder: no other agent asks for it, also after a r
   await dialog.remember('run_command(cat words.txt)', 'for this workspace');
   assert.equal((await first).structured.exit_code, 0);
   const [sidecar] = sandbox.running(/pillion serve/);
+  await window.hasFocus();
   await window.command('Pillion: Restart');
   await eventually('another sidecar runs', () => sandbox.running(/pillion serve/).some((other) => other !== sidecar));
   await window.ready();

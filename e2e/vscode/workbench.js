@@ -34,6 +34,11 @@ export class Workbench {
     await this.page.locator('.editor-group-container.active .editor-instance .monaco-editor.focused').first().waitFor();
   }
 
+  /** Waits until keys go somewhere, as they do again after a request has closed. */
+  async hasFocus() {
+    await eventually('something has the focus', async () => await this.tab(/./).count() === 0 && this.page.evaluate(() => globalThis.document.activeElement !== globalThis.document.body));
+  }
+
   /** Runs a command from the palette by its title. @param {string} title */
   async command(title) {
     await this.page.keyboard.press('F1');

@@ -266,9 +266,9 @@ function at({ chosen }: Approval, file: FilePreview, hunkId: string | undefined)
 
 /** Where no editor is left, VS Code leaves the focus nowhere. A terminal below is what they were in, as far as anybody can say. */
 async function leaveFocus(): Promise<void> {
-  if (window.activeTerminal && window.tabGroups.activeTabGroup.tabs.length === 0) {
+  if (window.tabGroups.activeTabGroup.tabs.length === 0) {
     await commands.executeCommand("workbench.action.focusActiveEditorGroup");
-    await commands.executeCommand("workbench.action.navigateDown");
+    await (window.activeTerminal ? commands.executeCommand("workbench.action.navigateDown") : undefined);
   }
 }
 
