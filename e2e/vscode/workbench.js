@@ -34,7 +34,7 @@ export class Workbench {
     await this.page.locator('.editor-group-container.active .editor-instance .monaco-editor.focused').first().waitFor();
   }
 
-  /** Waits until keys go somewhere, as they do again after a request has closed. */
+  /** Waits until the last tab is closed, and keys go somewhere again. */
   async hasFocus() {
     await eventually('something has the focus', async () => await this.tab(/./).count() === 0 && this.page.evaluate(() => globalThis.document.activeElement !== globalThis.document.body));
   }

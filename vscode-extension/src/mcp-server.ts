@@ -16,9 +16,12 @@ function registerMcpServer(session: Session): Disposable {
   const changes = new EventEmitter<void>();
   const provideMcpServerDefinitions = async (): Promise<McpStdioServerDefinition[]> => {
     const folder = workspace.workspaceFolders?.[0]?.uri;
-    const located = await session.locate();
-    if (workspace.getConfiguration().get(setting) !== true || folder === undefined || "problem" in located) {
+    if (workspace.getConfiguration().get(setting) !== true || folder === undefined) {
       return [];
+    }
+    const located = await session.locate();
+    if ("problem" in located) {
+      return []; // the status bar says it
     }
     const server = new McpStdioServerDefinition("Pillion", located.path, ["mcp"]);
     server.cwd = folder;

@@ -13,7 +13,7 @@ export interface Mark {
   to: number;
 }
 
-/** What is drawn at the end of a stretch of a line; `url` is that of the picture's data. */
+/** What is drawn in a line, before its character `at`; `url` has the picture's data. */
 export interface Picture {
   line: number;
   at: number;
@@ -120,15 +120,14 @@ export class Sheet {
 
   /** A file's two states side by side, on lines that have room for them. */
   pictures({ before, after }: { before?: string; after?: string }): void {
-    const shown = Object.entries({ before, after }).filter((state): state is [string, string] => state[1] !== undefined);
-    this.line(" ");
-    for (const [state, url] of shown) {
-      const from = this.lines.at(-1)?.length ?? 0;
-      this.lines.push(`${this.lines.pop() ?? ""} ${state} `);
-      const at = this.lines.at(-1)?.length ?? 0;
-      this.mark("label", from, at);
-      this.drawn.push({ line: this.lines.length - 1, at, url });
+    let text = " ";
+    for (const [state, url] of Object.entries({ before, after })) {
+      if (url !== undefined) {
+        text += ` ${state} `;
+        this.drawn.push({ line: this.lines.length, at: text.length, url });
+      }
     }
+    this.line(text, "label");
     Array.from({ length: pictureLines }).forEach(() => { this.line(""); });
   }
 

@@ -17,8 +17,9 @@ import (
 )
 
 // Observer keeps what is in a small workspace before a command runs, so that the journal can
-// have what it changes. Of a larger one it says that the journal has not. While several commands run nobody can tell which of them wrote a file:
-// each change is with the one that ends first, and in the journal once.
+// have what it changes. Of a larger one it says that the journal has not. While several
+// commands run nobody can tell which of them wrote a file: each change is with the one that
+// ends first, and in the journal once.
 type Observer struct {
 	// List is what lies below a folder.
 	List func(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool) (*workspace.Contents, error)
