@@ -80,6 +80,8 @@ ride(':tabnew, :split and :terminal do not start a second sidecar', files, async
   await nvim.command('tabnew deep/three.txt');
   await nvim.command('vsplit two.txt');
   await nvim.command('split | terminal');
-  await nvim.sees(/[$#] /);
+  await nvim.press('i');
+  await nvim.type('echo $((40 + 2))\n');
+  await nvim.sees(/^\s*42\b/m);
   assert.equal(sandbox.running(/pillion serve/).length, 1);
 });
