@@ -28,8 +28,7 @@ export class Workbench {
 
   /** Opens a file of the project by name and puts the cursor into it. @param {string} name */
   async openFile(name) {
-    await this.page.keyboard.press('Control+p');
-    await this.#pick(name, name);
+    await this.#pick('Control+p', name, name);
     await this.tab(path.basename(name)).waitFor();
     await this.page.locator('.editor-group-container.active .editor-instance .monaco-editor.focused').first().waitFor();
   }
@@ -41,16 +40,20 @@ export class Workbench {
 
   /** Runs a command from the palette by its title. @param {string} title */
   async command(title) {
-    await this.page.keyboard.press('F1');
-    await this.#pick(`>${title}`, title);
+    await this.#pick('F1', `>${title}`, title);
   }
 
-  /** @param {string} text @param {string} row what the chosen row says */
-  async #pick(text, row) {
+  /** A list that something else closes by taking the focus, as a request that has just been answered does, is opened again. @param {string} key opens the list @param {string} text @param {string} row what the chosen row says */
+  async #pick(key, text, row) {
     const input = this.page.locator('.quick-input-widget .quick-input-box input');
-    await input.waitFor();
-    await input.fill(text);
-    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: row }).first().waitFor();
+    const chosen = this.page.locator('.quick-input-widget .monaco-list-row', { hasText: row }).first();
+    await this.page.keyboard.press(key);
+    await eventually(`${row} is on the list`, async () => {
+      await input.waitFor({ timeout: 2000 }).catch(() => this.page.keyboard.press(key));
+      await input.fill(text, { timeout: 5000 });
+      await chosen.waitFor({ timeout: 5000 });
+      return true;
+    });
     await this.page.keyboard.press('Enter');
   }
 
