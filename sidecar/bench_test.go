@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,7 +123,16 @@ func BenchmarkObserve(b *testing.B) {
 		name            string
 		files           int
 		watched, writes bool
-	}{{"nothing", 1800, true, false}, {"a file", 1800, true, true}, {"unwatched", 1800, false, false}, {"too many", 20_000, true, false}} {
+		tracked         bool
+	}{
+		{"nothing", 1800, true, false, false},
+		{"a file", 1800, true, true, false},
+		{"unwatched", 1800, false, false, false},
+		{"too many", 20_000, true, false, false},
+		{"tracked, nothing", 20_000, true, false, true},
+		{"tracked, a file", 20_000, true, true, true},
+		{"tracked, unwatched", 20_000, false, true, true},
+	} {
 		b.Run(one.name, func(b *testing.B) {
 			dir := b.TempDir()
 			for i := range one.files {
@@ -130,6 +140,9 @@ func BenchmarkObserve(b *testing.B) {
 				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(strings.Repeat("text\n", 1000)), 0o644)); err != nil {
 					b.Fatal(err)
 				}
+			}
+			if one.tracked {
+				track(b, dir)
 			}
 			c, _ := reader(b, dir)
 			if one.watched {
@@ -153,4 +166,19 @@ func BenchmarkObserve(b *testing.B) {
 			}
 		})
 	}
+}
+
+// track adds all files to a repository, whose index vouches for them.
+func track(b *testing.B, dir string) {
+	run := func(args ...string) {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			b.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	run("init", "-q")
+	run("add", "-A")
+	run("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "all")
+	run("gc", "-q")
+	time.Sleep(1100 * time.Millisecond) // the index is to be a second younger than they
+	run("update-index", "--refresh", "--force-write-index")
 }

@@ -30,15 +30,15 @@ export class Watch {
     return agent;
   }
 
-  /** Reads the question that is on the screen. @param {RegExp} about */
-  async reads(about) {
-    await this.terminal.sees(about);
+  /** Reads the question that is on the screen. @param {RegExp} about @param {number} [within] milliseconds */
+  async reads(about, within) {
+    await this.terminal.sees(about, within);
     return this.terminal.sees(/Your answer \(.*\): ?$/m);
   }
 
-  /** Reads the question, and types an answer. @param {RegExp} about @param {string} line */
-  async answers(about, line) {
-    await this.reads(about);
+  /** Reads the question, and types an answer. @param {RegExp} about @param {string} line @param {number} [within] milliseconds */
+  async answers(about, line, within) {
+    await this.reads(about, within);
     await this.terminal.type(line);
     await this.terminal.press('Enter');
   }

@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"workspace/journal":      {},
 	"workspace/patch":        {"workspace/diff"},
 	"workspace/tracking":     {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
-	"workspace/change":       {"workspace", "workspace/diff", "workspace/document", "workspace/journal", "workspace/language"},
+	"workspace/change":       {"workspace", "workspace/diff", "workspace/document", "workspace/git/worktree", "workspace/journal", "workspace/language"},
 
 	"tools/policy":       {},
 	"tools/session":      {"tools/policy"},

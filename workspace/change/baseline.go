@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -14,38 +15,65 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
+	"pillion/workspace/git/worktree"
 	"pillion/workspace/journal"
 )
 
-// What is copied: so many files, together and each of so many bytes. Tests alone set them.
+// What is copied: so many files, together and each of so many bytes. What a repository holds
+// is not; with that there may be more. Tests alone set them.
 var (
-	mostFiles       = 2000
-	mostBytes int64 = 64 << 20
-	mostOne   int64 = 16 << 20
+	mostFiles         = 2000
+	mostBytes   int64 = 64 << 20
+	mostOne     int64 = 16 << 20
+	mostTracked       = 50_000
 )
 
 // baseline is what was in the workspace at the last look, but for what is ignored. Lists
 // say what to look at: of a folder that is in the same list nothing has changed.
 type baseline struct {
 	copies *journal.Copies
-	lists  map[string]*workspace.Contents // by the workspace folder
+	stored map[string]*worktree.Stored    // by the workspace folder: what its repository holds
+	lists  map[string]*workspace.Contents // likewise
 	rules  map[string]string              // likewise: what says from afar what is ignored
 	files  map[workspace.Path]*held
+	most   int   // files
+	copied int   // files of these that are copied, and how many bytes
+	size   int64 // they have
 }
 
 // held is a file as it was, or a symbolic link.
 type held struct {
-	stamp  workspace.FileStamp
-	taken  time.Time // just before the stamp
-	link   string    // where it leads, if it is one
-	copied journal.Copy
-	why    string // there is no copy
+	stamp   workspace.FileStamp
+	taken   time.Time // just before the stamp
+	link    string    // where it leads, if it is one
+	content source    // of a file
+	why     string    // there is none
+}
+
+var (
+	errManyCopies  = errors.New("too much to copy")
+	errManyChanges = errors.New("too many changes")
+)
+
+// source is what is in a file: a journal.Copy or a worktree.Blob. Two that are equal are the same.
+type source interface {
+	Open() (io.ReadCloser, error)
+	Read() ([]byte, error)
 }
 
 func (b *baseline) forget() {
+	b.close()
 	b.lists, b.rules, b.files = map[string]*workspace.Contents{}, map[string]string{}, map[workspace.Path]*held{}
+	b.stored, b.most, b.copied, b.size = map[string]*worktree.Stored{}, mostFiles, 0, 0
 	if b.copies != nil {
 		b.copies.Clear() //nolint:errcheck // then it is longer than it need be
+	}
+}
+
+// close closes the repositories, which are opened again when they are needed.
+func (b *baseline) close() {
+	for _, s := range b.stored {
+		s.Close()
 	}
 }
 
@@ -91,10 +119,13 @@ func (b *baseline) look(ctx context.Context, c *Committer, first bool) (out find
 // list lists the workspace folders, unless there is too much in them together. One that
 // may have very much in it is not listed whole.
 func (b *baseline) list(ctx context.Context, c *Committer, roots []workspace.Path) (out []*workspace.Contents, err error) {
-	files, size := 0, int64(0)
+	files := 0
 	for _, root := range roots {
 		if b.lists[root.Abs()] == nil {
-			if _, err := root.List(ctx, workspace.WalkOptions{}, false, 2*mostFiles); err != nil {
+			if b.stored[root.Abs()] = worktree.NewStored(root.Abs()); b.stored[root.Abs()].Open() == nil {
+				b.most = mostTracked
+			}
+			if _, err := root.List(ctx, workspace.WalkOptions{}, false, 2*b.most); err != nil {
 				return nil, err
 			}
 		}
@@ -107,10 +138,7 @@ func (b *baseline) list(ctx context.Context, c *Committer, roots []workspace.Pat
 			if !e.Type.IsDir() {
 				files++
 			}
-			if e.Size <= mostOne {
-				size += e.Size
-			}
-			if files > mostFiles || size > mostBytes {
+			if files > b.most {
 				return workspace.ErrTooMany
 			}
 			return nil
@@ -128,13 +156,15 @@ func (b *baseline) compare(ctx context.Context, c *Committer, out *findings, roo
 		return err
 	}
 	defer reader.Close()
-	l := &looking{baseline: b, workspace: c.Documents.Workspace(), reader: reader, old: b.lists[root.Abs()], found: out, seen: map[workspace.Path]bool{}}
+	l := &looking{baseline: b, workspace: c.Documents.Workspace(), reader: reader, old: b.lists[root.Abs()], found: out, seen: map[workspace.Path]bool{}, repository: b.stored[root.Abs()]}
 	if err := l.folder(ctx, list); err != nil {
 		return err
 	}
 	for p := range b.files {
 		if p.Top() == root && !l.seen[p] {
-			l.file(p, nil)
+			if err := l.file(p, nil); err != nil {
+				return err
+			}
 		}
 	}
 	rules := root.RulesAround() + list.Facts().RulesWithin()
@@ -151,6 +181,8 @@ type looking struct {
 	old       *workspace.Contents // of the whole workspace folder; nil: there was none
 	found     *findings
 	seen      map[workspace.Path]bool
+
+	repository *worktree.Stored
 }
 
 // folder looks at what is in a folder. What is in the same list as before is as it was.
@@ -166,7 +198,9 @@ func (l *looking) folder(ctx context.Context, c *workspace.Contents) error {
 		case e.Type.IsDir() || IsTemp(e.Name):
 		default:
 			if l.seen[p] = true; old != c {
-				l.file(p, e)
+				if err := l.file(p, e); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -182,19 +216,23 @@ func (l *looking) before(dir workspace.Path) (*workspace.Contents, bool) {
 }
 
 // file looks at a file, or a link. What is in no list any more is nil.
-func (l *looking) file(p workspace.Path, listed *workspace.Listed) {
+func (l *looking) file(p workspace.Path, listed *workspace.Listed) error {
 	if p.Top().HasOthers() {
 		if place, ok := l.workspace.Place(p.Abs()); !ok || place != p {
-			return // it is of a workspace folder within this one
+			return nil // it is of a workspace folder within this one
 		}
 	}
 	d := difference{path: p, was: l.files[p]}
 	d.is = l.take(p, listed, d.was)
-	if l.files[p] = d.is; listed == nil || d.is == nil {
-		delete(l.files, p)
+	l.put(p, nil)
+	if listed != nil {
+		l.put(p, d.is)
 	}
-	if d.isNone() {
-		return
+	switch {
+	case l.copied > mostFiles, l.size > mostBytes:
+		return errManyCopies
+	case l.old == nil, d.isNone():
+		return nil
 	}
 	for dir := p.Dir(); d.was == nil && !dir.IsRoot(); dir = dir.Dir() {
 		if _, there := l.before(dir); there {
@@ -202,7 +240,23 @@ func (l *looking) file(p workspace.Path, listed *workspace.Listed) {
 		}
 		d.made = slices.Insert(d.made, 0, dir.Abs())
 	}
-	l.found.all = append(l.found.all, d)
+	if l.found.all = append(l.found.all, d); len(l.found.all) > mostFiles {
+		return errManyChanges
+	}
+	return nil
+}
+
+// put has is in the place of what was there, nil for nothing.
+func (b *baseline) put(p workspace.Path, is *held) {
+	if was := b.files[p]; was.isCopied() {
+		b.copied, b.size = b.copied-1, b.size-was.stamp.Size
+	}
+	if is.isCopied() {
+		b.copied, b.size = b.copied+1, b.size+is.stamp.Size
+	}
+	if b.files[p] = is; is == nil {
+		delete(b.files, p)
+	}
 }
 
 // take looks at an entry, and copies it unless it is as it was. What is in no list any more
@@ -259,9 +313,16 @@ func (l *looking) copy(p workspace.Path, was, is *held) {
 			is.why = "(it is too large)"
 			return
 		}
+		if l.isStored(p, was, is) {
+			return
+		}
 		data, stamp, err := l.reader.Read(p, mostOne)
-		if err == nil {
-			is.copied, err = l.keep(data, was)
+		switch {
+		case err != nil:
+		case was.holds(data):
+			is.content = was.content
+		default:
+			is.content, err = l.copies.Add(data)
 		}
 		if err != nil {
 			is.why = "(it could not be copied)"
@@ -274,17 +335,40 @@ func (l *looking) copy(p workspace.Path, was, is *held) {
 	is.why = "(it keeps changing)"
 }
 
-// keep gives the copy that there is, if it has the same content.
-func (l *looking) keep(data []byte, was *held) (journal.Copy, error) {
-	if was != nil && was.isCopied() {
-		if old, err := was.copied.Read(); err == nil && bytes.Equal(old, data) {
-			return was.copied, nil
+// isStored: a repository holds the content.
+func (l *looking) isStored(p workspace.Path, was, is *held) bool {
+	blob, ok := l.repository.Find(p.Rel(), is.stamp.Size, time.Unix(0, is.stamp.Modified))
+	if !ok {
+		return false
+	}
+	is.content = blob
+	if was.hasContent() && was.content != is.content {
+		if data, err := is.content.Read(); err == nil && was.holds(data) {
+			is.content = was.content
 		}
 	}
-	return l.copies.Add(data)
+	return true
 }
 
-func (h *held) isCopied() bool { return h.why == "" && h.link == "" }
+// holds: this is what is in it.
+func (h *held) holds(data []byte) bool {
+	if !h.hasContent() {
+		return false
+	}
+	old, err := h.content.Read()
+	return err == nil && bytes.Equal(old, data)
+}
+
+func (h *held) hasContent() bool { return h != nil && h.why == "" && h.link == "" }
+
+// isCopied: no repository holds it.
+func (h *held) isCopied() bool {
+	if !h.hasContent() {
+		return false
+	}
+	_, ok := h.content.(journal.Copy)
+	return ok
+}
 
 // isNone: nothing is different.
 func (d difference) isNone() bool {
@@ -294,7 +378,7 @@ func (d difference) isNone() bool {
 	if d.was.why != "" || d.is.why != "" {
 		return d.was.stamp == d.is.stamp
 	}
-	return d.was.link == d.is.link && d.was.copied == d.is.copied && d.was.stamp.Mode == d.is.stamp.Mode
+	return d.was.link == d.is.link && d.was.content == d.is.content && d.was.stamp.Mode == d.is.stamp.Mode
 }
 
 // why it cannot be put into the journal, "" if it can.
@@ -302,6 +386,11 @@ func (d difference) why() string {
 	for _, h := range []*held{d.was, d.is} {
 		if h != nil && h.why != "" {
 			return h.why
+		}
+		if h.hasContent() && !h.isCopied() {
+			if _, err := h.content.Read(); err != nil {
+				return "(its repository does not have any more what was in it)"
+			}
 		}
 	}
 	return ""
@@ -320,17 +409,17 @@ func (h *held) state() *journal.State {
 	case h.link != "":
 		return &journal.State{Type: journal.TypeSymlink, Link: h.link}
 	}
-	return &journal.State{Type: journal.TypeFile, Mode: fs.FileMode(h.stamp.Mode), Open: h.copied.Open, Size: h.stamp.Size, Encoding: string(document.Binary)}
+	return &journal.State{Type: journal.TypeFile, Mode: fs.FileMode(h.stamp.Mode), Open: h.content.Open, Size: h.stamp.Size, Encoding: string(document.Binary)}
 }
 
 // hunks are the lines that differ, if both are text; then their states say so.
 func (d difference) hunks(before, after *journal.State) []diff.Hunk {
 	var texts [2]document.Content
 	for i, h := range []*held{d.was, d.is} {
-		if h == nil || !h.isCopied() {
+		if !h.hasContent() {
 			continue
 		}
-		data, err := h.copied.Read()
+		data, err := h.content.Read()
 		if err == nil {
 			texts[i], err = document.Decode(data, "")
 		}

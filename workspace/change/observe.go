@@ -16,8 +16,9 @@ import (
 	"pillion/workspace/journal"
 )
 
-// Observer keeps what is in a small workspace before a command runs, so that the journal can
-// have what it changes. Of a larger one it says that the journal has not. While several
+// Observer keeps what is in a workspace before a command runs, so that the journal can have
+// what it changes. What git holds it need not copy. Of a workspace with too much else it says
+// that the journal has not. While several
 // commands run nobody can tell which of them wrote a file: each change is with the one that
 // ends first, and in the journal once.
 type Observer struct {
@@ -123,6 +124,7 @@ func (c *Committer) Observe(ctx context.Context) *Observation {
 		if o.claims.begin(); time.Now().After(o.again) {
 			_, err := o.before.look(ctx, c, true)
 			o.why = o.without(err)
+			o.before.close()
 		}
 	}
 	c.claimUnsaved()
@@ -152,7 +154,12 @@ func (o *Observer) without(err error) string {
 		return ""
 	case errors.Is(err, workspace.ErrTooMany):
 		o.again = time.Now().Add(lookAgain)
-		err = fmt.Errorf("the workspace has more than %d files, or more than %d MiB; that much is not copied", mostFiles, mostBytes>>20)
+		err = fmt.Errorf("the workspace has more than %d files", o.before.most)
+	case errors.Is(err, errManyCopies):
+		o.again = time.Now().Add(lookAgain)
+		err = fmt.Errorf("the workspace has more than %d files, or %d MiB, that git does not have as they are; that much is not copied", mostFiles, mostBytes>>20)
+	case errors.Is(err, errManyChanges):
+		err = fmt.Errorf("it changed more than %d files", mostFiles)
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errors.New("the files could not be copied in time")
 	}
@@ -173,6 +180,7 @@ func (one *Observation) End(ctx context.Context, origin journal.Origin) string {
 	defer o.mu.Unlock()
 	o.running--
 	defer o.claims.end(time.Now(), o.running == 0)
+	defer o.before.close()
 	if o.why == "" {
 		c.claimUnsaved()
 		found, err := o.before.look(ctx, c, false)
@@ -244,7 +252,7 @@ func (s *observedSet) add(d difference) {
 	case before.Type != after.Type || d.was.link != d.is.link:
 		record(Delete, before, nil)
 		record(Create, nil, after)
-	case d.was.copied != d.is.copied:
+	case d.was.content != d.is.content:
 		record(Overwrite, before, after)
 	}
 	if len(hunks) > 0 {

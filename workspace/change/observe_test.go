@@ -250,7 +250,7 @@ func TestWhatIsNotKeptOfACommandIsSaid(t *testing.T) {
 		{func() { b.write("large", strings.Repeat("y", 1001)) }, "large (it is too large)"},
 		{func() { b.write("a.txt", "two\n") }, "a.txt (it has other names)"},
 		{func() { b.write(".gitignore", "\n") }, "ignored.o, which was ignored before, or is new"},
-		{func() { b.write("b.txt", strings.Repeat("z", 999)); b.write("c.txt", strings.Repeat("z", 999)) }, "the workspace has more than 8 files, or more than 0 MiB; that much is not copied"},
+		{func() { b.write("b.txt", strings.Repeat("z", 999)); b.write("c.txt", strings.Repeat("z", 999)) }, "the workspace has more than 8 files, or 0 MiB, that git does not have as they are; that much is not copied"},
 		{func() {}, "the workspace has more than 8 files"},
 		{func() { b.must(os.Remove(b.abs("b.txt"))) }, "the workspace has more than 8 files"},
 		{func() { b.must(os.Remove(b.abs("c.txt"))) }, ""},

@@ -1,6 +1,7 @@
-// Package worktree says how a repository's files, its index and its commits differ: Open, Status, Comparison, ChangesAt. A
-// Cache keeps what Status found out for as long as somebody tells of changes. Files are read below one folder and through no
-// link, and converted as git add would, without running anything. It prints nothing, and knows no history.
+// Package worktree says how a repository's files, its index and its commits differ: Open, Status, Comparison, ChangesAt. Stored
+// says which files it holds as they are. A Cache keeps what Status found out for as long as somebody tells of changes. Files are
+// read below one folder and through no link, and converted as git add would, without running anything. It prints nothing, and
+// knows no history.
 //
 // go-git does not do it, v5.19.3 measured on 10,000 files and 5,500 commits, its time to ours:
 //

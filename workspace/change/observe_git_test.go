@@ -1,0 +1,208 @@
+package change
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newTracked is an observed workspace with a repository of many files, and room for few copies.
+func newTracked(t *testing.T) *bench {
+	files, bytes, again := mostFiles, mostBytes, lookAgain
+	t.Cleanup(func() { mostFiles, mostBytes, lookAgain = files, bytes, again })
+	mostFiles, mostBytes, lookAgain = 8, 2000, 0
+	b := newObserved(t)
+	for n := range 40 {
+		b.write(fmt.Sprintf("many/%02d.txt", n), fmt.Sprintf("%d\n", n))
+	}
+	b.write("tool.sh", "#!/bin/sh\n")
+	b.write("large.bin", strings.Repeat("\x00", 3000))
+	b.git("init", "-q", "-b", "main")
+	b.git("config", "user.name", "t")
+	b.git("config", "user.email", "t@t")
+	b.committed()
+	return b
+}
+
+// committed commits all, so that the index vouches for it.
+func (b *bench) committed() {
+	b.git("add", "-A")
+	b.git("commit", "-q", "-m", "one")
+	b.age()
+}
+
+// age has the files be older than the index, which vouches only for those. Git looks at
+// whole seconds: each time they are older.
+func (b *bench) age() {
+	names := strings.Fields(b.git("ls-files"))
+	old := time.Now()
+	for _, name := range names {
+		info, err := os.Stat(b.abs(name))
+		if b.must(err); info.ModTime().Before(old) {
+			old = info.ModTime()
+		}
+	}
+	old = old.Add(-time.Hour)
+	for _, name := range names {
+		b.must(os.Chtimes(b.abs(name), old, old))
+	}
+	b.git("update-index", "--refresh")
+}
+
+func (b *bench) git(args ...string) string {
+	b.t.Helper()
+	command := exec.Command("git", append([]string{"-C", b.dir}, args...)...)
+	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	out, err := command.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (b *bench) files() string {
+	all := b.all()
+	lines := strings.SplitAfter(all, "\n")
+	var out strings.Builder
+	for _, l := range lines {
+		if !strings.HasPrefix(l, "/.git") && !strings.HasPrefix(l, " ") {
+			out.WriteString(l)
+		}
+	}
+	return out.String()
+}
+
+func TestWhatGitHoldsIsNotCopied(t *testing.T) {
+	b := newTracked(t)
+	b.write("many/01.txt", "not committed\n")
+	b.write("untracked.txt", "one\n")
+	before := b.files()
+	unkept := b.command("c", func() {
+		b.write("many/00.txt", "changed\n")
+		b.write("many/01.txt", "changed too\n")
+		b.must(os.Remove(b.abs("many/02.txt")))
+		b.must(os.Chmod(b.abs("tool.sh"), 0o755))
+		b.write("untracked.txt", "two\n")
+		b.must(os.Remove(b.abs("large.bin")))
+		b.git("add", "-A")
+		b.git("commit", "-q", "-m", "two")
+	})
+	after := b.files()
+	if unkept != "" {
+		t.Errorf("not in the journal: %s", unkept)
+	}
+	b.wantKept("c", "delete large.bin +0 -0", "overwrite many/00.txt +1 -1", "overwrite many/01.txt +1 -1", "delete many/02.txt +0 -1",
+		"change_mode tool.sh +0 -0", "overwrite untracked.txt +1 -1")
+	if b.Observer.before.copied > 8 || len(b.Observer.before.files) < 40 {
+		t.Errorf("%d copied of %d files", b.Observer.before.copied, len(b.Observer.before.files))
+	}
+	for _, want := range []string{before, after} {
+		call := map[string]string{before: "c", after: "revert of c"}[want]
+		if r := b.revertCall(call); len(r.Conflicts) > 0 {
+			t.Errorf("conflicts: %v", r.Reasons)
+		}
+		if got := b.files(); got != want {
+			t.Errorf("after the revert of %s it is\n%s\nwant\n%s", call, got, want)
+		}
+	}
+}
+
+// TestABranchIsSwitched by a command: what comes and goes is in the repository.
+func TestABranchIsSwitched(t *testing.T) {
+	b := newTracked(t)
+	b.git("checkout", "-q", "-b", "other")
+	b.write("many/00.txt", "other\n")
+	b.write("only.txt", "other\n")
+	b.must(os.Remove(b.abs("many/01.txt")))
+	b.committed()
+	before := b.files()
+	b.command("c", func() { b.git("checkout", "-q", "main"); b.age() })
+	b.wantKept("c", "overwrite many/00.txt +1 -1", "create many/01.txt +1 -0", "delete only.txt +0 -1")
+	b.command("back", func() { b.git("checkout", "-q", "other"); b.age() })
+	if got := b.files(); got != before {
+		t.Errorf("on the branch again it is\n%s\nwant\n%s", got, before)
+	}
+	b.wantKept("back", "overwrite many/00.txt +1 -1", "delete many/01.txt +0 -1", "create only.txt +1 -0")
+	for range 2 {
+		b.revertCall("back")
+		b.revertCall("c")
+	}
+}
+
+// TestWhatGitStoresOtherwiseIsCopied: a file may differ from what the repository holds of it.
+func TestWhatGitStoresOtherwiseIsCopied(t *testing.T) {
+	b := newTracked(t)
+	b.write(".gitattributes", "crlf.txt eol=crlf\n*.up filter=up\nident.txt ident\n*.utf16 working-tree-encoding=UTF-16LE\n")
+	b.git("config", "filter.up.clean", "tr a-z A-Z")
+	b.git("config", "filter.up.smudge", "tr A-Z a-z")
+	contents := map[string]string{"crlf.txt": "one\r\ntwo\r\n", "lower.up": "lower\n", "ident.txt": "$Id: 0000000000000000000000000000000000000000 $\n", "wide.utf16": "a\x00b\x00"}
+	for name, text := range contents {
+		b.write(name, text)
+	}
+	b.write("same.txt", "the same in the index\n")
+	b.committed()
+	unkept := b.command("c", func() {
+		for name := range contents {
+			b.must(os.Remove(b.abs(name)))
+		}
+		b.must(os.Remove(b.abs("same.txt")))
+	})
+	if unkept != "" {
+		t.Errorf("not in the journal: %s", unkept)
+	}
+	b.revertCall("c")
+	contents["same.txt"] = "the same in the index\n"
+	for name, text := range contents {
+		data, err := os.ReadFile(b.abs(name))
+		if b.must(err); !bytes.Equal(data, []byte(text)) {
+			t.Errorf("%s is %q, and was %q", name, data, text)
+		}
+	}
+}
+
+// TestTheIndexIsNotBelieved where it does not know, or claims what is not so.
+func TestTheIndexIsNotBelieved(t *testing.T) {
+	b := newTracked(t)
+	b.write("kept.txt", "committed\n")
+	b.committed()
+	info, err := os.Stat(b.abs("kept.txt"))
+	b.must(err)
+	b.write("kept.txt", "unspoken!\n") // of the same size, and as old
+	b.must(os.Chtimes(b.abs("kept.txt"), info.ModTime(), info.ModTime()))
+	b.git("update-index", "--assume-unchanged", "kept.txt")
+	b.command("c", func() { b.write("kept.txt", "by a command\n") })
+	b.revertCall("c")
+	b.want("kept.txt", "unspoken!\n")
+}
+
+// TestAnObjectThatACommandDestroys is said to be lost, and everything else is kept.
+func TestAnObjectThatACommandDestroys(t *testing.T) {
+	b := newTracked(t)
+	b.write("staged.txt", "staged alone\n")
+	b.git("add", "-A")
+	b.age()
+	unkept := b.command("c", func() {
+		b.git("rm", "-q", "--cached", "staged.txt")
+		b.git("prune", "--expire=now")
+		b.write("staged.txt", "by a command\n")
+		b.write("many/00.txt", "changed\n")
+	})
+	if want := "of what it changed these are not in the journal: staged.txt (its repository does not have any more what was in it)"; unkept != want {
+		t.Errorf("it says %q, want %q", unkept, want)
+	}
+	b.wantKept("c", "overwrite many/00.txt +1 -1")
+}
+
+func TestManyChangesOfACommandAreSaid(t *testing.T) {
+	b := newTracked(t)
+	got := b.command("c", func() { b.must(os.RemoveAll(b.abs("many"))) })
+	if want := notKept + "it changed more than 8 files"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	b.command("next", func() { b.write("tool.sh", "other\n") })
+	b.wantKept("next", "overwrite tool.sh +1 -1")
+}
