@@ -47,9 +47,6 @@ ride('a row leads to its request, then to its diff, its output or its file', fil
   await window.tab('count.sh').waitFor();
   await window.rest();
   await window.screenshot('activity');
-  await window.command('Preferences: Toggle between Light/Dark Themes');
-  await window.page.locator('.monaco-workbench.vs-dark').waitFor();
-  await window.screenshot('activity-dark');
 });
 
 ride('a change of several files opens in one editor', files, async (it) => {

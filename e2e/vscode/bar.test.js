@@ -14,7 +14,7 @@ ride('a change is rejected and approved by the links above it; their tips name t
   assert.deepEqual(await dialog.links(), ['Approve', 'Reject', 'Reject with Reason…', 'Approve and Remember…']);
   assert.match(await dialog.link('Approve').getAttribute('title') ?? '', /\(Ctrl\+K Y\)/);
   await window.rest();
-  await window.inBothThemes('bar-diff');
+  await window.screenshot('bar-diff');
   await dialog.follow('Reject');
   assert.equal((await first).isError, true);
   const second = agent.call('edit_file', edit);
@@ -30,7 +30,7 @@ ride('a command is approved by the link on top of its page', files, async (it) =
   const dialog = await (await window.dialog('Run a command?')).drawn();
   await eventually('the links are there', async () => (await dialog.links()).includes('Edit Command…'));
   await window.rest();
-  await window.inBothThemes('bar-command');
+  await window.screenshot('bar-command');
   await dialog.follow('Approve');
   assert.equal((await call).isError, false);
 });

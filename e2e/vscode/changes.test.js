@@ -150,7 +150,7 @@ ride('each turn has the name of its prompt; the files go back to before one, wit
     const rows = (await window.changes()).join('\n');
     return /\d\d:\d\d And the end\s*1 change · Claude Code/.test(rows) && /\d\d:\d\d Now make it about tea instead, please, and put what I need…\s*2 changes[^]*Write the second line of the poem/.test(rows);
   });
-  await window.inBothThemes('turns');
+  await window.screenshot('turns');
   const row = window.page.locator('.monaco-list-row', { hasText: 'Now make it about tea' }).first();
   await row.hover();
   await row.getByRole('button', { name: 'Restore to Here…' }).click();

@@ -76,6 +76,11 @@ export class CodeServer {
     fs.writeFileSync(path.join(this.#sandbox.root, 'vscode/Machine/settings.json'), JSON.stringify(settings));
   }
 
+  /** Has the window drawn in a theme. @param {string} theme */
+  paint(theme) {
+    fs.writeFileSync(path.join(this.#sandbox.root, 'vscode/User/settings.json'), JSON.stringify({ ...quiet, 'workbench.colorTheme': theme }));
+  }
+
   /** Where a window on a folder is opened. @param {string} folder */
   url(folder) {
     return `${this.#address}?folder=${encodeURIComponent(folder)}`;

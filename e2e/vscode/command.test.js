@@ -188,7 +188,7 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
     await dialog.tab.click();
     return /3\. Ask me first[^]*You edited this/.test(await dialog.pageText());
   });
-  await window.inBothThemes('plan-edited');
+  await window.screenshot('plan-edited');
   await dialog.press('Approve');
   const { structured } = await call;
   assert.equal(structured.approved, true);

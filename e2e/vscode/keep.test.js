@@ -24,7 +24,7 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   const badge = window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'clock.py' }).locator('.monaco-icon-label[aria-label*="Changed by Claude Code, not accepted yet"]');
   await badge.waitFor();
   await window.rest();
-  await window.inBothThemes('keep-blocks');
+  await window.screenshot('keep-blocks');
   await window.focus('clock.py');
   await window.press('Control+Home');
   for (const [at] of edits.entries()) {
@@ -45,7 +45,7 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   const both = await window.dialog(/^Before ↔ now: .*\(2 files\)/);
   await eventually('each file has its links', async () => (await both.links()).filter((title) => title === 'Keep File').length === 2);
   await window.rest();
-  await window.inBothThemes('keep-turn');
+  await window.screenshot('keep-turn');
   await both.link('Keep File').first().click();
   await eventually('a file that is kept has no links', async () => (await both.links()).filter((title) => title === 'Keep File').length === 1);
   await both.link('Undo File…').click();

@@ -163,7 +163,7 @@ ride('a patch of two files, some of its hunks approved: the files hold exactly t
   await eventually('the links are there', async () => (await both.links()).filter((title) => title === 'Leave Out').length === 5);
   await eventually('both were seen', async () => !(await window.boxes()).some((row) => /not seen yet/.test(row)));
   await window.rest();
-  await window.inBothThemes('stack');
+  await window.screenshot('stack');
   await window.chooseHunks(both);
   await ticks(window, 5, 5);
   await window.tick('tea.py');

@@ -36,10 +36,6 @@ ride('approved always in this folder: no other agent asks for it, also after a r
   await eventually('the view has all', async () => /This workspace.*cat words\.txt.*another.*file_changes/.test((await listed()).join(' ')));
   await window.rest();
   await window.screenshot('rules');
-  await window.command('Preferences: Toggle between Light/Dark Themes');
-  await window.page.locator('.monaco-workbench.vs-dark').waitFor();
-  await window.rest();
-  await window.screenshot('rules-dark');
   await window.pressInView('cat words.txt', 'Forget', 'Rules');
   await eventually('it is gone', async () => !/cat words/.test((await listed()).join(' ')));
   await window.pressInView('file_changes', 'Forget', 'Rules');

@@ -69,10 +69,6 @@ ride('sessions: one is paused and resumed, its mode changed, and it is ended', c
   assert.equal((await agent.call('list_files', {})).isError, true);
   await window.rest();
   await window.screenshot('sessions');
-  await window.command('Preferences: Toggle between Light/Dark Themes');
-  await window.page.locator('.monaco-workbench.vs-dark').waitFor();
-  await window.rest();
-  await window.screenshot('sessions-dark');
   await window.pressInView('cook', 'Resume', 'Sessions');
   await stands(/cook ?Ask · 4 calls, 1 rejected · since/);
 

@@ -9,10 +9,16 @@ import { eventually, patience } from '../rig/expect.js';
 
 /** @typedef {import('playwright-core').Page} Page @typedef {import('playwright-core').Locator} Locator */
 
+/** With `THEMES=all` a screenshot is taken in each, by the name that VS Code gives it and the class that it draws; the last is the default. */
+const themes = [['-dark', 'Default Dark Modern', '.vs-dark'], ['-hc-dark', 'Default High Contrast', '.hc-black'], ['-hc-light', 'Default High Contrast Light', '.hc-light'], ['', 'Default Light Modern', '.vs']];
+
 export class Workbench {
-  /** @param {Page} page */
-  constructor(page) {
+  #server;
+
+  /** @param {Page} page @param {import('./code-server.js').CodeServer} server */
+  constructor(page, server) {
     this.page = page;
+    this.#server = server;
   }
 
   /** A window that remembers nothing of another. @param {import('playwright-core').BrowserContext} browser
@@ -23,7 +29,7 @@ export class Workbench {
     await (await browser.newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: server.origin, storageTypes: 'cookies,indexeddb,local_storage,service_workers' });
     await page.goto(server.url(folder));
     await page.locator('.monaco-workbench .explorer-folders-view .monaco-list-row').first().waitFor();
-    return new Workbench(page);
+    return new Workbench(page, server);
   }
 
   /** Opens a file of the project by name and puts the cursor into it. @param {string} name */
@@ -321,22 +327,17 @@ export class Workbench {
     await eventually('nothing comes up beside the mouse', async () => (await this.page.locator('.monaco-hover:visible').count()) === 0);
   }
 
-  /** Saves what is on the screen as a build artefact. @param {string} name */
+  /** Saves what is on the screen as a build artefact; in each theme, if that is asked for. @param {string} name */
   async screenshot(name) {
     fs.mkdirSync(artifacts, { recursive: true });
-    await this.page.screenshot({ path: path.join(artifacts, `${name}.png`) });
-  }
-
-  /** The same in the theme that is set, which is light, and in the dark one. @param {string} name */
-  async inBothThemes(name) {
-    const dark = this.page.locator('.monaco-workbench.vs-dark');
-    await this.screenshot(name);
-    await this.command('Preferences: Toggle between Light/Dark Themes');
-    await dark.waitFor();
-    await this.rest();
-    await this.screenshot(`${name}-dark`);
-    await this.command('Preferences: Toggle between Light/Dark Themes');
-    await dark.waitFor({ state: 'detached' });
+    const picture = (/** @type {string} */ suffix) => this.page.screenshot({ path: path.join(artifacts, `${name}${suffix}.png`) });
+    await picture('');
+    if (process.env.THEMES !== 'all') return;
+    for (const [suffix, theme, drawn] of themes) {
+      this.#server.paint(theme);
+      await this.page.locator(`.monaco-workbench${drawn}`).waitFor();
+      if (suffix !== '') await picture(suffix);
+    }
   }
 
   /** Closes the window without a word to VS Code, as a browser tab is closed. */
