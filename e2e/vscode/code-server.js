@@ -15,6 +15,7 @@ const quiet = {
   'extensions.autoUpdate': false,
   'git.openRepositoryInParentFolders': 'never',
   'terminal.integrated.gpuAcceleration': 'off', // drawn as elements, which can be read
+  'window.autoDetectColorScheme': process.env.THEMES === 'all',
 };
 
 /** A window that vanished without a goodbye counts as closed after this many seconds. */
@@ -74,11 +75,6 @@ export class CodeServer {
   /** Writes the settings of this machine, as the user would. @param {Record<string, unknown>} settings */
   set(settings) {
     fs.writeFileSync(path.join(this.#sandbox.root, 'vscode/Machine/settings.json'), JSON.stringify(settings));
-  }
-
-  /** Has the window drawn in a theme. @param {string} theme */
-  paint(theme) {
-    fs.writeFileSync(path.join(this.#sandbox.root, 'vscode/User/settings.json'), JSON.stringify({ ...quiet, 'workbench.colorTheme': theme }));
   }
 
   /** Where a window on a folder is opened. @param {string} folder */

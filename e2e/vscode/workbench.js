@@ -9,16 +9,18 @@ import { eventually, patience } from '../rig/expect.js';
 
 /** @typedef {import('playwright-core').Page} Page @typedef {import('playwright-core').Locator} Locator */
 
-/** With `THEMES=all` a screenshot is taken in each, by the name that VS Code gives it and the class that it draws; the last is the default. */
-const themes = [['-dark', 'Default Dark Modern', '.vs-dark'], ['-hc-dark', 'Default High Contrast', '.hc-black'], ['-hc-light', 'Default High Contrast Light', '.hc-light'], ['', 'Default Light Modern', '.vs']];
+/** With `THEMES=all` a screenshot is taken in each: what the system asks for, and the class that VS Code then draws. The last is the default. */
+const themes = /** @type {const} */ ([
+  { suffix: '-dark', drawn: 'vs-dark', colorScheme: 'dark', forcedColors: 'none' },
+  { suffix: '-hc-dark', drawn: 'hc-black', colorScheme: 'dark', forcedColors: 'active' },
+  { suffix: '-hc-light', drawn: 'hc-light', colorScheme: 'light', forcedColors: 'active' },
+  { suffix: '', drawn: 'vs', colorScheme: 'light', forcedColors: 'none' },
+]);
 
 export class Workbench {
-  #server;
-
-  /** @param {Page} page @param {import('./code-server.js').CodeServer} server */
-  constructor(page, server) {
+  /** @param {Page} page */
+  constructor(page) {
     this.page = page;
-    this.#server = server;
   }
 
   /** A window that remembers nothing of another. @param {import('playwright-core').BrowserContext} browser
@@ -29,7 +31,7 @@ export class Workbench {
     await (await browser.newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: server.origin, storageTypes: 'cookies,indexeddb,local_storage,service_workers' });
     await page.goto(server.url(folder));
     await page.locator('.monaco-workbench .explorer-folders-view .monaco-list-row').first().waitFor();
-    return new Workbench(page, server);
+    return new Workbench(page);
   }
 
   /** Opens a file of the project by name and puts the cursor into it. @param {string} name */
@@ -333,9 +335,9 @@ export class Workbench {
     const picture = (/** @type {string} */ suffix) => this.page.screenshot({ path: path.join(artifacts, `${name}${suffix}.png`) });
     await picture('');
     if (process.env.THEMES !== 'all') return;
-    for (const [suffix, theme, drawn] of themes) {
-      this.#server.paint(theme);
-      await this.page.locator(`.monaco-workbench${drawn}`).waitFor();
+    for (const { suffix, drawn, ...media } of themes) {
+      await this.page.emulateMedia(media);
+      await this.page.locator(`.monaco-workbench.${drawn}`).waitFor();
       if (suffix !== '') await picture(suffix);
     }
   }
