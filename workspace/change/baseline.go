@@ -80,6 +80,7 @@ func (b *baseline) close() {
 // findings are what a look found different.
 type findings struct {
 	all      []difference
+	unasked  bool // nobody asks for differences
 	ignoring bool // other things may be ignored now: what is in no list may have been there
 }
 
@@ -90,8 +91,8 @@ type difference struct {
 	made    []string // folders on the way to it that are new, outermost first
 }
 
-// look brings the baseline up to date and gives what is different now. At first there need
-// not be any yet.
+// look brings the baseline up to date and gives what is different now. At first, before a
+// command, there need not be any yet, and what is different is not its doing.
 func (b *baseline) look(ctx context.Context, c *Committer, first bool) (out findings, err error) {
 	if b.copies == nil {
 		if b.copies, err = c.Journal.Store.Copies(); err != nil {
@@ -106,6 +107,7 @@ func (b *baseline) look(ctx context.Context, c *Committer, first bool) (out find
 	if first && (isNew || b.copies.Size() > 2*mostBytes) {
 		b.forget()
 	}
+	out.unasked = first
 	lists, err := b.list(ctx, c, roots)
 	for i := 0; err == nil && i < len(roots); i++ {
 		if list := lists[i]; b.lists[roots[i].Abs()] != list {
@@ -122,8 +124,9 @@ func (b *baseline) list(ctx context.Context, c *Committer, roots []workspace.Pat
 	files := 0
 	for _, root := range roots {
 		if b.lists[root.Abs()] == nil {
-			if b.stored[root.Abs()] = worktree.NewStored(root.Abs()); b.stored[root.Abs()].Open() == nil {
-				b.most = mostTracked
+			b.stored[root.Abs()] = worktree.NewStored(root.Abs())
+			if _, watched := c.Observer.Told(ctx); watched && b.stored[root.Abs()].Open() == nil {
+				b.most = mostTracked // else each look would be at all of them
 			}
 			if _, err := root.List(ctx, workspace.WalkOptions{}, false, 2*b.most); err != nil {
 				return nil, err
@@ -231,7 +234,7 @@ func (l *looking) file(p workspace.Path, listed *workspace.Listed) error {
 	switch {
 	case l.copied > mostFiles, l.size > mostBytes:
 		return errManyCopies
-	case l.old == nil, d.isNone():
+	case l.found.unasked, d.isNone():
 		return nil
 	}
 	for dir := p.Dir(); d.was == nil && !dir.IsRoot(); dir = dir.Dir() {
