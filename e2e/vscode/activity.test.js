@@ -23,7 +23,7 @@ ride('a row leads to its request, then to its diff, its output or its file', fil
   await window.openRow('Edit greet.py', 'Activity');
   await (await window.dialog(/greet\.py.*proposes/)).press('Approve');
   assert.equal((await change).isError, false);
-  await says(/Edit greet\.py ?greet\.py \+1 −1 · \d\d:\d\d/);
+  await says(/Edit greet\.py ?\+1 −1 · \d\d:\d\d/);
 
   await window.openRow('Edit greet.py', 'Activity');
   const diff = await window.dialog(/greet\.py: changed by cook, \d\d:\d\d/);

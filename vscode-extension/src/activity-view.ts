@@ -1,7 +1,7 @@
 // The view “Activity”: what the agents did lately, newest first. A click opens what a call is about.
 
 import { Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, type TreeDataProvider, window } from "vscode";
-import { type Activity, duration, opens } from "./activity";
+import { type Activity, duration, opens, outcomeOf } from "./activity";
 import { showCalls } from "./activity-commands";
 import type { ActivityChanged } from "./activity-protocol";
 import { short, visible } from "./escape";
@@ -45,7 +45,7 @@ export class ActivityView implements TreeDataProvider<ActivityChanged>, Disposab
   getTreeItem(entry: ActivityChanged): TreeItem {
     const { state, problem } = entry;
     const title = short(entry.title || entry.tool, 100);
-    const outcome = state === "waiting" ? "waiting for you" : entry.summary === entry.title ? "" : short(entry.summary, 120);
+    const outcome = state === "waiting" ? "waiting for you" : short(outcomeOf(entry), 120);
     const item = new TreeItem(title);
     item.id = `${entry.sessionId}\n${entry.callId}`;
     item.contextValue = `call${this.journal.revertible(entry.callId) ? ".revertible" : ""}${problem ? ".problem" : ""}`;

@@ -45,6 +45,16 @@ export function opens({ state, shows, path }: ActivityChanged): string | undefin
   return shown ?? (path === undefined ? undefined : "Click to open the file");
 }
 
+/** What came of it, without the name that the title ends with, which stands before it. */
+export function outcomeOf({ title, summary }: { title: string; summary: string }): string {
+  if (summary === title) {
+    return "";
+  }
+  const name = title.slice(title.lastIndexOf(" ") + 1);
+  const [rest] = summary.startsWith(name) ? (/(?<=^[,:]? )\S.*/.exec(summary.slice(name.length)) ?? []) : [];
+  return rest ?? summary;
+}
+
 /** `0.4 s`, `12 s`, `3 min`; nothing below a tenth of a second. */
 export function duration(ms: number): string {
   if (!(ms >= 100)) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Activity, activityLimit, duration, opens } from "../../src/activity";
+import { Activity, activityLimit, duration, opens, outcomeOf } from "../../src/activity";
 import type { ActivityChanged } from "../../src/activity-protocol";
 
 function entry(callId: string, state: ActivityChanged["state"]): ActivityChanged {
@@ -36,6 +36,19 @@ test("when the sidecar ends, what ran has failed", () => {
 
 test("durations are as exact as they matter", () => {
   assert.deepEqual([3, 420, 9949, 12_300, 600_000].map(duration), ["", "0.4 s", "9.9 s", "12 s", "10 min"]);
+});
+
+test("what came of a call does not say its name again", () => {
+  const rows: [string, string][] = [
+    ["Edit greet.py", "greet.py +1 −1"],
+    ["Read count.sh", "count.sh, 1 line"],
+    ["Edit file: words.txt", "words.txt: old_string was not found"],
+    ["Edit a.py", "a.pyx is a folder"],
+    ["Run make", "make"],
+    ["Delete notes.md", "deleted notes.md"],
+    ["Run make", "Run make"],
+  ];
+  assert.deepEqual(rows.map(([title, summary]) => outcomeOf({ title, summary })), ["+1 −1", "1 line", "old_string was not found", "a.pyx is a folder", "make", "deleted notes.md", ""]);
 });
 
 test("a click opens the request, then what the call came to, else its file", () => {
