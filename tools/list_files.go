@@ -152,14 +152,15 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 const fewFiles = 5000
 
 func (l *listing) answer(name string) *Answer {
-	if name == "" {
-		name = "."
+	summary := fmt.Sprintf("%d entries", l.count)
+	if name != "" {
+		summary = fault.Quote(name) + ", " + summary
 	}
 	a := &Answer{
 		Result:  listFilesResult(fmt.Appendf(l.out.files, `],"count":%d,"truncated":%t}`, l.count, l.truncated)),
 		Text:    l.out.text.String(),
 		rest:    "narrow it with path or pattern, or leave recursive out",
-		Summary: fmt.Sprintf("%s, %d entries", fault.Quote(name), l.count),
+		Summary: summary,
 	}
 	if l.count == 0 {
 		a.Text = "(nothing matches)"
