@@ -70,6 +70,7 @@ ride('the agent gives up while the user writes the message: what they wrote stay
   await window.press('Control+Home');
   await window.type('mine: ');
   await eventually('it is written', async () => (await window.text(own)).startsWith('mine: clock: pad the seconds'));
+  await eventually('it is taken', async () => (await window.tabs()).includes('Commit message'));
   await window.tab('Commit this?').click();
   await eventually('its page has it', async () => (await dialog.pageText()).includes('mine: clock'));
   giveUp.abort('the agent gave up');

@@ -36,8 +36,10 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   await editor.link('Undo').nth(1).click();
   await eventually('the lines are back, the others stay', async () => (await text()).includes('left -= 1') && await count('Undo') === 2);
   await window.press('Control+Home');
-  await editor.link('Keep').first().click();
-  await eventually('what is kept has no mark', async () => await count('Keep') === 1);
+  await eventually('what is kept has no mark', async () => { // a press in the moment in which VS Code draws the links anew is lost
+    if (await count('Keep') === 2) await editor.link('Keep').first().click();
+    return eventually('the link goes', async () => await count('Keep') === 1, 5000);
+  });
   await window.press('Control+z');
   await eventually('the undo is an edit like any other', async () => (await text()).includes('left = left - 1'));
 

@@ -49,8 +49,10 @@ ride('two agents at once: each is told its own answer', files, async (it) => {
 ride('an answer by key leaves the focus in an editor, and the oldest request comes to the front', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();
-  const calls = ['one.txt', 'two.txt', 'new.txt'].map((path) => agent.call('write_file', { path, content: 'NEW\n' }));
+  const write = (/** @type {string} */ path) => agent.call('write_file', { path, content: 'NEW\n' });
+  const calls = [write('one.txt')];
   await window.dialog(/one\.txt.*proposes/);
+  calls.push(write('two.txt'), write('new.txt'));
   await eventually('all wait', async () => /3 requests are waiting/.test(await window.status()));
   for (const name of ['two.txt', 'new.txt']) {
     await window.show(name);
