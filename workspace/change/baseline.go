@@ -50,11 +50,6 @@ type held struct {
 	why     string    // there is none
 }
 
-var (
-	errManyCopies  = errors.New("too much to copy")
-	errManyChanges = errors.New("too many changes")
-)
-
 // source is what is in a file: a journal.Copy or a worktree.Blob. Two that are equal are the same.
 type source interface {
 	Open() (io.ReadCloser, error)
@@ -90,6 +85,11 @@ type difference struct {
 	was, is *held
 	made    []string // folders on the way to it that are new, outermost first
 }
+
+var (
+	errManyCopies  = errors.New("too much to copy")
+	errManyChanges = errors.New("too many changes")
+)
 
 // look brings the baseline up to date and gives what is different now. At first, before a
 // command, there need not be any yet, and what is different is not its doing.
@@ -159,7 +159,7 @@ func (b *baseline) compare(ctx context.Context, c *Committer, out *findings, roo
 		return err
 	}
 	defer reader.Close()
-	l := &looking{baseline: b, workspace: c.Documents.Workspace(), reader: reader, old: b.lists[root.Abs()], found: out, seen: map[workspace.Path]bool{}, repository: b.stored[root.Abs()]}
+	l := &looking{baseline: b, workspace: c.Documents.Workspace(), reader: reader, old: b.lists[root.Abs()], found: out, seen: map[workspace.Path]bool{}}
 	if err := l.folder(ctx, list); err != nil {
 		return err
 	}
@@ -184,8 +184,6 @@ type looking struct {
 	old       *workspace.Contents // of the whole workspace folder; nil: there was none
 	found     *findings
 	seen      map[workspace.Path]bool
-
-	repository *worktree.Stored
 }
 
 // folder looks at what is in a folder. What is in the same list as before is as it was.
@@ -340,7 +338,7 @@ func (l *looking) copy(p workspace.Path, was, is *held) {
 
 // isStored: a repository holds the content.
 func (l *looking) isStored(p workspace.Path, was, is *held) bool {
-	blob, ok := l.repository.Find(p.Rel(), is.stamp.Size, time.Unix(0, is.stamp.Modified))
+	blob, ok := l.stored[p.Top().Abs()].Find(p.Rel(), is.stamp.Size, time.Unix(0, is.stamp.Modified))
 	if !ok {
 		return false
 	}

@@ -18,9 +18,8 @@ import (
 
 // Observer keeps what is in a workspace before a command runs, so that the journal can have
 // what it changes. What git holds it need not copy. Of a workspace with too much else it says
-// that the journal has not. While several
-// commands run nobody can tell which of them wrote a file: each change is with the one that
-// ends first, and in the journal once.
+// that the journal has not. While several commands run nobody can tell which of them wrote a
+// file: each change is with the one that ends first, and in the journal once.
 type Observer struct {
 	// List is what lies below a folder.
 	List func(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool) (*workspace.Contents, error)

@@ -129,10 +129,6 @@ func TestABranchIsSwitched(t *testing.T) {
 		t.Errorf("on the branch again it is\n%s\nwant\n%s", got, before)
 	}
 	b.wantKept("back", "overwrite many/00.txt +1 -1", "delete many/01.txt +0 -1", "create only.txt +1 -0")
-	for range 2 {
-		b.revertCall("back")
-		b.revertCall("c")
-	}
 }
 
 // TestWhatGitStoresOtherwiseIsCopied: a file may differ from what the repository holds of it.
@@ -197,6 +193,16 @@ func TestAnObjectThatACommandDestroys(t *testing.T) {
 		t.Errorf("it says %q, want %q", unkept, want)
 	}
 	b.wantKept("c", "overwrite many/00.txt +1 -1")
+}
+
+// TestATreeThatNobodyWatches is looked at whole before each command, so only a small one is.
+func TestATreeThatNobodyWatches(t *testing.T) {
+	b := newTracked(t)
+	b.Observer.Told = func(context.Context) (uint64, bool) { return 0, false }
+	got := b.command("c", func() { b.write("tool.sh", "other\n") })
+	if want := notKept + "the workspace has more than 8 files"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
 }
 
 func TestManyChangesOfACommandAreSaid(t *testing.T) {
