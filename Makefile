@@ -1,7 +1,7 @@
 # Every recipe is one command or one script. `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build try try-vscode try-nvim try-gateway test fuzz lint generate bench vsix release setup clean
+.PHONY: help build try try-vscode try-nvim try-gateway test rides fuzz lint generate bench vsix release setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,11 +21,14 @@ try-nvim: build ## the same in a real Neovim in this terminal
 try-gateway: build ## talk in this terminal to a scripted agent behind a gateway; IN=vscode or IN=nvim: in that editor
 	@node scripts/try-gateway.mjs $(if $(IN),--$(IN))
 
-test: ## everything that CI runs; the first run installs what it needs into a cache folder
+test: ## everything that a change waits for; the first run installs what it needs into a cache folder
 	@node scripts/check.mjs
 
+rides: ## all else that needs real editors and agents; ONLY=vscode/git, CHANGED=origin/main, REPEAT=20
+	@ONLY="$(ONLY)" CHANGED="$(CHANGED)" REPEAT="$(REPEAT)" node scripts/rides.mjs
+
 fuzz: ## the fuzz targets, five minutes each; FUZZ_TIME=1h for longer
-	@FUZZ_TIME=$${FUZZ_TIME:-5m} node scripts/check.mjs fuzz
+	@FUZZ_TIME=$${FUZZ_TIME:-5m} ONLY=fuzz node scripts/rides.mjs
 
 lint: ## formatting, vet, staticcheck, types, eslint and the freshness of generated files
 	@node scripts/check.mjs lint

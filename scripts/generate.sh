@@ -4,3 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 go generate ./...
 go run -buildvcs=false . tools --json | node vscode-extension/scripts/generate-tools.mjs
+node scripts/rides.mjs --table

@@ -75,7 +75,7 @@ function settle(name, { home, project }) {
 export function inTerminal(name, sandbox, url) {
   const { env } = launches[name](url, sandbox.home, '');
   settle(name, sandbox);
-  return { command: [program('agents', name)], env };
+  return { command: [program(`agent ${name}`, name)], env };
 }
 
 /** How each is started as a sub-agent, and where it writes in its home. @type {Record<'qwen' | 'gemini' | 'opencode', {args: string[], writable: string[], more?: object}>} */
@@ -97,7 +97,7 @@ export function asRunner(name, sandbox, url) {
   const { env } = launches[name](url, sandbox.home, '');
   for (const folder of writable) fs.mkdirSync(path.join(sandbox.home, folder), { recursive: true });
   const own = /** @type {{env?: object}} */ (more ?? {});
-  return { acp: [program('agents', name), ...args], writable: writable.map((folder) => `~/${folder}`), ...own, env: { ...env, ...own.env } };
+  return { acp: [program(`agent ${name}`, name), ...args], writable: writable.map((folder) => `~/${folder}`), ...own, env: { ...env, ...own.env } };
 }
 
 /**
@@ -107,7 +107,7 @@ export function asRunner(name, sandbox, url) {
  */
 export function run(name, sandbox, url, prompt) {
   const { args, env } = launches[name](url, sandbox.home, prompt);
-  const child = spawn(program('agents', name), args, { cwd: sandbox.project, env: { ...sandbox.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program(`agent ${name}`, name), args, { cwd: sandbox.project, env: { ...sandbox.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   let complained = '';
   child.stdout.on('data', (data) => (said += data));

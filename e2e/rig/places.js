@@ -26,17 +26,18 @@ function built(file, how) {
 /** @type {Map<string, string>} */
 const parts = new Map();
 
-/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'wine' | 'agents' | 'neovim' | 'helix' | 'language-servers' | 'gopls'} name */
+/** A part of the tool chain with its words, such as `neovim` or `agent claude`, made if need be. @param {string} name */
 export function part(name) {
   let place = parts.get(name);
   if (place === undefined) {
-    place = execFileSync(path.join(tree, 'scripts/setup', `${name}.sh`), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+    const [script, ...words] = name.split(' ');
+    place = execFileSync(path.join(tree, 'scripts/setup', `${script}.sh`), words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
     parts.set(name, place);
   }
   return place;
 }
 
-/** A program of a part that npm installed. @param {'code-server' | 'agents' | 'language-servers'} name @param {string} program */
+/** A program of a part that npm installed. @param {string} name @param {string} program */
 export function program(name, program) {
   return path.join(part(name), 'node_modules/.bin', program);
 }

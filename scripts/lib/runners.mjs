@@ -64,6 +64,7 @@ function settle(event, { output, own, failed, slowest, running }) {
   running.get(event.Package)?.delete(event.Test);
   const outermost = !event.Test.includes('/');
   if (outermost && seconds > Math.max(2, slowest.get(event.Package)?.seconds ?? 0)) slowest.set(event.Package, { test: event.Test, seconds });
+  if (outermost && event.Action !== 'skip') own.times.push({ name: `${event.Package} ${event.Test}`, seconds });
   if (event.Action === 'pass') own.passed++;
   if (event.Action === 'skip') own.skipped.push(`${event.Package} ${event.Test}: ${reason(output)}`);
   if (event.Action !== 'fail') return;
@@ -92,50 +93,82 @@ export async function nodeTest(program, args, tally, { print = (line) => console
     if (closing) tally[closing[1] === 'pass' ? 'passed' : 'failed'] += Number(closing[2]);
     const skipped = /^\s*(?:﹣|ok .*# SKIP) ?(.*)/.exec(plain);
     if (skipped && !skipped[1].includes('test name does not match pattern')) tally.skipped.push(skipped[1].trim());
-    const failed = /^\s*✖ (.*) \([\d.]+ms\)$/.exec(plain);
-    if (failed && !tally.names.includes(failed[1])) tally.names.push(failed[1]);
+    const ended = /^\s*([✔✖]) (.*) \(([\d.]+)ms\)$/.exec(plain);
+    if (!ended) return;
+    const [, mark, name, milliseconds] = ended;
+    if (mark === '✖' && !tally.names.includes(name)) tally.names.push(name);
+    if (mark === '✔') tally.times.push({ name, seconds: milliseconds / 1000 });
   };
   await command(program, args, { ...options, onLine });
 }
 
 /**
- * Runs each test file in a process of its own, from both ends of the list at once, and prints its output in one piece. Tests
- * that failed run once more when all others are done, alone: what passes then is counted, and named at the end.
+ * Runs each ride of `lib/rides.mjs` from both ends of the list at once, and prints the output of each in one piece: one in VS Code keeps a
+ * core and a half busy, and two of them take twice the time; those are at one end, and the others, which wait most of their time, at
+ * the other. What failed runs once more when all others are done, alone: what passes then is counted, and named at the end.
  */
-export async function testFiles(files, tally, options) {
-  const left = [...files];
+export async function runRides(rides, tally) {
   const failed = [];
-  const work = async (end) => {
-    for (let file = left[end](); file !== undefined; file = left[end]()) {
-      const { own, error } = await testFile(file, [], options);
-      tally.add({ ...own, failed: 0, names: [] });
-      if (error) failed.push({ file, names: own.names.some((name) => name.endsWith(file)) ? [] : own.names }); // it ended before its tests did
-    }
-  };
-  await Promise.all([work('shift'), work('pop')]);
+  await fromBothEnds(rides, async (ride) => {
+    const { own, error } = await runRide(ride);
+    tally.add({ ...own, failed: 0, names: [] });
+    if (error) failed.push({ ride, names: own.names.some((name) => name.endsWith('.test.js')) ? [] : own.names }); // it ended before its tests did
+  });
   const errors = [];
-  for (const { file, names } of failed) {
-    console.log(`\n-- once more, alone: ${file} ${names.join('; ')}`);
-    const { own, error } = await testFile(file, names.map((name) => `--test-name-pattern=${exactly(name)}`), options);
+  for (const { ride, names } of failed) {
+    console.log(`\n-- once more, alone: ${ride.name} ${names.join('; ')}`);
+    const { own, error } = await runRide(ride, names.map((name) => `--test-name-pattern=${exactly(name)}`));
     tally.add(own);
-    if (error || own.passed < names.length) errors.push(`${file}: ${own.names.join('; ') || error?.message || 'not all of it ran again'}`);
-    else tally.second.push(`${file}: ${names.join('; ') || 'the file itself'}`);
+    if (error || own.passed < names.length) errors.push(`${ride.name}: ${own.names.join('; ') || error?.message || 'not all of it ran again'}`);
+    else tally.second.push(`${ride.name}: ${names.join('; ') || 'all of it'}`);
   }
   if (errors.length > 0) throw new Error(errors.join('\n'));
 }
 
+/** Runs each ride so many times, without a second try, and prints how often each failed, and what. */
+export async function repeatRides(rides, times, tally) {
+  const counts = new Map(rides.map(({ name }) => [name, { failed: 0, names: new Map() }]));
+  await fromBothEnds(Array.from({ length: times }, () => rides).flat(), async (ride) => {
+    const { own, error } = await runRide(ride);
+    const count = counts.get(ride.name);
+    tally.add({ ...own, failed: 0, names: [] });
+    if (!error) return;
+    tally.failed++;
+    count.failed++;
+    for (const name of own.names.length > 0 ? own.names : [error.message]) count.names.set(name, (count.names.get(name) ?? 0) + 1);
+  });
+  for (const [name, { failed, names }] of counts) {
+    console.log(`${name}: failed ${failed} of ${times} times`);
+    for (const [test, often] of names) console.log(`  ${often} × ${test}`);
+  }
+  if (tally.failed > 0) throw new Error(`${tally.failed} of ${rides.length * times} failed`);
+}
+
+async function fromBothEnds(list, work) {
+  const left = [...list];
+  const from = async (end) => {
+    for (let one = left[end](); one !== undefined; one = left[end]()) await work(one);
+  };
+  await Promise.all([from('shift'), from('pop')]);
+}
+
 const exactly = (name) => `^${name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}$`;
 
-async function testFile(file, only, options) {
+async function runRide({ name, file, run }, only = []) {
   const began = Date.now();
   const own = new Tally();
   const lines = [];
   let error;
   try {
-    await nodeTest('node', ['--test', '--test-reporter=spec', ...only, file], own, { ...options, print: (line) => lines.push(line) });
+    if (run) await run(own);
+    else await nodeTest('node', ['--test', '--test-reporter=spec', ...only, file], own, { cwd: 'e2e', print: (line) => lines.push(line) });
+    if (own.passed + own.failed + own.skipped.length === 0) own.passed = 1;
   } catch (thrown) {
     error = thrown;
+    if (run) lines.push(thrown.message);
   }
-  console.log([`-- ${file}, ${((Date.now() - began) / 1000).toFixed(1)} s`, ...lines].join('\n'));
+  const seconds = (Date.now() - began) / 1000;
+  if (own.times.length === 0) own.times.push({ name, seconds });
+  console.log([`-- ${name}, ${seconds.toFixed(1)} s${error ? ', FAILED' : ''}`, ...lines].join('\n'));
   return { own, error };
 }

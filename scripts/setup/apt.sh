@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
-# Debian packages. Does nothing, and asks for no rights, when all of them are installed.
+# apt.sh GROUP…: the Debian packages of these groups (APT_… in versions.env). Does nothing, and asks for no rights, when
+# all of them are installed.
 . "$(dirname "$0")/lib.sh"
-
-installed() {
-  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
-}
 
 as_root() {
   if [ "$(id -u)" = 0 ]; then
@@ -16,17 +13,31 @@ as_root() {
   fi
 }
 
-command -v dpkg-query >/dev/null || die "not a Debian machine; install by hand what corresponds to: $APT_PACKAGES"
+install() {
+  as_root apt-get install -y --no-install-recommends "${missing[@]}"
+}
 
-missing=()
-for package in $APT_PACKAGES; do
-  installed "$package" || missing+=("$package")
+wanted=()
+for group in "$@"; do
+  name=APT_$group
+  [ -n "${!name:-}" ] || die "versions.env has no $name"
+  read -ra packages <<<"${!name}"
+  wanted+=("${packages[@]}")
 done
+
+command -v dpkg-query >/dev/null || die "not a Debian machine; install by hand what corresponds to: ${wanted[*]}"
+
+mkdir -p "$cache"
+exec 9>"$cache/.apt.lock"
+flock 9
+mapfile -t missing < <(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null |
+  awk '$1 == "installed" { print $2 }' | sort -u | comm -13 - <(printf '%s\n' "${wanted[@]}" | sort -u))
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 echo "setup: installing ${missing[*]}" >&2
 log=$(mktemp)
-if ! { as_root apt-get update && as_root apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+# The lists that a machine has may be old, or not be there.
+if ! { install || { as_root apt-get update && install; }; } >"$log" 2>&1 9>&- </dev/null; then
   tail -n 40 "$log" >&2
   die "apt-get failed; the whole output is in $log"
 fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # VS Code as a server (code-server), compiled under Node 24. About two minutes.
 . "$(dirname "$0")/lib.sh"
+"$here/apt.sh" CODE_SERVER
 
 node24=$("$here/node24.sh")
 export PATH="$node24/node_modules/.bin:$PATH"

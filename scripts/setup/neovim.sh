@@ -2,6 +2,7 @@
 # Neovim for the tests: bin/nvim. Debian 12 has only 0.7. Some seconds.
 . "$(dirname "$0")/lib.sh"
 . "$here/debian.sh"
+"$here/apt.sh" UNPACKED
 
 packages=(neovim neovim-runtime libc6 libgcc-s1 libluajit-5.1-2 libluajit-5.1-common libmsgpack-c2 libtree-sitter0.22
   libunibilium4 libuv1t64 libvterm0 lua-lpeg lua-luv libutf8proc3)

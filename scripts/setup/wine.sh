@@ -3,6 +3,7 @@
 # WINEPREFIX, such as prefix. Half a minute.
 . "$(dirname "$0")/lib.sh"
 . "$here/debian.sh"
+"$here/apt.sh" WINE
 
 build() {
   mkdir -p "$1/bin" "$1/newer" &&
