@@ -13,7 +13,7 @@ const rig = path.join(root, 'e2e');
 const sh = (script, ...args) => execFileSync(path.join(root, 'scripts', script), args, { stdio: ['ignore', 'ignore', 'inherit'] });
 
 console.log('making VS Code and the extension ready; the first time takes some minutes');
-sh('setup.sh', 'apt', 'code-server');
+sh('setup/code-server.sh');
 sh('vsix.sh');
 sh('npm-ci.sh', rig);
 
