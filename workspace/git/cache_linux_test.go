@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/git"
 	"pillion/workspace/watch"
@@ -117,7 +118,7 @@ func (f *watchedRig) warm() any {
 // answer against git's.
 func TestAKeptStatusIsNeverWrong(t *testing.T) {
 	kept, answers := 0, 0
-	for seed := range uint64(8) {
+	for seed := range uint64(machine.Cases(2, 8)) {
 		w := world{newRig(t), rand.New(rand.NewPCG(seed, 4))}
 		w.settings()
 		w.try("", "config", "--unset", "status.showUntrackedFiles") //nolint:errcheck // it may not be set

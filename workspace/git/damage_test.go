@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
 )
 
@@ -33,7 +34,7 @@ func TestDamagedRepositories(t *testing.T) {
 	files = append(files, r.path(".git/objects/info/commit-graph"), r.path(".git/packed-refs"))
 	random := rand.New(rand.NewPCG(1, 2))
 	failed, read := 0, 0
-	for range 400 {
+	for range machine.Cases(60, 400) {
 		file := files[random.IntN(len(files))]
 		whole, err := os.ReadFile(file)
 		r.must(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
 )
 
@@ -102,7 +103,8 @@ func headers(diff string) string {
 // from and backwards on what they lead to.
 func TestApplies(t *testing.T) {
 	applied := 0
-	for seed := range uint64(40) {
+	seeds := machine.Cases(6, 40)
+	for seed := range uint64(seeds) {
 		w := world{newRig(t), rand.New(rand.NewPCG(seed, 2))}
 		for range 3 {
 			w.steps()
@@ -137,7 +139,7 @@ func TestApplies(t *testing.T) {
 			}
 		}
 	}
-	if applied < 60 {
+	if applied < seeds*3/2 {
 		t.Errorf("only %d diffs were tried", applied)
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
 )
 
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(name, value)
 	}
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "60"} { // unless the command line says otherwise
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": strconv.Itoa(machine.Cases(8, 60))} { // unless the command line says otherwise
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
