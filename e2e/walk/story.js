@@ -10,7 +10,7 @@ const counted = (/** @type {string} */ text) => text.replace('left -= 1', 'left 
 const padded = (/** @type {string} */ text) => text.replace('{minutes}:{seconds}', '{minutes}:{seconds:02d}');
 const floats = (/** @type {string} */ text) => text.replace('int(number)', 'float(number)');
 
-export const files = { 'clock.py': clock, 'test.sh': 'python3 -c "import clock; print(clock.face(65))"\n' };
+export const files = { 'clock.py': clock, 'test.sh': 'python3 -B -c "import clock; print(clock.face(65))"\n' };
 
 /** What the agent calls, in this order: a change of three hunks, an edit, a command. */
 export const change = { path: 'clock.py', content: floats(counted(padded(clock))) };
