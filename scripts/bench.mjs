@@ -19,6 +19,7 @@ import { RpcChild } from './lib/rpc-child.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const pillion = path.join(root, 'bin/pillion');
+execFileSync(path.join(root, 'scripts/setup/apt.sh'), ['GO', 'BENCH'], { stdio: ['ignore', 'ignore', 'inherit'] });
 const peerPart = execFileSync(path.join(root, 'scripts/setup/peer.sh'), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 const peer = path.join(peerPart, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
 

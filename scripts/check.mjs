@@ -13,6 +13,9 @@ import { Steps, command } from './lib/steps.mjs';
 
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 
+// As the program is built: what is compiled once is then compiled for vet, for tests, for the program, and for a clone elsewhere.
+Object.assign(process.env, { CGO_ENABLED: '0', GOFLAGS: '-trimpath' });
+
 const extension = 'vscode-extension';
 const plugin = 'nvim-plugin';
 const groups = ['lint', 'go', 'extension', 'lua', 'walk'];
@@ -73,8 +76,8 @@ async function testGo() {
   const all = await command('go', ['list', './...'], { quiet: true });
   const withRace = process.env.RACE === 'all' ? all : raced;
   const flags = ['-vet=off', '-p', '3', '-timeout', '10m']; // go vet has run; tests wait more than they work
-  // A program with the race detector sleeps a second before it exits, and the tests start hundreds.
-  await steps.run('go test -race', (tally) => goTest(['-race', ...flags], withRace, tally, { env: { GORACE: 'atexit_sleep_ms=50' } }));
+  // The race detector wants cgo. A program with it sleeps a second before it exits, and the tests start hundreds.
+  await steps.run('go test -race', (tally) => goTest(['-race', ...flags], withRace, tally, { env: { CGO_ENABLED: '1', GORACE: 'atexit_sleep_ms=50' } }));
   const rest = all.filter((name) => !withRace.includes(name));
   if (rest.length > 0) await steps.run('go test', (tally) => goTest(flags, rest, tally));
 }

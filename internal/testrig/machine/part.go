@@ -2,9 +2,9 @@ package machine
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -25,8 +25,7 @@ func Part(t testing.TB, name string) string {
 	if folder, ok := parts.folders[name]; ok {
 		return folder
 	}
-	_, file, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(file), "../../../scripts/setup", name+".sh")
+	script := filepath.Join(project(t), "scripts/setup", name+".sh")
 	out, err := exec.Command(script).Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -39,4 +38,20 @@ func Part(t testing.TB, name string) string {
 	}
 	parts.folders[name] = strings.TrimSpace(string(out))
 	return parts.folders[name]
+}
+
+// project is the project's folder: tests run in one below it.
+func project(t testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("this test runs outside of the project")
+		}
+	}
 }
