@@ -36,6 +36,7 @@ func TestActivityNamesWhatACallIsAbout(t *testing.T) {
 
 // TestWhatCallsShowIsBounded: of many and large ones the latest are kept.
 func TestWhatCallsShowIsBounded(t *testing.T) {
+	t.Parallel()
 	w, _ := askingWorld(t)
 	var last tools.Activity
 	w.registry.Activity = func(a tools.Activity) { last = a }

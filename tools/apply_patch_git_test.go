@@ -165,6 +165,7 @@ func gitIn(t testing.TB, dir, input string, args ...string) (string, error) {
 // beyond that it is lenient only where it says so, and refuses where it says why. What
 // it made can be put back.
 func TestPatchesOfTreesAsGit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})

@@ -17,6 +17,7 @@ import (
 // part of one the user takes. What the agent is told was changed is what was changed, and
 // the difference leads there from what was.
 func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
+	t.Parallel()
 	base := files{"a": "A1\nA2\nA3\n", "b": "B1\nB2\nB3\n", "c": "C\n"}
 	for _, c := range []struct{ name, diff string }{
 		{"swap", moving("rename", "a", "b") + moving("rename", "b", "a")},

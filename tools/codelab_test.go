@@ -39,6 +39,7 @@ func (w *world) call(tool string, args map[string]any) (code fault.Code, asked i
 type arguments = map[string]any
 
 func TestCodeLabSizes(t *testing.T) {
+	t.Parallel()
 	w := codeLab(t)
 	megabyte := strings.Repeat("0123456789abcde\n", 1_000_000/16)
 	w.write("fits.txt", megabyte)
@@ -181,6 +182,7 @@ func TestCodeLabHints(t *testing.T) {
 }
 
 func TestCodeLabAlwaysAsks(t *testing.T) {
+	t.Parallel()
 	w := codeLab(t)
 	for _, rule := range []string{"write_file", "delete_file", "move_file", "run_command", "run_persistent", "edit_file"} {
 		w.do("allow " + rule)
@@ -223,6 +225,7 @@ func TestCodeLabAlwaysAsks(t *testing.T) {
 
 // However long an agent wants to wait for a process, its call has a time.
 func TestCallTimeBoundsAWait(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.limits.CallTime = 50 * time.Millisecond
 	w.start()

@@ -22,6 +22,7 @@ var varies = regexp.MustCompile(`"duration_ms":\d+|after \d+(?:\.\d+)?m?s`)
 // below the exact object that it gives. "< REASON" above rejects it. $BASE is the
 // workspace's folder.
 func TestDialects(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range []string{"coder", "qwen"} {
 		t.Run(dialect, func(t *testing.T) {
 			w := newWorld(t)

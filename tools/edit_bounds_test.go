@@ -11,6 +11,7 @@ import (
 
 // TestEditsOfManyPlacesAreBounded: each of these took minutes, or all memory there is.
 func TestEditsOfManyPlacesAreBounded(t *testing.T) {
+	t.Parallel()
 	const most = 1 << 20
 	oneLine, lines := strings.Repeat("a", 2<<20), strings.Repeat("a line\n", 100_000)
 	double := textEdit{OldString: "a", NewString: "aa", ReplaceAll: true}

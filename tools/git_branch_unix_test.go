@@ -15,6 +15,7 @@ import (
 
 // TestBranchesOfOtherWorkTrees are neither taken nor deleted.
 func TestBranchesOfOtherWorkTrees(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.git("worktree add -q ../linked -b linked")
 	for _, action := range []string{"switch", "delete"} {
@@ -28,6 +29,7 @@ func TestBranchesOfOtherWorkTrees(t *testing.T) {
 // TestASwitchLosesNothing: of whatever is not committed all is there afterwards,
 // whether the switch was made or refused.
 func TestASwitchLosesNothing(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write(".gitignore", "*.log\n")
 	w.git("add .")
@@ -83,6 +85,7 @@ func TestASwitchLosesNothing(t *testing.T) {
 
 // TestBranchNames holds our reading of names to git's.
 func TestBranchNames(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	names := []string{
 		"x", "a/b", "-x", "--x", "a..b", "a b", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a.lock", "a.lock/b", "/a", "a/", "a//b", ".a", "a/.b", "a.", "@", "a@b", "a@{b", "é",

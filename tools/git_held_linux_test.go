@@ -17,6 +17,7 @@ import (
 // it can commit, and the hook can write neither outside nor to git's settings.
 func TestHooksAreHeld(t *testing.T) {
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	w.ownHome()
 	w.gitReady()
 	w.script(".git/hooks/pre-commit", `echo out >"$HOME/written"; echo '[core]' >>.git/config; echo in >inside.txt; exit 0`)
 	w.do("session s full_access")
@@ -34,6 +35,7 @@ func TestHooksAreHeld(t *testing.T) {
 // is required they do not.
 func TestHooksOfASignedCommit(t *testing.T) {
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	w.ownHome()
 	w.gitReady()
 	w.says("config", "--global", "commit.gpgsign", "true")
 	w.script(".git/hooks/pre-commit", "exit 0")
@@ -44,6 +46,7 @@ func TestHooksOfASignedCommit(t *testing.T) {
 		t.Errorf("%+v", need)
 	}
 	strict := held(t, tools.Sandbox{Mode: tools.SandboxRequire})
+	strict.ownHome()
 	strict.gitReady()
 	strict.says("config", "--global", "commit.gpgsign", "true")
 	strict.script(".git/hooks/pre-commit", `echo out >"$HOME/written"; exit 1`)
@@ -55,6 +58,7 @@ func TestHooksOfASignedCommit(t *testing.T) {
 
 // TestCodeLabAsksAboutCommits whatever the mode and the rules.
 func TestCodeLabAsksAboutCommits(t *testing.T) {
+	t.Parallel()
 	w := codeLab(t)
 	w.do("allow git.commit")
 	w.gitReady()
@@ -71,6 +75,7 @@ func TestCodeLabAsksAboutCommits(t *testing.T) {
 // TestNothingIsLaidOutForTheNextGit: what a hook runs, and what agents may have written,
 // leaves nothing in a repository that makes the user's next git run programs.
 func TestNothingIsLaidOutForTheNextGit(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.gitReady()
 	if works(w).Level != process.Bubblewrap {
@@ -110,6 +115,7 @@ func TestNothingIsLaidOutForTheNextGit(t *testing.T) {
 
 // TestGitDoesItsWorkInACopy: all that an ordinary day asks of it.
 func TestGitDoesItsWorkInACopy(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.gitReady()
 	ok := func(line string) string {

@@ -34,6 +34,7 @@ func inGit(t *testing.T) (w *world, lay func(script string) ran) {
 // TestNoLinksAreLeftWhereGitWrites: the user's git would write to where they lead, to a
 // shell's start-up file what a commit's message says.
 func TestNoLinksAreLeftWhereGitWrites(t *testing.T) {
+	t.Parallel()
 	w, lay := inGit(t)
 	if w == nil {
 		return
@@ -60,6 +61,7 @@ func TestNoLinksAreLeftWhereGitWrites(t *testing.T) {
 
 // TestNoLinkStandsInForALogMeanwhile: a command may go on for hours.
 func TestNoLinkStandsInForALogMeanwhile(t *testing.T) {
+	t.Parallel()
 	w, _ := inGit(t)
 	if w == nil {
 		return
@@ -82,6 +84,7 @@ func TestNoLinkStandsInForALogMeanwhile(t *testing.T) {
 
 // TestTheIndexLeadsNowhereElse: git checks out what the index names, wherever that is.
 func TestTheIndexLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
 	w, lay := inGit(t)
 	if w == nil {
 		return
@@ -109,6 +112,7 @@ EOF
 
 // TestWhatIsUnfinishedRunsNothing when the user goes on with it.
 func TestWhatIsUnfinishedRunsNothing(t *testing.T) {
+	t.Parallel()
 	w, lay := inGit(t)
 	if w == nil {
 		return
@@ -138,6 +142,7 @@ func TestWhatIsUnfinishedRunsNothing(t *testing.T) {
 // TestTheFolderStaysARepository: git passes over one that is none, and takes what a command
 // laid out beside it.
 func TestTheFolderStaysARepository(t *testing.T) {
+	t.Parallel()
 	w, lay := inGit(t)
 	if w == nil {
 		return
@@ -152,6 +157,7 @@ func TestTheFolderStaysARepository(t *testing.T) {
 
 // TestAnotherRepositoryIsNotOpened by what a command writes where there is no .git yet.
 func TestAnotherRepositoryIsNotOpened(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	if works(w).Level != process.Bubblewrap {
 		t.Log("not run: there is no bubblewrap")

@@ -17,7 +17,7 @@ import (
 // TestWhatIsNotShownIsNotRun: a repository's settings run nothing that the dialog does
 // not name. The naive call does.
 func TestWhatIsNotShownIsNotRun(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	canary := w.script("../home/canary", `echo "$@" >>"$HOME/fired"; cat >/dev/null; exit 1`)
 	for _, key := range []string{"core.fsmonitor", "core.pager", "core.editor", "sequence.editor", "alias.commit", "alias.switch", "diff.external", "interactive.diffFilter"} {
 		value := canary
@@ -97,7 +97,7 @@ func TestRemotesThatRunPrograms(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := gitWorld(t)
+			w := gitWorldAtHome(t)
 			w.git("init -q --bare ../bare.git")
 			for key, value := range settings(w) {
 				w.says("config", key, value)
@@ -128,6 +128,7 @@ func (w *world) helper(name string) {
 }
 
 func TestPushTellsNoPasswords(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.says("remote", "add", "origin", "http://me:hunter2@127.0.0.1:1/x.git")
 	result := w.registry.Execute(context.Background(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
@@ -163,6 +164,7 @@ func TestPushNamesItsSSH(t *testing.T) {
 // TestPushHooks: a hook that refuses is heard, and a push is asked about whatever the
 // rules and the mode are.
 func TestPushHooks(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.git("init -q --bare ../bare.git")
 	w.says("remote", "add", "origin", w.path("../bare.git"))

@@ -29,7 +29,7 @@ func (w *world) shows(tool string, args map[string]any, words ...string) {
 // TestFiltersThatComeWithASwitch: the attributes that count are those of the branch, and
 // git looks through them at files that the switch does not change.
 func TestFiltersThatComeWithASwitch(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	canary := w.script("../home/canary", `echo "$@" >>"$HOME/fired"; cat`)
 	w.says("switch", "-qc", "other")
 	w.write("sub/.gitattributes", "*.txt filter=late\n")
@@ -59,7 +59,7 @@ func TestFiltersThatComeWithASwitch(t *testing.T) {
 
 // TestTheProgramThatNamesTheKey is shown: git runs it to sign by ssh.
 func TestTheProgramThatNamesTheKey(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	canary := w.script("../home/canary", `echo >"$HOME/fired"; exit 1`)
 	w.says("config", "commit.gpgsign", "true")
 	w.says("config", "gpg.format", "ssh")
@@ -74,7 +74,7 @@ func TestTheProgramThatNamesTheKey(t *testing.T) {
 
 // TestWhatFetchesMissingObjects is shown: in a partial clone git runs it by the way.
 func TestWhatFetchesMissingObjects(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	canary := w.script("../home/canary", `echo >"$HOME/fired"; exec "$@"`)
 	w.says("clone", "-q", "--bare", ".", w.path("../origin"))
 	w.says("remote", "add", "origin", w.path("../origin"))
@@ -97,6 +97,7 @@ func TestWhatFetchesMissingObjects(t *testing.T) {
 
 // TestTheMessageIsTheOneThatWasShown, whatever the settings make of lines with #.
 func TestTheMessageIsTheOneThatWasShown(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.says("config", "commit.cleanup", "strip")
 	w.says("config", "i18n.commitEncoding", "ISO-8859-1")
@@ -114,9 +115,9 @@ func TestTheMessageIsTheOneThatWasShown(t *testing.T) {
 // the one that is committed to, though git on its own would take it.
 func TestARepositoryInTheWorkTree(t *testing.T) {
 	for _, what := range []string{"refs", "HEAD", "objects"} {
-		w := gitWorld(t)
+		w := gitWorldAtHome(t)
 		w.says("clone", "-q", "--bare", ".", "bare")
-		for _, name := range []string{"HEAD", "config", "objects", "refs", "packed-refs", "hooks"} {
+		for _, name := range []string{"HEAD", "config", "objects", "refs", "packed-refs"} {
 			w.must(os.Rename(w.path("bare/"+name), w.path(name)))
 		}
 		w.write("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n[user]\n\tname = X\n\temail = x@example.org\n")
@@ -136,6 +137,7 @@ func TestARepositoryInTheWorkTree(t *testing.T) {
 // TestFoldersThatBecameFilesAndLinks: what git has at a path is shown and committed,
 // whatever stands in its place, and wherever a link leads.
 func TestFoldersThatBecameFilesAndLinks(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	outside := w.path("../outside")
 	w.write("../outside/x.txt", "not of this workspace\n")
@@ -176,6 +178,7 @@ func TestFoldersThatBecameFilesAndLinks(t *testing.T) {
 
 // TestManyBranches: the first of them are listed, and how many there are.
 func TestManyBranches(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	var refs strings.Builder
 	head := w.says("rev-parse", "HEAD")
@@ -191,7 +194,7 @@ func TestManyBranches(t *testing.T) {
 
 // TestHooksOfConditionalSettings: settings that are included because of a remote count.
 func TestHooksOfConditionalSettings(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	hook := w.script("../home/hooks/pre-commit", `echo >"$HOME/fired"`)
 	w.write("../home/more", "[core]\n\thooksPath = "+w.path("../home/hooks")+"\n")
 	w.says("config", "remote.origin.url", "https://example.org/team/project")
@@ -208,6 +211,7 @@ func TestHooksOfConditionalSettings(t *testing.T) {
 // TestWhatGivesWayIsShown: a file that is committed in the place of a folder, or in one
 // that was a file, takes with it what was there.
 func TestWhatGivesWayIsShown(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write("folder/x.txt", "x\n")
 	w.says("add", ".")

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,17 +26,39 @@ func gitWorld(t *testing.T) *world {
 	return w
 }
 
+// gitWorldAtHome is one with a home of its own.
+func gitWorldAtHome(t *testing.T) *world {
+	w := newWorld(t)
+	w.ownHome()
+	w.gitReady()
+	return w
+}
+
 func (w *world) gitReady() {
-	w.t.Setenv("HOME", w.path("../home"))
-	w.t.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
-	w.write("../home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n")
 	w.write("a.txt", "one\n")
 	w.write("b.txt", "one\n")
+	if entries, err := os.ReadDir(w.path(".")); err == nil && len(entries) == 2 {
+		w.must(os.CopyFS(w.path(".git"), os.DirFS(firstCommit())))
+	} else {
+		w.firstCommit()
+	}
+	w.start()
+	w.registry.Approvals = approval.NewQueue(yes{}, 0)
+}
+
+// firstCommit is the .git of a.txt and b.txt, made once.
+var firstCommit = sync.OnceValue(func() string {
+	w := &world{base: common}
+	w.write("a.txt", "one\n")
+	w.write("b.txt", "one\n")
+	w.firstCommit()
+	return w.path(".git")
+})
+
+func (w *world) firstCommit() {
 	w.git("init -q")
 	w.git("add .")
 	w.git("commit -qm first")
-	w.start()
-	w.registry.Approvals = approval.NewQueue(yes{}, 0)
 }
 
 // wrote is what came of a git tool.
@@ -101,6 +124,7 @@ func (w *world) exists(name string) bool {
 }
 
 func TestNamesAreNoPatternsAndNoOptions(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	names := []string{"-rf", "--amend", "*.txt", ":(top)a.txt", ":!a.txt", "a b", "quote\"s", "é", "[ab].txt", ":(top,literal)b.txt"}
 	w.write("a.txt", "changed\n")
@@ -127,7 +151,7 @@ func TestNamesAreNoPatternsAndNoOptions(t *testing.T) {
 // TestHooksSeeACleanEnvironment: no keys, no editor of ours, and nothing that changes
 // what git means to them.
 func TestHooksSeeACleanEnvironment(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	for _, name := range []string{"SSH_AUTH_SOCK", "GNUPGHOME", "SOME_TOKEN", "DBUS_SESSION_BUS_ADDRESS", "GIT_DIR", "GIT_SSH_COMMAND"} {
 		t.Setenv(name, "leak")
 	}
@@ -150,6 +174,7 @@ func TestHooksSeeACleanEnvironment(t *testing.T) {
 }
 
 func TestHooksThatRefuseOrChange(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.script(".git/hooks/commit-msg", `grep -q TICKET "$1" || { echo 'name a ticket'; exit 1; }; echo 'Reviewed: yes' >>"$1"`)
 	w.write("new.txt", "new\n")
@@ -172,6 +197,7 @@ func TestHooksThatRefuseOrChange(t *testing.T) {
 
 // TestHooksThatFailAfterASwitch: they take nothing of it back, and nobody says so.
 func TestHooksThatFailAfterASwitch(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.git("branch other")
 	w.script(".git/hooks/post-checkout", "echo broken; exit 3")
@@ -193,6 +219,7 @@ func TestHooksThatFailAfterASwitch(t *testing.T) {
 // TestPartsOfAFile: of a file that is staged in part the whole is committed when it is
 // named, and what is staged when nothing is.
 func TestPartsOfAFile(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write("a.txt", "staged\n")
 	w.git("add a.txt")
@@ -215,6 +242,7 @@ func TestPartsOfAFile(t *testing.T) {
 
 // TestMoreFilesThanACommandLineHolds are committed, new ones too.
 func TestMoreFilesThanACommandLineHolds(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	long := strings.Repeat("x", 230)
 	var names []string
@@ -234,7 +262,7 @@ func TestMoreFilesThanACommandLineHolds(t *testing.T) {
 }
 
 func TestSigning(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	w.script("../home/sign", `cat >/dev/null; env >"$HOME/signer"; printf '[GNUPG:] BEGIN_SIGNING\n[GNUPG:] SIG_CREATED D\n' >&2; echo 'a signature'`)
 	t.Setenv("GNUPGHOME", "/the/keys")
 	w.says("config", "--global", "commit.gpgsign", "true")
@@ -262,6 +290,7 @@ func TestSigning(t *testing.T) {
 
 // TestFilters: a program that files go through is named, and what it makes is told.
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.says("config", "filter.up.clean", "tr a-z A-Z")
 	w.write(".gitattributes", "*.up filter=up\n")
@@ -278,7 +307,7 @@ func TestFilters(t *testing.T) {
 
 // TestWhoCommits: the dialog names whom git names, includes of the settings counted.
 func TestWhoCommits(t *testing.T) {
-	w := gitWorld(t)
+	w := gitWorldAtHome(t)
 	w.write("../home/work.inc", "[user]\n\temail = work@example.org\n")
 	w.write("../home/branch.inc", "[user]\n\tname = On Main\n")
 	w.write("../home/none.inc", "[user]\n\tname = Nobody\n")
@@ -297,6 +326,7 @@ func TestWhoCommits(t *testing.T) {
 
 // TestACancelledCommitLeavesNoLock: git is told to end, and puts away what it holds.
 func TestACancelledCommitLeavesNoLock(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.script(".git/hooks/pre-commit", `echo started; exec sleep 1000`)
 	w.write("a.txt", "two\n")
@@ -319,6 +349,7 @@ func TestACancelledCommitLeavesNoLock(t *testing.T) {
 
 // TestWhatACommitRestsOn: what is another commit needs another yes.
 func TestWhatACommitRestsOn(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write("a.txt", "two\n")
 	args := map[string]any{"message": "two"}
@@ -351,6 +382,7 @@ func TestWhatACommitRestsOn(t *testing.T) {
 // TestWithoutGit: commits and branches are made all the same, and are what git would
 // have made; what only git can do is refused, and says how to get it.
 func TestWithoutGit(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write("dir/deep/c.txt", "c\n")
 	w.write("dir.txt", "beside\n")
@@ -432,6 +464,7 @@ func TestWithoutGit(t *testing.T) {
 // TestWithoutGitNothingIsLeftOut: what a commit would need a program for is refused, and
 // a lock is respected.
 func TestWithoutGitNothingIsLeftOut(t *testing.T) {
+	t.Parallel()
 	for name, set := range map[string]func(w *world){
 		"signed":   func(w *world) { w.says("config", "commit.gpgsign", "true") },
 		"filtered": func(w *world) { w.write(".gitattributes", "* filter=x\n"); w.says("config", "filter.x.clean", "cat") },
@@ -460,6 +493,7 @@ func TestWithoutGitNothingIsLeftOut(t *testing.T) {
 // TestAWorkspaceWithinARepository: what lies outside of the folder is committed only if
 // it is staged, and then it is said.
 func TestAWorkspaceWithinARepository(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.folders = []string{"inner"}
 	w.write("inner/c.txt", "one\n")
@@ -485,6 +519,7 @@ func TestAWorkspaceWithinARepository(t *testing.T) {
 
 // TestIgnoredAndNewFiles: where one cannot be added none stays added.
 func TestIgnoredAndNewFiles(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write(".git/info/exclude", "*.log\n")
 	w.write("new.txt", "new\n")
@@ -498,6 +533,7 @@ func TestIgnoredAndNewFiles(t *testing.T) {
 // TestAnotherGitIsWaitedFor, when it holds the index for a moment; nobody waits for ever
 // for one that is gone.
 func TestAnotherGitIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.write("a.txt", "two\n")
 	w.write(".git/index.lock", "")

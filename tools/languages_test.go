@@ -190,6 +190,7 @@ func (f flood) Caused(_ context.Context, _ *document.Snapshot, paths []workspace
 // TestServersAreCutShort: what a server says is untrusted, and its length is bounded
 // whatever it says; so is what of it cannot be seen.
 func TestServersAreCutShort(t *testing.T) {
+	t.Parallel()
 	w, _ := askingWorld(t)
 	w.must(w.session("main").SetMode(policy.AutoEdit))
 	w.registry.Languages = flood{w.languages, 3000, strings.Repeat("x\u202e\x1b[31m\n", 2000)}

@@ -74,6 +74,7 @@ func encoded(t *testing.T, arguments map[string]any) string {
 // Names that can be told by looking are written, moved and deleted under their own, and
 // shown so that they deceive nobody.
 func TestWritingDeceivingNames(t *testing.T) {
+	t.Parallel()
 	w := oddWorld(t)
 	w.start()
 	yes := answer{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}

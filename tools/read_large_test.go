@@ -52,6 +52,7 @@ func (w *world) read(arguments map[string]any, chunks *[]tools.Chunk) readResult
 
 // Parts of files over the limit in any encoding, as they would be read of a small one.
 func TestPartsOfLargeFilesInAnyEncoding(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	var want []string
 	for i := range 30_000 {
@@ -110,6 +111,7 @@ func TestAWrongEncodingOfALargeFile(t *testing.T) {
 // What comes in chunks is what comes in one piece; each chunk says which lines it
 // has, and ends between two characters.
 func TestStreamedChunksMakeTheContent(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("日本語😀é", 60_000)
 	text := "first\r\n" + long + "\n" + strings.Repeat("short\n", 50_000) + long
 	utf16 := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
@@ -166,6 +168,7 @@ func sameChunks(t *testing.T, chunks []tools.Chunk, want readResult) {
 
 // A log that is written while it is read: what is read are its lines.
 func TestALogThatGrows(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.limits.ReadBytes = 10_000
 	w.write("app.log", strings.Repeat("line\n", 10_000))
@@ -228,6 +231,7 @@ func TestSparseFiles(t *testing.T) {
 	}
 }
 
+// allocated counts what all tests allocate: one that asks cannot run beside others.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

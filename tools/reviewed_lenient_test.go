@@ -13,6 +13,7 @@ import (
 // are. What a review shows of one, and what it gives when all is taken, is what
 // apply_patch makes of it.
 func TestAllOfALenientReviewIsWhatApplyPatchMakes(t *testing.T) {
+	t.Parallel()
 	begin := func(body string) string { return "*** Begin Patch\n*** Update File: f\n" + body + "*** End Patch\n" }
 	names := "--- a/f\n+++ b/f\n"
 	for i, c := range []struct{ name, text, diff string }{

@@ -50,6 +50,7 @@ type reviewSaid struct {
 // once more, any choice gives what docs/protocol.md says of it, as a patch that git apply
 // takes; all of it gives what git makes of the two.
 func TestPartsOfOneFileAreOneReview(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(41, 42))
 	hunks, merged := 0, 0
 	for round := range 16 {
@@ -161,6 +162,7 @@ func span(t *testing.T, side string) (from, lines int) {
 // TestWhatApplyPatchMakesInOrderCanBeReviewed: several parts of one file, and what moves
 // between them.
 func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
+	t.Parallel()
 	update := updatePart
 	add := "*** Add File: new\n+new\n"
 	for i, c := range []struct {

@@ -20,6 +20,7 @@ import (
 // git made, any choice of hunks gives a patch that git apply takes, and what comes of it
 // is what comes of the chosen hunks alone.
 func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(31, 32))
 	hunks := 0
 	for round := range 12 {

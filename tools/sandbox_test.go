@@ -105,6 +105,7 @@ func works(w *world) process.Walls {
 
 // What the user was shown is what held, whatever this machine has.
 func TestTheShownLevelIsTheOneThatHeld(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []tools.SandboxMode{tools.SandboxPrefer, tools.SandboxRequire, tools.SandboxOff, ""} {
 		w := held(t, tools.Sandbox{Mode: mode})
 		want := works(w).Level
@@ -129,6 +130,7 @@ func TestTheShownLevelIsTheOneThatHeld(t *testing.T) {
 }
 
 func TestRequiredSandboxThatIsMissing(t *testing.T) {
+	t.Parallel()
 	none := func() process.Walls {
 		return process.Walls{Level: process.None, Bubblewrap: process.Wall{Why: "it is not installed"}, Landlock: process.Wall{Why: "this kernel has none"}}
 	}
@@ -153,6 +155,7 @@ func TestRequiredSandboxThatIsMissing(t *testing.T) {
 }
 
 func TestProtectedPathsUnderBubblewrap(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.git("init")
 	for _, name := range []string{".vscode/tasks.json", "deep/er/.envrc", "CLAUDE.md", "sub/.git/config", ".github/workflows/ci.yml"} {
@@ -180,6 +183,7 @@ func TestProtectedPathsUnderBubblewrap(t *testing.T) {
 
 // git itself may commit; what would make the next git run programs stays closed.
 func TestGitCommitsUnderBubblewrap(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.git("init")
 	const commit = "git add a.txt && git -c user.name=n -c user.email=e@example.org commit -qm one"
@@ -216,6 +220,7 @@ func TestGitCommitsUnderBubblewrap(t *testing.T) {
 }
 
 func TestEveryRootAndTheNamedFoldersCanBeWritten(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.folders = []string{"one", "two"}
 	w.write("one/x", "")
@@ -239,6 +244,7 @@ func TestEveryRootAndTheNamedFoldersCanBeWritten(t *testing.T) {
 
 // A command names what it needs of the network; it is asked about, shown, and all that it gets.
 func TestNetworkByName(t *testing.T) {
+	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Network: tools.NetworkHosts, Hosts: []string{"listed.example"}})
 	level := works(w).Level
 	need := w.needs("run_command", map[string]any{"command": "true", "network": []string{"Named.Example", "named.example", "git.example:22"}})
@@ -275,6 +281,7 @@ func TestNetworkByName(t *testing.T) {
 }
 
 func TestNetworkByRule(t *testing.T) {
+	t.Parallel()
 	rule, err := policy.ParseRule("run_command(echo *)")
 	if err != nil {
 		t.Fatal(err)

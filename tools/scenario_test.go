@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,7 +27,35 @@ import (
 // TestMain lets the test binary be the guardian that commands run below.
 func TestMain(m *testing.M) {
 	process.PlayPart()
-	os.Exit(m.Run())
+	flag.Parse()
+	if err := setUp(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(common)
+	os.Exit(code)
+}
+
+const gitConfig = "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n\ttemplateDir =\n"
+
+// common is a folder of this run of the tests, with what all worlds have alike.
+var common string
+
+// setUp gives all tests an environment, which they can then share and run beside each
+// other, for they mostly wait for programs.
+func setUp() (err error) {
+	if common, err = os.MkdirTemp("", "pillion-tools-"); err != nil {
+		return err
+	}
+	home := filepath.Join(common, "home")
+	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM": "1"} {
+		err = errors.Join(err, os.Setenv(name, value))
+	}
+	for _, name := range []string{"NVIM", "VSCODE_IPC_HOOK_CLI", "PILLION_TOKEN", "DISPLAY", "WAYLAND_DISPLAY"} {
+		err = errors.Join(err, os.Setenv(name, "what a command must not see"))
+	}
+	return errors.Join(err, os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitConfig), 0o600), flag.Set("test.parallel", "6"))
 }
 
 var update = flag.Bool("update", false, "write what the calls gave into the scenario files; read the difference before you keep it")
@@ -54,6 +83,9 @@ func playFile(t *testing.T, file string) {
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "setup" && string(f.Data) == "home\n" }) {
+		t.Parallel()
 	}
 	w := newWorld(t)
 	for i := 0; i < len(archive.Files); i++ {

@@ -67,15 +67,17 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}, runners: map[string]tools.Runner{}}
 	w.sandbox = func(*process.Runner) tools.Sandbox { return tools.Sandbox{} }
 	w.write("../outside/secret.txt", "out of reach\n")
-	t.Setenv("HOME", w.path("../home"))
-	t.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	for _, name := range []string{"NVIM", "VSCODE_IPC_HOOK_CLI", "PILLION_TOKEN", "DISPLAY", "WAYLAND_DISPLAY"} {
-		t.Setenv(name, "what a command must not see")
-	}
 	w.must(os.MkdirAll(w.path("../home"), 0o755))
 	w.must(os.MkdirAll(w.path("."), 0o755))
 	return w
+}
+
+// ownHome has programs find the world's own home, and not that of all worlds: see setUp.
+// Its test cannot run beside others.
+func (w *world) ownHome() {
+	w.file.Setenv("HOME", w.path("../home"))
+	w.file.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
+	w.write("../home/.gitconfig", gitConfig)
 }
 
 // start wires the registry at the first call.
@@ -191,6 +193,8 @@ func (w *world) setup(text string) {
 //	fifo PATH
 //	age PATH DURATION  it was last changed that long ago
 //	git ARGUMENTS…     runs git in the workspace
+//	home               programs find a home of this scenario alone; before the first call,
+//	                   in a section of its own
 //	folders NAME…      the workspace folders; before the first call
 //	open PATH          the editor opens a file
 //	type PATH TEXT     the user makes this the text of an open buffer
@@ -235,6 +239,8 @@ func (w *world) do(line string) {
 		w.must(os.Chtimes(w.path(name), time.Time{}, time.Now().Add(-ago)))
 	case "git":
 		w.git(rest)
+	case "home":
+		w.ownHome()
 	case "folders":
 		w.folders = strings.Fields(rest)
 	default:

@@ -57,6 +57,7 @@ func (w *world) printed() string {
 }
 
 func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{
 		"sh build.sh", "sh ./build.sh", "sh < build.sh", "cat build.sh | sh", "X=1 sh build.sh", ". ./build.sh", "true && sh build.sh",
 		"mkdir -p sub && cd sub && sh ../build.sh; cd ..", "sh -c 'sh build.sh'",
@@ -218,6 +219,7 @@ func TestWordsOfACommandLeadWhereTheKernelGoes(t *testing.T) {
 
 // TestALongLineIsPlannedInTime: what is looked up on disk for a line is bounded.
 func TestALongLineIsPlannedInTime(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("a/a/a/x", "")
 	w.start()
