@@ -77,6 +77,7 @@ func TestGentlyEnded(t *testing.T) {
 	const line = `trap 'echo put away; exit 0' TERM; echo ready; while :; do read x <&3; done`
 	for _, gently := range []bool{true, false} {
 		r := newRunner(t)
+		r.finish = time.Millisecond
 		ctx, cancel := context.WithCancel(t.Context())
 		got, err := r.Run(ctx, Spec{Command: "mkfifo f; exec 3<>f; " + line, Dir: t.TempDir(), Gently: gently}, func(_ Stream, b []byte) {
 			if strings.Contains(string(b), "ready") {

@@ -213,7 +213,7 @@ func (g *guard) signal(s syscall.Signal) {
 	if g.over {
 		return
 	}
-	g.patience = time.Now().Add(Grace)
+	g.patience = time.Now().Add(grace)
 	g.tell(s)
 }
 

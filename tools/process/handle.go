@@ -93,7 +93,7 @@ func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream
 
 // follow goes with the process to its end.
 func (p *Process) follow(r *Runner, spec Spec, held hold) {
-	ended, cause := p.await(r.closing, spec.Timeout, r.finish)
+	ended, cause := p.await(r, spec.Timeout)
 	held.discard() // its guardian has settled, or was killed
 	p.input.stop()
 	if cause != ErrClosed {
@@ -124,8 +124,8 @@ func (p *Process) follow(r *Runner, spec Spec, held hold) {
 
 // await waits for the end of the command, and orders it when something else comes
 // first, which is then the cause.
-func (p *Process) await(closing <-chan struct{}, limit, finish time.Duration) (ended outcome, cause error) {
-	expired, stopExpired := after(limit)
+func (p *Process) await(r *Runner, limit time.Duration) (ended outcome, cause error) {
+	expired, stopExpired := r.expires(limit)
 	defer stopExpired()
 	var tooLong <-chan time.Time
 	released := p.released
@@ -137,25 +137,26 @@ func (p *Process) await(closing <-chan struct{}, limit, finish time.Duration) (e
 			_ = p.child.signal(Terminate) // what cannot be told is killed in a moment
 			if tooLong == nil {
 				var stop func()
-				tooLong, stop = after(Grace)
+				tooLong, stop = after(r.grace)
 				defer stop()
 			}
 		case <-released:
 			released, expired = nil, nil
+			stopExpired()
 		case <-tooLong:
 			cause = errKilled
 		case cause = <-p.stop:
 		case <-expired:
 			cause = errTimeout
-		case <-closing:
+		case <-r.closing:
 			cause = ErrClosed
 		}
 	}
-	if p.gently && p.leaves(&ended, cause, finish) {
+	if p.gently && p.leaves(r, &ended, cause) {
 		return ended, cause
 	}
 	p.child.end()
-	obey, stopObey := after(obeyWithin)
+	obey, stopObey := after(r.obey)
 	defer stopObey()
 	select {
 	case ended = <-p.child.outcome:
@@ -170,8 +171,8 @@ func (p *Process) await(closing <-chan struct{}, limit, finish time.Duration) (e
 // leaves tells the command to end, and reports whether it did so in time. It is told
 // only when it has not ended by itself in a moment: git forgets a lock file if it is told
 // while it makes it, and nobody can write to the repository until somebody removes that.
-func (p *Process) leaves(ended *outcome, cause error, within time.Duration) bool {
-	finish, stopFinish := after(within)
+func (p *Process) leaves(r *Runner, ended *outcome, cause error) bool {
+	finish, stopFinish := after(r.finish)
 	defer stopFinish()
 	select {
 	case *ended = <-p.child.outcome:
@@ -179,9 +180,9 @@ func (p *Process) leaves(ended *outcome, cause error, within time.Duration) bool
 	case <-finish:
 	}
 	_ = p.child.signal(Terminate) // what cannot be told is killed in a moment
-	limit := Grace
+	limit := r.grace
 	if cause == ErrClosed { // the editor does not wait for long
-		limit = within
+		limit = r.finish
 	}
 	grace, stop := after(limit)
 	defer stop()

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/tools/policy"
 )
 
@@ -69,7 +70,7 @@ func (o *oracle) run(line string) (calls [][]string, complaint string) {
 	os.Remove(o.log)
 	env := []string{"PATH=" + o.bin, "HOME=" + o.home, "PWD=" + o.work, "LC_ALL=C.UTF-8"}
 	argv := shell(line, env)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, o.program)
 	cmd.Args, cmd.Dir, cmd.Env = argv, o.work, env
@@ -220,7 +221,6 @@ func shells(t *testing.T) []string {
 	return out
 }
 
-// TestWhatIsTakenForLsRunsOnlyLs generates lines for a bounded time and number.
 func TestWhatIsTakenForLsRunsOnlyLs(t *testing.T) {
 	var oracles []*oracle
 	for _, program := range shells(t) {
@@ -233,9 +233,9 @@ func TestWhatIsTakenForLsRunsOnlyLs(t *testing.T) {
 	}
 	const seed = 4
 	random := rand.New(rand.NewPCG(seed, seed))
-	end := time.Now().Add(20 * time.Second)
+	wanted := machine.Cases(40, 600)
 	generated, ran := 0, 0
-	for ; ran < 300 && time.Now().Before(end) && !t.Failed(); generated++ {
+	for ; ran < wanted && generated < 200*wanted && !t.Failed(); generated++ {
 		line := randomLine(random)
 		if generated%2 == 0 {
 			line = mutated(random)
@@ -245,7 +245,7 @@ func TestWhatIsTakenForLsRunsOnlyLs(t *testing.T) {
 		}
 	}
 	t.Logf("%d lines generated, %d of them allowed and run", generated, ran)
-	if ran < 20 {
+	if ran < wanted {
 		t.Errorf("only %d lines were run: the generator is no test", ran)
 	}
 }
@@ -273,7 +273,7 @@ func FuzzWhatIsTakenForLs(f *testing.F) {
 		f.Add(line)
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	for range 100 {
+	for range machine.Cases(10, 100) {
 		f.Add(mutated(random))
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -50,10 +50,13 @@ import (
 	"pillion/internal/fault"
 )
 
-const (
-	// timedOut is the exit code of a command that ran into its time limit, as
-	// timeout(1) has it.
-	timedOut = 124
+// timedOut is the exit code of a command that ran into its time limit, as timeout(1)
+// has it.
+const timedOut = 124
+
+// Tests have more of each, so that they hold on a busy machine.
+var (
+	grace = Grace // also of guardians, which the tests play
 	// obeyWithin is how long a command has to be gone after the order to end
 	// before the guardian itself is ended. With clearWithin and drainWithin it
 	// stays below the 5 s that Close promises.
@@ -166,7 +169,10 @@ type Runner struct {
 	turns    turns
 	scratch  scratch
 	caches   ownCaches
-	finish   time.Duration // finishWithin, but for tests
+
+	// These are finishWithin, grace, obeyWithin and after, but for tests.
+	finish, grace, obey time.Duration
+	expires             func(limit time.Duration) (expired <-chan time.Time, stop func())
 
 	mu      sync.Mutex // guards closed and the first Add to running
 	closed  bool
@@ -198,6 +204,9 @@ func NewRunner() (*Runner, error) {
 		base:     Environment(os.Environ()),
 		closing:  make(chan struct{}),
 		finish:   finishWithin,
+		grace:    grace,
+		obey:     obeyWithin,
+		expires:  after,
 	}, nil
 }
 

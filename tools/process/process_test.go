@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,6 +30,7 @@ import (
 func TestMain(m *testing.M) {
 	// A program with the race detector sleeps for a second before it exits.
 	guardianEnv = append(guardianEnv, "GORACE=atexit_sleep_ms=0")
+	grace, obeyWithin, closeWithin, tryWithin = time.Minute, time.Minute, time.Minute, time.Minute
 	PlayPart()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -36,6 +40,8 @@ func TestMain(m *testing.M) {
 			os.Exit(serving(os.Args[2]))
 		case "dial":
 			os.Exit(dial(os.Args[2], os.Args[3]))
+		case "get":
+			os.Exit(get(os.Args[2:]))
 		}
 	}
 	goleak.VerifyTestMain(m)
@@ -73,6 +79,26 @@ func dial(network, address string) int {
 		return 1
 	}
 	fmt.Println("spoke")
+	return 0
+}
+
+// get is a program in a command that asks the proxy for some pages.
+func get(urls []string) int {
+	proxy, err := url.Parse(os.Getenv("HTTP_PROXY"))
+	if err != nil {
+		return 1
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
+	for _, u := range urls {
+		r, err := client.Get(u)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		body, _ := io.ReadAll(r.Body) //nolint:errcheck // what came is printed
+		r.Body.Close()
+		fmt.Println(r.StatusCode, strings.TrimSpace(string(body)))
+	}
 	return 0
 }
 
@@ -173,11 +199,15 @@ func TestFolder(t *testing.T) {
 
 func TestTimeoutKeepsWhatWasPrinted(t *testing.T) {
 	r := newRunner(t)
-	result := run(t, r, Spec{Command: "echo before; trap '' TERM; sleep 999; echo after", Timeout: 2 * time.Second})
-	if result.ExitCode != 124 || !result.TimedOut || result.Stdout != "before\n" {
-		t.Errorf("%+v", result)
+	expire, _ := expiring(r)
+	p := start(t, r, "trap '' TERM; echo before; sleep 999; echo after")
+	await(t, p, "before\n")
+	expire()
+	if result, text := ended(t, p); result.ExitCode != 124 || !result.TimedOut || text != "before\n" {
+		t.Errorf("%+v, printed %q", result, text)
 	}
 	// A command that ends in time is not touched by its limit.
+	r.expires = after
 	if result := run(t, r, Spec{Command: "exit 6", Timeout: time.Minute}); result.ExitCode != 6 || result.TimedOut {
 		t.Errorf("%+v", result)
 	}
@@ -197,23 +227,16 @@ func TestCancel(t *testing.T) {
 
 func TestCloseWhileRunning(t *testing.T) {
 	r := newRunner(t)
-	up := make(chan struct{})
-	ended := make(chan error, 1)
-	go func() {
-		_, err := r.Run(context.Background(), Spec{Command: "echo up; sleep 999", Dir: "/"}, func(Stream, []byte) { close(up) })
-		ended <- err
-	}()
-	<-up
+	p := start(t, r, "echo up; sleep 999")
+	await(t, p, "up\n")
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case err := <-ended:
-		if !errors.Is(err, ErrClosed) {
-			t.Errorf("the command that ran: %v", err)
-		}
-	case <-time.After(time.Second):
+	if p.Running() {
 		t.Error("Close returned before the command had ended")
+	}
+	if _, err := p.Wait(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("the command that ran: %v", err)
 	}
 	if _, err := r.Run(t.Context(), Spec{Command: "true", Dir: "/"}, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("a command after Close: %v", err)
@@ -348,20 +371,20 @@ func TestStartFailureIsToldAndLeavesNothing(t *testing.T) {
 	c.stderr.Close()
 }
 
-// A quarter of a gigabyte on one line costs the sidecar no more than what it keeps.
+// 64 MB on one line costs the sidecar no more than what it keeps.
 func TestMemoryIsBounded(t *testing.T) {
 	r := newRunner(t)
 	run(t, r, Spec{Command: "true"})
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	result := run(t, r, Spec{Command: "head -c 256000000 /dev/zero"})
+	result := run(t, r, Spec{Command: "head -c 64000000 /dev/zero"})
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
 		t.Errorf("the heap grew by %d MB", grown>>20)
 	}
 	if !result.Truncated || len(result.Stdout) > 1<<20+100 ||
-		!strings.Contains(result.Stdout, fmt.Sprintf("[... %d bytes left out ...]", 256000000-1<<20)) {
+		!strings.Contains(result.Stdout, fmt.Sprintf("[... %d bytes left out ...]", 64000000-1<<20)) {
 		t.Errorf("kept %d bytes", len(result.Stdout))
 	}
 }

@@ -159,11 +159,7 @@ func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
 	spec := p.spec(Bubblewrap, "touch ready; until [ -e made ]; do sleep 0.02; done; test -e "+socket+" && echo there; true")
 	done := make(chan Result, 1)
 	go func() { got, _ := r.Run(t.Context(), spec, nil); done <- got }()
-	for deadline := time.Now().Add(10 * time.Second); content(ready) != ""; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the command did not start")
-		}
-	}
+	eventually(t, "the command has started", func() bool { return content(ready) == "" })
 	listen(t, "unix", socket)
 	put(t, filepath.Join(p.inside, "made"), "")
 	if got := <-done; got.Stdout != "" || got.ExitCode != 0 {

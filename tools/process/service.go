@@ -66,13 +66,13 @@ func (r *Runner) Serve(p Program) (*Service, error) {
 	s := &Service{Stdin: c.stdin, Stdout: c.stdout, stop: make(chan error, 1), done: make(chan struct{})}
 	go func() {
 		defer r.running.Done()
-		s.follow(c, r.closing)
+		s.follow(r, c)
 	}()
 	return s, nil
 }
 
 // follow goes with the service to its end.
-func (s *Service) follow(c *child, closing <-chan struct{}) {
+func (s *Service) follow(r *Runner, c *child) {
 	defer close(s.done)
 	read := make(chan struct{})
 	go func() {
@@ -81,7 +81,7 @@ func (s *Service) follow(c *child, closing <-chan struct{}) {
 	}()
 	// Of a Process this is all that a service needs: how it is waited for and ended.
 	p := &Process{child: c, stop: s.stop}
-	ended, cause := p.await(closing, 0, 0)
+	ended, cause := p.await(r, 0)
 	s.err = cmp.Or(cause, ended.err, exited(ended.code))
 	_ = c.stderr.SetReadDeadline(time.Now().Add(drainWithin)) // something may have escaped that holds it
 	<-read

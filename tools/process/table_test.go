@@ -66,11 +66,7 @@ func TestProcessesEndWithTheirSession(t *testing.T) {
 	staying := startNamed(t, table, two, "0", "sleep 999")
 	close(end)
 	for _, p := range ending {
-		select {
-		case <-p.Done():
-		case <-time.After(5 * time.Second):
-			t.Fatalf("%s runs on without its session", p.ID)
-		}
+		ended(t, p.Process)
 	}
 	if !staying.Running() {
 		t.Error("another session's process ended too")
@@ -79,46 +75,50 @@ func TestProcessesEndWithTheirSession(t *testing.T) {
 		t.Errorf("the session is gone and has %d processes", len(left))
 	}
 	// What a session that is gone still starts ends at once.
-	late := startNamed(t, table, one, "late", "sleep 999")
-	select {
-	case <-late.Done():
-	case <-time.After(5 * time.Second):
-		t.Error("a process was started for a session that is gone, and runs")
-	}
+	ended(t, startNamed(t, table, one, "late", "sleep 999").Process)
+}
+
+// enter puts a process into the table that no program runs for; end ends it.
+func enter(table *Table, session, id string) (end func()) {
+	p := &Process{begin: time.Now(), done: make(chan struct{})}
+	table.enter(p, Owner{Session: session}, About{ID: id}, Spec{})
+	return func() { close(p.done) }
 }
 
 func TestProcessesAreBounded(t *testing.T) {
 	table := NewTable(newRunner(t))
-	one, _ := owner("one")
-	for i := range maxRunning {
-		startNamed(t, table, one, fmt.Sprint(i), "sleep 999")
+	full := func(session string) bool {
+		return fault.CodeOf(table.Taken(session, "more")) == fault.ExecutionFailed
 	}
-	if err := table.Taken("one", "more"); fault.CodeOf(err) != fault.ExecutionFailed {
-		t.Errorf("process %d: %v", maxRunning+1, err)
+	var ends []func()
+	for i := range maxRunningAll {
+		session := fmt.Sprint(i / maxRunning)
+		if full(session) {
+			t.Errorf("process %d cannot start", i)
+		}
+		ends = append(ends, enter(table, session, fmt.Sprint(i)))
+		if want := i%maxRunning == maxRunning-1; full(session) != want {
+			t.Errorf("after process %d the session is full: %t", i, !want)
+		}
 	}
-	for _, p := range table.List("one") {
-		p.Kill()
-		<-p.Done()
+	if !full("another") {
+		t.Error("all sessions together have no bound")
+	}
+	for _, end := range ends {
+		end()
 	}
 	for i := range maxEnded + 3 {
-		p := startNamed(t, table, one, fmt.Sprintf("short %d", i), "true")
-		<-p.Done()
+		enter(table, "0", fmt.Sprintf("short %d", i))()
 	}
-	listed := table.List("one")
+	listed := table.List("0")
 	if len(listed) > maxEnded+1 || listed[len(listed)-1].ID != fmt.Sprintf("short %d", maxEnded+2) || listed[0].ID == "0" {
 		t.Errorf("%d are kept, the first is %s", len(listed), listed[0].ID)
 	}
-}
-
-func TestWhatHasEndedIsBoundedOverAllSessions(t *testing.T) {
-	table := NewTable(newRunner(t))
 	for i := range maxEndedAll + 3 {
-		o, _ := owner(fmt.Sprint(i / 10))
-		p := startNamed(t, table, o, fmt.Sprint(i), ":")
-		<-p.Done()
+		enter(table, fmt.Sprint("s", i/10), fmt.Sprint("s", i))()
 	}
-	listed := table.List("")
-	if len(listed) > maxEndedAll+1 || listed[0].ID == "0" || listed[len(listed)-1].ID != fmt.Sprint(maxEndedAll+2) {
+	listed = table.List("")
+	if len(listed) > maxEndedAll+1 || listed[0].ID == "0" || listed[len(listed)-1].ID != fmt.Sprint("s", maxEndedAll+2) {
 		t.Errorf("%d are kept, from %s to %s", len(listed), listed[0].ID, listed[len(listed)-1].ID)
 	}
 }
