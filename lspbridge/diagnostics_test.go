@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/wire"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/language"
@@ -329,6 +331,97 @@ func TestPulledDiagnostics(t *testing.T) {
 			t.Errorf("asked %s", last)
 		}
 	})
+}
+
+// TestTheTextMovedOnWhileItWasPulled, with an answer about the text before, or none.
+func TestTheTextMovedOnWhileItWasPulled(t *testing.T) {
+	for _, refusal := range []error{nil, wire.Errorf(wire.CodeContentModified, "changed")} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, map[string]string{"a.py": "bad\n"})
+			l := r.lint(func(*linter, int32) {})
+			l.offers = `{"diagnosticProvider":{}}`
+			p := r.path("a.py")
+			r.store.Open(p, p.URI(), 1, "bad\n")
+			l.answers[pullMethod] = func(json.RawMessage) (any, error) {
+				if r.snapshot().Buffer(p).Version == 1 {
+					r.store.Change(p, 2, "good\n")
+					warm(r, p)
+				}
+				return json.RawMessage(`{"kind":"full","items":[]}`), refusal
+			}
+			if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Stale {
+				t.Errorf("%v: %+v", refusal, got)
+			}
+		})
+	}
+}
+
+// TestTypeScriptIsAsked what its server does not publish in time: tsserver itself, in
+// three requests, counts from 1.
+func TestTypeScriptIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "let a: nothing\n"})
+		l := r.lint(func(*linter, int32) {})
+		spec := &r.settings.Servers[0]
+		spec.TypeScript, spec.Options = true, json.RawMessage(`{"tsserver":{}}`)
+		semantic := `{"success":true,"body":[{"start":{"line":1,"offset":8},"end":{"line":1,"offset":15},"text":"Cannot find name 'nothing'.","code":2304,"category":"error","source":"eslint"},{"text":"odd","category":"message"}]}`
+		l.answers["workspace/executeCommand"] = func(params json.RawMessage) (any, error) {
+			switch {
+			case strings.Contains(string(params), "semantic") && semantic != "":
+				return json.RawMessage(semantic), nil
+			case strings.Contains(string(params), "semantic"):
+				return nil, fault.New(fault.ExecutionFailed, "not today")
+			case strings.Contains(string(params), "suggestion"):
+				return json.RawMessage(`{"success":true,"body":[{"start":{"line":1,"offset":5},"end":{"line":1,"offset":6},"text":"never used","category":"suggestion"},{"text":"careful","category":"warning"}]}`), nil
+			}
+			return json.RawMessage(`{"success":true,"body":[]}`), nil
+		}
+		got := r.diagnose(r.path("a.py"), 5*time.Second)
+		want := []language.Diagnostic{
+			{Range: span0(7, 14), Severity: language.Error, Code: json.Number("2304"), Source: "eslint", Message: "Cannot find name 'nothing'."},
+			{Severity: language.Information, Source: "typescript", Message: "odd"},
+			{Range: span0(4, 5), Severity: language.Hint, Source: "typescript", Message: "never used"},
+			{Severity: language.Warning, Source: "typescript", Message: "careful"},
+		}
+		if got.Freshness != language.Fresh || !slices.Equal(got.Diagnostics, want) {
+			t.Errorf("%+v\nwant %+v", got, want)
+		}
+		if asked := l.messages("initialize"); !strings.Contains(asked[0], `"initializationOptions":{"tsserver":{}}`) {
+			t.Errorf("asked %s", asked)
+		}
+		for _, semantic = range []string{`{"success":false,"message":"no project"}`, ""} {
+			if got := r.diagnose(r.path("a.py"), 5*time.Second); got.Freshness != language.Stale {
+				t.Errorf("no answer: %+v", got)
+			}
+		}
+	})
+}
+
+// TestAServerIsShownAFault, because it says that all is well when it cannot look.
+func TestAServerIsShownAFault(t *testing.T) {
+	for says, want := range map[string]language.Freshness{
+		found("bad"): language.Fresh,
+		"[]":         language.LinterMissing,
+		"":           language.TimedOut, // nothing
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, map[string]string{"a.py": "good\n"})
+			r.lint(func(l *linter, v int32) {
+				switch {
+				case !strings.HasSuffix(l.uri, "/.pillion-linter-check"):
+					l.publish(l.uri, v, "[]")
+				case says != "":
+					l.publish(l.uri, v, says)
+				}
+			})
+			spec := &r.settings.Servers[0]
+			spec.Faulty, spec.LinterInstall = "bad", "install one"
+			got := r.diagnose(r.path("a.py"), 5*time.Second)
+			if got.Freshness != want || (want == language.LinterMissing) != strings.Contains(got.Hint, "it finds nothing wrong: install one") {
+				t.Errorf("it says %q of the fault: %+v, want %s", says, got, want)
+			}
+		})
+	}
 }
 
 // TestCaused: what a change did, and that nothing is said without proof.

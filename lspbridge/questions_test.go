@@ -71,6 +71,9 @@ func TestLocationsInEachForm(t *testing.T) {
 	if _, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0)); fault.CodeOf(err) != fault.ExecutionFailed {
 		t.Errorf("garbled: %v", err)
 	}
+	if _, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("gone.py"), at(0, 0)); err == nil {
+		t.Error("a file that is not there: no error")
+	}
 	f.answer("textDocument/references", r.json(`[{"uri":"URI","range":[0:1]}]`, "a.py"))
 	found, _, err := r.bridge.References(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0), true)
 	r.must(err)
