@@ -51,6 +51,7 @@ type Host struct {
 	// Structured says that the settings want the structure of results for every agent.
 	Structured func() bool
 	Logf       func(format string, args ...any)
+	Beat       time.Duration // between two signs of life of a call; 0: 5 s
 }
 
 func (h Host) withDefaults() Host {
@@ -62,6 +63,9 @@ func (h Host) withDefaults() Host {
 	}
 	if h.Editor == "" {
 		h.Editor = "the editor"
+	}
+	if h.Beat == 0 {
+		h.Beat = beatTime
 	}
 	return h
 }
