@@ -26,6 +26,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log"
@@ -107,12 +108,7 @@ func (o Options) withDefaults() Options {
 	if o.rootsTime == 0 {
 		o.rootsTime = rootsTime
 	}
-	if o.lookAgain == 0 {
-		o.lookAgain = lookAgain
-	}
-	if o.drainTime == 0 {
-		o.drainTime = drainTime
-	}
+	o.lookAgain, o.drainTime = cmp.Or(o.lookAgain, lookAgain), cmp.Or(o.drainTime, drainTime)
 	return o
 }
 

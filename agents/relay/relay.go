@@ -17,6 +17,7 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"log"
 	"time"
@@ -64,9 +65,7 @@ func (h Host) withDefaults() Host {
 	if h.Editor == "" {
 		h.Editor = "the editor"
 	}
-	if h.Beat == 0 {
-		h.Beat = beatTime
-	}
+	h.Beat = cmp.Or(h.Beat, beatTime)
 	return h
 }
 
