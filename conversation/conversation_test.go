@@ -122,7 +122,7 @@ func TestBounds(t *testing.T) {
 	if v := c.View(); len(v.Entries) != MaxEntries {
 		t.Errorf("%d entries", len(v.Entries))
 	}
-	for range 100 {
+	for range 2 * MaxBytes / maxText {
 		c.Append(strings.Repeat("x", maxText), false)
 		c.Append("more", true)
 	}

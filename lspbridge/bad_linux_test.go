@@ -94,21 +94,13 @@ var badScripts = map[string]script{
 	"crashes when asked":  crashes,
 	"hangs":               atHover(func(*bad, context.Context, *wire.Request) any { forever(); return nil }),
 	"sends garbage first": atMethod("start", func(b *bad) { b.raw("Welcome to the server!\n\n") }),
-	"ignores its messages": func(_ *bad, _ context.Context, method string, _ *wire.Request) (any, bool) {
-		if method == "start" {
-			forever()
-		}
-		return nil, false
-	},
-	"hangs in initialize": atMethod("initialize", func(*bad) { forever() }),
 	"hangs in shutdown":   atMethod("shutdown", func(*bad) { forever() }),
 	"ignores shutdown":    ignores,
-	"never reads":         firstLife(atMethod("textDocument/didOpen", func(*bad) { forever() })), // on the goroutine that reads
-	"is stopped": firstLife(atHover(func(*bad, context.Context, *wire.Request) any {
+	"is stopped": atHover(func(*bad, context.Context, *wire.Request) any {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		forever() // the thread that sent the signal may run on for a moment
 		return nil
-	})),
+	}),
 	"closes its output": firstLife(atHover(func(*bad, context.Context, *wire.Request) any { os.Stdout.Close(); forever(); return nil })),
 	"leaves children":   leaves,
 	"answers late":      atHover(func(b *bad, ctx context.Context, _ *wire.Request) any { <-ctx.Done(); return b.state("late") }),

@@ -106,7 +106,7 @@ func (r *reports) next(p workspace.Path) int32 {
 func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Time, crowded bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one, now := r.getLocked(p), time.Now()
+	one, now := r.getLocked(p), r.tickLocked()
 	one.forget(now)
 	if one.sum != sum || !one.open {
 		one.sum, one.open = sum, true
@@ -119,9 +119,19 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	crowded = r.isCrowdedLocked(one)
 	one.sent = version
 	one.expect(now)
-	r.notified = now
 	one.turn()
 	return now, crowded
+}
+
+// tickLocked is now, for something that the server is told. It is later than the tick before
+// also where the clock is coarse: passed goes by what came before what.
+func (r *reports) tickLocked() time.Time {
+	now := time.Now()
+	if !now.After(r.notified) {
+		now = r.notified.Add(1)
+	}
+	r.notified = now
+	return now
 }
 
 // outdateLocked notes that something changed on which other documents may depend.
@@ -151,9 +161,9 @@ func (r *reports) expect(p workspace.Path) (at time.Time, crowded bool) {
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
 	crowded = r.isCrowdedLocked(one)
-	r.notified = time.Now()
-	one.expect(r.notified)
-	return r.notified, crowded
+	at = r.tickLocked()
+	one.expect(at)
+	return at, crowded
 }
 
 // isCrowdedLocked says if the server may still be at work on what it was told earlier,
@@ -166,11 +176,11 @@ func (r *reports) isCrowdedLocked(one *report) bool {
 func (r *reports) expectAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notified = time.Now()
+	now := r.tickLocked()
 	r.outdateLocked(nil)
 	for _, one := range r.of {
 		if one.open {
-			one.expect(r.notified)
+			one.expect(now)
 		}
 	}
 }
@@ -181,8 +191,7 @@ func (r *reports) closed(p workspace.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
-	r.notified = time.Now()
-	one.unreported = append(one.unreported, r.notified.Add(-r.debounce))
+	one.unreported = append(one.unreported, r.tickLocked().Add(-r.debounce))
 	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
 	r.outdateLocked(one)
 	one.turn()

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/wire"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/language"
@@ -81,6 +84,7 @@ func (l *linter) publish(uri string, version int32, items string) {
 // diagnose asks, and waits for less long than people would.
 func (r *rig) diagnose(p workspace.Path, within time.Duration) language.Report {
 	r.Helper()
+	<-time.After(time.Millisecond) // after what was reported before, also in a bubble
 	ctx, cancel := context.WithTimeout(r.Context(), within)
 	defer cancel()
 	report, err := r.bridge.Diagnostics(ctx, r.snapshot(), p)
@@ -93,7 +97,6 @@ func (r *rig) diagnose(p workspace.Path, within time.Duration) language.Report {
 // TestSilenceIsNotClean: each way in which a server can say nothing, or nothing that
 // counts. After each of them the file, which has a fault, must not be called fresh.
 func TestSilenceIsNotClean(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		script func(l *linter, version int32)
@@ -119,91 +122,93 @@ func TestSilenceIsNotClean(t *testing.T) {
 		{"it ends", func(l *linter, _ int32) { l.kill() }, language.Interrupted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, map[string]string{"a.py": "bad\n", "b.py": "bad\n"})
-			r.lint(c.script)
-			report := r.diagnose(r.path("a.py"), 700*time.Millisecond)
-			if report.Freshness != c.want {
-				t.Errorf("%s %+v, want %s", report.Freshness, report.Diagnostics, c.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, map[string]string{"a.py": "bad\n", "b.py": "bad\n"})
+				r.lint(c.script)
+				report := r.diagnose(r.path("a.py"), 700*time.Millisecond)
+				if report.Freshness != c.want {
+					t.Errorf("%s %+v, want %s", report.Freshness, report.Diagnostics, c.want)
+				}
+			})
 		})
 	}
 }
 
 // TestNobodyToSayAnything likewise, without a server that runs.
 func TestNobodyToSayAnything(t *testing.T) {
-	t.Parallel()
-	check := func(r *rig, want language.Freshness, status language.ServerStatus) {
-		r.Helper()
-		if got := r.diagnose(r.path("a.py"), 300*time.Millisecond); got.Freshness != want || got.Server.Status != status {
-			r.Errorf("%s, server %s, want %s, %s", got.Freshness, got.Server.Status, want, status)
+	synctest.Test(t, func(t *testing.T) {
+		check := func(r *rig, want language.Freshness, status language.ServerStatus) {
+			r.Helper()
+			if got := r.diagnose(r.path("a.py"), 300*time.Millisecond); got.Freshness != want || got.Server.Status != status {
+				r.Errorf("%s, server %s, want %s, %s", got.Freshness, got.Server.Status, want, status)
+			}
 		}
-	}
-	files := map[string]string{"a.py": "bad\n"}
-	r := newRig(t, files)
-	check(r, language.NoServer, language.NotInstalled)
+		files := map[string]string{"a.py": "bad\n"}
+		r := newRig(t, files)
+		check(r, language.NoServer, language.NotInstalled)
 
-	r = newRig(t, files, Server{Name: "gone", Command: []string{"there-is-no-such-server"}, Languages: []string{"python"}})
-	check(r, language.NoServer, language.NotInstalled)
+		r = newRig(t, files, Server{Name: "gone", Command: []string{"there-is-no-such-server"}, Languages: []string{"python"}})
+		check(r, language.NoServer, language.NotInstalled)
 
-	r = newRig(t, files)
-	f := r.serve(`{}`)
-	f.holds = "initialize"
-	check(r, language.TimedOut, language.Starting)
+		r = newRig(t, files)
+		f := r.serve(`{}`)
+		f.holds = "initialize"
+		check(r, language.TimedOut, language.Starting)
 
-	r = newRig(t, files)
-	f = r.serve(`{}`)
-	f.answers["initialize"] = func(json.RawMessage) (any, error) { f.kill(); return nil, nil }
-	got := r.diagnose(r.path("a.py"), 300*time.Millisecond)
-	if got.Freshness != language.Interrupted || got.Server.Status != language.Restarting {
-		t.Errorf("%+v", got)
-	}
-	r.until("it has failed", func() bool { return r.diagnose(r.path("a.py"), 100*time.Millisecond).Server.Status == language.Failed })
-	check(r, language.NoServer, language.Failed)
+		r = newRig(t, files)
+		f = r.serve(`{}`)
+		f.answers["initialize"] = func(json.RawMessage) (any, error) { f.kill(); return nil, nil }
+		got := r.diagnose(r.path("a.py"), 300*time.Millisecond)
+		if got.Freshness != language.Interrupted || got.Server.Status != language.Restarting {
+			t.Errorf("%+v", got)
+		}
+		r.until("it has failed", func() bool { return r.diagnose(r.path("a.py"), 100*time.Millisecond).Server.Status == language.Failed })
+		check(r, language.NoServer, language.Failed)
+	})
 }
 
 // TestTheLinterIsMissing: a server that runs without it says that all is well.
 func TestTheLinterIsMissing(t *testing.T) {
-	t.Parallel()
-	there := filepath.Join(t.TempDir(), "linter")
-	if err := os.WriteFile(there, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	elsewhere := map[string]string{"PATH": filepath.Dir(there)}
-	for _, c := range []struct {
-		linter, set string
-		env         map[string]string
-		want        language.Freshness
-	}{
-		{"there-is-no-such-linter", `{}`, nil, language.LinterMissing},
-		{"there-is-no-such-linter", `{"fake":{"linter":"` + there + `"}}`, nil, language.Fresh},
-		{"sh", `{"fake":{"linter":""}}`, nil, language.LinterMissing},
-		{"sh", `{"fake":{"linter":"/no/such"}}`, nil, language.LinterMissing},
-		{"sh", `{}`, nil, language.Fresh},
-		{"sh", `{}`, elsewhere, language.LinterMissing},
-		{"linter", `{}`, elsewhere, language.Fresh},
-	} {
-		r := newRig(t, map[string]string{"a.py": "bad\n"})
-		r.lint(func(l *linter, v int32) { l.publish(l.uri, v, "[]") })
-		fake := &r.settings.Servers[0]
-		fake.Linter, fake.LinterSetting, fake.LinterInstall = c.linter, "fake.linter", "install it"
-		fake.Settings, fake.Env = json.RawMessage(c.set), c.env
-		got := r.diagnose(r.path("a.py"), 5*time.Second)
-		if got.Freshness != c.want || (got.Freshness == language.LinterMissing) != strings.HasSuffix(got.Hint, "which is not installed: install it") {
-			t.Errorf("%s, set to %s, PATH %v: %+v, want %s", c.linter, c.set, c.env, got, c.want)
+	synctest.Test(t, func(t *testing.T) {
+		there := filepath.Join(t.TempDir(), "linter")
+		if err := os.WriteFile(there, nil, 0o755); err != nil {
+			t.Fatal(err)
 		}
-	}
-	r := newRig(t, map[string]string{"a.py": "bad\n"})
-	r.settings.Servers = []Server{{Name: "fake", Command: []string{"not-there-at-all"}, Languages: []string{"python"}, Linter: "there-is-no-such-linter"}}
-	got, err := r.bridge.Diagnostics(t.Context(), r.snapshot(), r.path("a.py"))
-	if fault.CodeOf(err) != fault.LSPUnavailable || got.Freshness != language.NoServer || got.Server.Status != language.NotInstalled {
-		t.Errorf("neither is there: %+v, %v", got, err)
-	}
+		elsewhere := map[string]string{"PATH": filepath.Dir(there)}
+		for _, c := range []struct {
+			linter, set string
+			env         map[string]string
+			want        language.Freshness
+		}{
+			{"there-is-no-such-linter", `{}`, nil, language.LinterMissing},
+			{"there-is-no-such-linter", `{"fake":{"linter":"` + there + `"}}`, nil, language.Fresh},
+			{"sh", `{"fake":{"linter":""}}`, nil, language.LinterMissing},
+			{"sh", `{"fake":{"linter":"/no/such"}}`, nil, language.LinterMissing},
+			{"sh", `{}`, nil, language.Fresh},
+			{"sh", `{}`, elsewhere, language.LinterMissing},
+			{"linter", `{}`, elsewhere, language.Fresh},
+		} {
+			r := newRig(t, map[string]string{"a.py": "bad\n"})
+			r.lint(func(l *linter, v int32) { l.publish(l.uri, v, "[]") })
+			fake := &r.settings.Servers[0]
+			fake.Linter, fake.LinterSetting, fake.LinterInstall = c.linter, "fake.linter", "install it"
+			fake.Settings, fake.Env = json.RawMessage(c.set), c.env
+			got := r.diagnose(r.path("a.py"), 5*time.Second)
+			if got.Freshness != c.want || (got.Freshness == language.LinterMissing) != strings.HasSuffix(got.Hint, "which is not installed: install it") {
+				t.Errorf("%s, set to %s, PATH %v: %+v, want %s", c.linter, c.set, c.env, got, c.want)
+			}
+		}
+		r := newRig(t, map[string]string{"a.py": "bad\n"})
+		r.settings.Servers = []Server{{Name: "fake", Command: []string{"not-there-at-all"}, Languages: []string{"python"}, Linter: "there-is-no-such-linter"}}
+		got, err := r.bridge.Diagnostics(t.Context(), r.snapshot(), r.path("a.py"))
+		if fault.CodeOf(err) != fault.LSPUnavailable || got.Freshness != language.NoServer || got.Server.Status != language.NotInstalled {
+			t.Errorf("neither is there: %+v, %v", got, err)
+		}
+	})
 }
 
 // TestFreshAfterEdits: with versions and without, and by whatever name it calls the file.
 func TestFreshAfterEdits(t *testing.T) {
-	t.Parallel()
 	for name, script := range map[string]func(l *linter, version int32){
 		"versions":    func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) },
 		"no versions": func(l *linter, _ int32) { l.publish(l.uri, 0, found(l.text)) },
@@ -220,23 +225,24 @@ func TestFreshAfterEdits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, map[string]string{"a.py": "bad 0\n"})
-			r.must(os.Symlink(".", filepath.Join(r.dir, "link")))
-			r.lint(script)
-			p := r.path("a.py")
-			r.store.Open(p, p.URI(), 1, "bad 0\n")
-			for i := range int32(5) {
-				r.store.Change(p, i+2, fmt.Sprintf("good\nbad %d\n", i))
-				got := r.diagnose(p, 5*time.Second)
-				if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Diagnostics[0].Message != fmt.Sprintf("bad %d", i) {
-					t.Errorf("edit %d: %s %+v", i, got.Freshness, got.Diagnostics)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+				r.must(os.Symlink(".", filepath.Join(r.dir, "link")))
+				r.lint(script)
+				p := r.path("a.py")
+				r.store.Open(p, p.URI(), 1, "bad 0\n")
+				for i := range int32(5) {
+					r.store.Change(p, i+2, fmt.Sprintf("good\nbad %d\n", i))
+					got := r.diagnose(p, 5*time.Second)
+					if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Diagnostics[0].Message != fmt.Sprintf("bad %d", i) {
+						t.Errorf("edit %d: %s %+v", i, got.Freshness, got.Diagnostics)
+					}
 				}
-			}
-			r.store.Change(p, 9, "good\n")
-			if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
-				t.Errorf("%s %+v", got.Freshness, got.Diagnostics)
-			}
+				r.store.Change(p, 9, "good\n")
+				if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
+					t.Errorf("%s %+v", got.Freshness, got.Diagnostics)
+				}
+			})
 		})
 	}
 }
@@ -244,198 +250,295 @@ func TestFreshAfterEdits(t *testing.T) {
 // TestALateReportOfAnEarlierText: from a server without versions it cannot be told from
 // one of this text, so that it is told the text again.
 func TestALateReportOfAnEarlierText(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "bad 0\n"})
-	earlier := ""
-	l := r.lint(func(l *linter, _ int32) {
-		switch l.n {
-		case 1: // it is slow
-		case 2:
-			l.publish(l.uri, 0, found(earlier)) // and now done with the first
-		default:
-			l.publish(l.uri, 0, found(l.text))
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+		earlier := ""
+		l := r.lint(func(l *linter, _ int32) {
+			switch l.n {
+			case 1: // it is slow
+			case 2:
+				l.publish(l.uri, 0, found(earlier)) // and now done with the first
+			default:
+				l.publish(l.uri, 0, found(l.text))
+			}
+			earlier = l.text
+		})
+		r.settings.Servers[0].Single = true
+		p := r.path("a.py")
+		r.store.Open(p, p.URI(), 1, "good\n")
+		warm(r, p)
+		r.until("it is told", func() bool { return len(l.messages("textDocument/didOpen")) == 1 })
+		r.store.Change(p, 2, "bad 2\n")
+		got := r.diagnose(p, 5*time.Second)
+		if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Version != 4 {
+			t.Errorf("%+v", got)
 		}
-		earlier = l.text
 	})
-	r.settings.Servers[0].Single = true
-	p := r.path("a.py")
-	r.store.Open(p, p.URI(), 1, "good\n")
-	warm(r, p)
-	r.until("it is told", func() bool { return len(l.messages("textDocument/didOpen")) == 1 })
-	r.store.Change(p, 2, "bad 2\n")
-	got := r.diagnose(p, 5*time.Second)
-	if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Version != 4 {
-		t.Errorf("%+v", got)
-	}
 }
 
 // TestTheTextMovedOn while it was waited for: what comes then is of another text.
 func TestTheTextMovedOn(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "bad 0\n"})
-	told := make(chan bool, 9)
-	r.lint(func(l *linter, v int32) {
-		told <- true
-		if l.n > 1 {
-			l.publish(l.uri, v, "[]")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+		told := make(chan bool, 9)
+		r.lint(func(l *linter, v int32) {
+			told <- true
+			if l.n > 1 {
+				l.publish(l.uri, v, "[]")
+			}
+		})
+		p := r.path("a.py")
+		r.store.Open(p, p.URI(), 1, "bad\n")
+		done := make(chan language.Report)
+		go func() { done <- r.diagnose(p, 5*time.Second) }()
+		<-told
+		r.store.Change(p, 2, "good\n")
+		warm(r, p)
+		if got := <-done; got.Freshness != language.Stale {
+			t.Errorf("%+v", got)
 		}
 	})
-	p := r.path("a.py")
-	r.store.Open(p, p.URI(), 1, "bad\n")
-	done := make(chan language.Report)
-	go func() { done <- r.diagnose(p, 5*time.Second) }()
-	<-told
-	r.store.Change(p, 2, "good\n")
-	warm(r, p)
-	if got := <-done; got.Freshness != language.Stale {
-		t.Errorf("%+v", got)
-	}
 }
 
 // TestPulledDiagnostics: a server that can be asked is.
 func TestPulledDiagnostics(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "bad\n"})
-	l := r.lint(func(l *linter, v int32) {})
-	l.offers = `{"diagnosticProvider":{"identifier":"mine","interFileDependencies":false}}`
-	n := 0
-	l.answers[pullMethod] = func(json.RawMessage) (any, error) {
-		n++
-		if n == 1 {
-			return nil, fault.New(fault.ExecutionFailed, "not today")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "bad\n"})
+		l := r.lint(func(l *linter, v int32) {})
+		l.offers = `{"diagnosticProvider":{"identifier":"mine","interFileDependencies":false}}`
+		n := 0
+		l.answers[pullMethod] = func(json.RawMessage) (any, error) {
+			n++
+			if n == 1 {
+				return nil, fault.New(fault.ExecutionFailed, "not today")
+			}
+			if n == 3 {
+				return json.RawMessage(`{"kind":"unchanged","resultId":"r"}`), nil
+			}
+			return json.RawMessage(`{"kind":"full","resultId":"r","items":` + found(l.text) + `}`), nil
 		}
-		if n == 3 {
-			return json.RawMessage(`{"kind":"unchanged","resultId":"r"}`), nil
+		p := r.path("a.py")
+		if got := r.diagnose(p, 300*time.Millisecond); got.Freshness != language.TimedOut {
+			t.Errorf("an error: %+v", got)
 		}
-		return json.RawMessage(`{"kind":"full","resultId":"r","items":` + found(l.text) + `}`), nil
-	}
-	p := r.path("a.py")
-	if got := r.diagnose(p, 300*time.Millisecond); got.Freshness != language.TimedOut {
-		t.Errorf("an error: %+v", got)
-	}
-	for range 2 {
-		if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 1 {
-			t.Errorf("%+v", got)
+		for range 2 {
+			if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 1 {
+				t.Errorf("%+v", got)
+			}
 		}
+		asked := l.messages(pullMethod)
+		if last := asked[len(asked)-1]; !strings.Contains(last, `"previousResultId":"r"`) || !strings.Contains(last, `"identifier":"mine"`) {
+			t.Errorf("asked %s", last)
+		}
+	})
+}
+
+// TestTheTextMovedOnWhileItWasPulled, with an answer about the text before, or none.
+func TestTheTextMovedOnWhileItWasPulled(t *testing.T) {
+	for _, refusal := range []error{nil, wire.Errorf(wire.CodeContentModified, "changed")} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, map[string]string{"a.py": "bad\n"})
+			l := r.lint(func(*linter, int32) {})
+			l.offers = `{"diagnosticProvider":{}}`
+			p := r.path("a.py")
+			r.store.Open(p, p.URI(), 1, "bad\n")
+			l.answers[pullMethod] = func(json.RawMessage) (any, error) {
+				if r.snapshot().Buffer(p).Version == 1 {
+					r.store.Change(p, 2, "good\n")
+					warm(r, p)
+				}
+				return json.RawMessage(`{"kind":"full","items":[]}`), refusal
+			}
+			if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Stale {
+				t.Errorf("%v: %+v", refusal, got)
+			}
+		})
 	}
-	asked := l.messages(pullMethod)
-	if last := asked[len(asked)-1]; !strings.Contains(last, `"previousResultId":"r"`) || !strings.Contains(last, `"identifier":"mine"`) {
-		t.Errorf("asked %s", last)
+}
+
+// TestTypeScriptIsAsked what its server does not publish in time: tsserver itself, in
+// three requests, counts from 1.
+func TestTypeScriptIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "let a: nothing\n"})
+		l := r.lint(func(*linter, int32) {})
+		spec := &r.settings.Servers[0]
+		spec.TypeScript, spec.Options = true, json.RawMessage(`{"tsserver":{}}`)
+		semantic := `{"success":true,"body":[{"start":{"line":1,"offset":8},"end":{"line":1,"offset":15},"text":"Cannot find name 'nothing'.","code":2304,"category":"error","source":"eslint"},{"text":"odd","category":"message"}]}`
+		l.answers["workspace/executeCommand"] = func(params json.RawMessage) (any, error) {
+			switch {
+			case strings.Contains(string(params), "semantic") && semantic != "":
+				return json.RawMessage(semantic), nil
+			case strings.Contains(string(params), "semantic"):
+				return nil, fault.New(fault.ExecutionFailed, "not today")
+			case strings.Contains(string(params), "suggestion"):
+				return json.RawMessage(`{"success":true,"body":[{"start":{"line":1,"offset":5},"end":{"line":1,"offset":6},"text":"never used","category":"suggestion"},{"text":"careful","category":"warning"}]}`), nil
+			}
+			return json.RawMessage(`{"success":true,"body":[]}`), nil
+		}
+		got := r.diagnose(r.path("a.py"), 5*time.Second)
+		want := []language.Diagnostic{
+			{Range: span0(7, 14), Severity: language.Error, Code: json.Number("2304"), Source: "eslint", Message: "Cannot find name 'nothing'."},
+			{Severity: language.Information, Source: "typescript", Message: "odd"},
+			{Range: span0(4, 5), Severity: language.Hint, Source: "typescript", Message: "never used"},
+			{Severity: language.Warning, Source: "typescript", Message: "careful"},
+		}
+		if got.Freshness != language.Fresh || !slices.Equal(got.Diagnostics, want) {
+			t.Errorf("%+v\nwant %+v", got, want)
+		}
+		if asked := l.messages("initialize"); !strings.Contains(asked[0], `"initializationOptions":{"tsserver":{}}`) {
+			t.Errorf("asked %s", asked)
+		}
+		for _, semantic = range []string{`{"success":false,"message":"no project"}`, ""} {
+			if got := r.diagnose(r.path("a.py"), 5*time.Second); got.Freshness != language.Stale {
+				t.Errorf("no answer: %+v", got)
+			}
+		}
+	})
+}
+
+// TestAServerIsShownAFault, because it says that all is well when it cannot look.
+func TestAServerIsShownAFault(t *testing.T) {
+	for says, want := range map[string]language.Freshness{
+		found("bad"): language.Fresh,
+		"[]":         language.LinterMissing,
+		"":           language.TimedOut, // nothing
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, map[string]string{"a.py": "good\n"})
+			r.lint(func(l *linter, v int32) {
+				switch {
+				case !strings.HasSuffix(l.uri, "/.pillion-linter-check"):
+					l.publish(l.uri, v, "[]")
+				case says != "":
+					l.publish(l.uri, v, says)
+				}
+			})
+			spec := &r.settings.Servers[0]
+			spec.Faulty, spec.LinterInstall = "bad", "install one"
+			got := r.diagnose(r.path("a.py"), 5*time.Second)
+			if got.Freshness != want || (want == language.LinterMissing) != strings.Contains(got.Hint, "it finds nothing wrong: install one") {
+				t.Errorf("it says %q of the fault: %+v, want %s", says, got, want)
+			}
+		})
 	}
 }
 
 // TestCaused: what a change did, and that nothing is said without proof.
 func TestCaused(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "one\nbad a\nbad b\n", "b.py": "x\n"})
-	r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
-	r.settings.EditWait = 5 * time.Second
-	p := r.path("a.py")
-	caused := func(before *document.Snapshot, text string) language.Caused {
-		r.Helper()
-		r.write("a.py", text)
-		out := r.bridge.Caused(t.Context(), before, []workspace.Path{p})
-		return out[p]
-	}
-	before := r.snapshot()
-	if _, err := before.Read(p, ""); err != nil {
-		t.Fatal(err)
-	}
-	if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}); len(out) != 0 {
-		t.Errorf("no server runs: %+v", out)
-	}
-	r.diagnose(p, 5*time.Second)
-	got := caused(before, "new\none\nbad b\nbad c\n")
-	if got.Freshness != language.Fresh || !got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad c" ||
-		len(got.Fixed) != 1 || got.Fixed[0].Message != "bad a" {
-		t.Errorf("%+v", got)
-	}
-	// What was wrong before is of a text that the server was never told.
-	r.write("a.py", "bad x\nbad y\n")
-	before = r.snapshot()
-	_, err := before.Read(p, "")
-	r.must(err)
-	got = caused(before, "bad x\nbad z\n")
-	if got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 0 {
-		t.Errorf("not compared: %+v", got)
-	}
-	// Nobody knows what it was.
-	got = caused(r.snapshot(), "bad w\n")
-	if got.Freshness != language.Fresh || got.Compared || got.Remaining != 1 || len(got.New)+len(got.Fixed) > 0 {
-		t.Errorf("not read: %+v", got)
-	}
-	// A file that was not there had no faults.
-	q := r.path("c.py")
-	before = r.snapshot()
-	_, err = before.ReadIfExists(q, "")
-	r.must(err)
-	r.write("c.py", "bad\n")
-	if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q})[q]; !got.Compared || len(got.New) != 1 {
-		t.Errorf("a new file: %+v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "one\nbad a\nbad b\n", "b.py": "x\n"})
+		r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
+		r.settings.EditWait = 5 * time.Second
+		p := r.path("a.py")
+		caused := func(before *document.Snapshot, text string) language.Caused {
+			r.Helper()
+			r.write("a.py", text)
+			out := r.bridge.Caused(t.Context(), before, []workspace.Path{p})
+			return out[p]
+		}
+		before := r.snapshot()
+		if _, err := before.Read(p, ""); err != nil {
+			t.Fatal(err)
+		}
+		if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}); len(out) != 0 {
+			t.Errorf("no server runs: %+v", out)
+		}
+		r.diagnose(p, 5*time.Second)
+		got := caused(before, "new\none\nbad b\nbad c\n")
+		if got.Freshness != language.Fresh || !got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad c" ||
+			len(got.Fixed) != 1 || got.Fixed[0].Message != "bad a" {
+			t.Errorf("%+v", got)
+		}
+		// What was wrong before is of a text that the server was never told.
+		r.write("a.py", "bad x\nbad y\n")
+		before = r.snapshot()
+		_, err := before.Read(p, "")
+		r.must(err)
+		got = caused(before, "bad x\nbad z\n")
+		if got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 0 {
+			t.Errorf("not compared: %+v", got)
+		}
+		// Nobody knows what it was.
+		got = caused(r.snapshot(), "bad w\n")
+		if got.Freshness != language.Fresh || got.Compared || got.Remaining != 1 || len(got.New)+len(got.Fixed) > 0 {
+			t.Errorf("not read: %+v", got)
+		}
+		// A file that was not there had no faults.
+		q := r.path("c.py")
+		before = r.snapshot()
+		_, err = before.ReadIfExists(q, "")
+		r.must(err)
+		r.write("c.py", "bad\n")
+		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q})[q]; !got.Compared || len(got.New) != 1 {
+			t.Errorf("a new file: %+v", got)
+		}
+	})
 }
 
 // TestCausedIsNotKnownInTime, and is known later.
 func TestCausedIsNotKnownInTime(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "bad a\n"})
-	goOn := make(chan bool)
-	r.lint(func(l *linter, v int32) {
-		if l.n == 2 {
-			go func(uri, text string) {
-				<-goOn
-				l.publish(uri, v, found(text))
-			}(l.uri, l.text)
-			return
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "bad a\n"})
+		goOn := make(chan bool)
+		r.lint(func(l *linter, v int32) {
+			if l.n == 2 {
+				go func(uri, text string) {
+					<-goOn
+					l.publish(uri, v, found(text))
+				}(l.uri, l.text)
+				return
+			}
+			l.publish(l.uri, v, found(l.text))
+		})
+		r.settings.EditWait = 50 * time.Millisecond
+		p := r.path("a.py")
+		r.diagnose(p, 5*time.Second)
+		before := r.snapshot()
+		_, err := before.Read(p, "")
+		r.must(err)
+		r.write("a.py", "good\n")
+		got := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
+		if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
+			t.Errorf("%+v", got)
 		}
-		l.publish(l.uri, v, found(l.text))
+		r.settings.EditWait = 0
+		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}); len(got) > 0 {
+			t.Errorf("nobody wants to know: %+v", got)
+		}
+		close(goOn)
+		if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
+			t.Errorf("%+v", got)
+		}
 	})
-	r.settings.EditWait = 50 * time.Millisecond
-	p := r.path("a.py")
-	r.diagnose(p, 5*time.Second)
-	before := r.snapshot()
-	_, err := before.Read(p, "")
-	r.must(err)
-	r.write("a.py", "good\n")
-	got := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
-	if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
-		t.Errorf("%+v", got)
-	}
-	r.settings.EditWait = 0
-	if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}); len(got) > 0 {
-		t.Errorf("nobody wants to know: %+v", got)
-	}
-	close(goOn)
-	if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
-		t.Errorf("%+v", got)
-	}
 }
 
 // TestCausedIsOvertaken: another change comes before it is known what the first one did.
 func TestCausedIsOvertaken(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "bad a\n"})
-	told := make(chan bool, 9)
-	r.lint(func(l *linter, v int32) {
-		if l.n != 2 {
-			l.publish(l.uri, v, found(l.text))
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "bad a\n"})
+		told := make(chan bool, 9)
+		r.lint(func(l *linter, v int32) {
+			if l.n != 2 {
+				l.publish(l.uri, v, found(l.text))
+			}
+			told <- true
+		})
+		r.settings.EditWait = 20 * time.Second
+		p := r.path("a.py")
+		r.diagnose(p, 5*time.Second)
+		<-told
+		before := r.snapshot()
+		_, err := before.Read(p, "")
+		r.must(err)
+		r.write("a.py", "good\n")
+		first := make(chan language.Caused)
+		go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p] }()
+		<-told
+		r.write("a.py", "better\n")
+		r.diagnose(p, 5*time.Second)
+		if got := <-first; got.Freshness != language.Stale || len(got.New)+len(got.Fixed) > 0 {
+			t.Errorf("%+v", got)
 		}
-		told <- true
 	})
-	r.settings.EditWait = 20 * time.Second
-	p := r.path("a.py")
-	r.diagnose(p, 5*time.Second)
-	<-told
-	before := r.snapshot()
-	_, err := before.Read(p, "")
-	r.must(err)
-	r.write("a.py", "good\n")
-	first := make(chan language.Caused)
-	go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p] }()
-	<-told
-	r.write("a.py", "better\n")
-	r.diagnose(p, 5*time.Second)
-	if got := <-first; got.Freshness != language.Stale || len(got.New)+len(got.Fixed) > 0 {
-		t.Errorf("%+v", got)
-	}
 }

@@ -3,21 +3,23 @@ package lspbridge
 import (
 	"context"
 	"encoding/json"
-	"os"
+	"io"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pillion/internal/wire"
 )
 
-// fake is a server that answers as its test says, at the other end of real pipes.
+// fake is a server that answers as its test says, in this process.
 type fake struct {
 	offers  string                                               // its capabilities, as JSON
 	answers map[string]func(params json.RawMessage) (any, error) // by method
 
 	mu    sync.Mutex // guards all below
 	holds string     // a method that is answered only when it is cancelled
+	stuck string     // a method at which it reads no further
 	got   []sent
 	conn  *wire.Conn
 	kill  func()
@@ -47,17 +49,16 @@ func (f *fake) answer(method, result string) {
 }
 
 func (f *fake) spawn() (Child, error) {
-	theirIn, in, err := os.Pipe()
-	if err != nil {
-		return Child{}, err
-	}
-	out, theirOut, err := os.Pipe()
-	if err != nil {
-		return Child{}, err
-	}
+	theirIn, in := io.Pipe() // which a synctest bubble can wait for
+	out, theirOut := io.Pipe()
 	done := make(chan struct{})
-	conn := wire.NewConn(wire.Stdio(theirIn, theirOut), wire.Options{
+	conn := wire.NewConn(wire.Stdio(slow{theirIn, done}, theirOut), wire.Options{
 		Handler: f.handle, Logf: func(string, ...any) {},
+		Inline: func(method string) bool {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return method == f.stuck
+		},
 	})
 	kill := func() { _ = conn.Close() }
 	go func() {
@@ -74,11 +75,29 @@ func (f *fake) spawn() (Child, error) {
 	return Child{Stdin: in, Stdout: out, Done: done, Stderr: func() string { return "" }, Kill: kill}, nil
 }
 
+// slow takes a moment to read, so that in a bubble nothing is at the same time as its answer.
+type slow struct {
+	io.ReadCloser
+	ended <-chan struct{}
+}
+
+func (s slow) Read(b []byte) (int, error) {
+	n, err := s.ReadCloser.Read(b)
+	select {
+	case <-time.After(time.Millisecond):
+	case <-s.ended:
+	}
+	return n, err
+}
+
 func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (any, error) {
 	f.mu.Lock()
 	f.got = append(f.got[max(0, len(f.got)-1000):], sent{req.Method, sorted(req.Params)})
-	answer, holds := f.answers[req.Method], f.holds == req.Method
+	answer, holds, stuck := f.answers[req.Method], f.holds == req.Method, f.stuck == req.Method
 	f.mu.Unlock()
+	if stuck {
+		<-ctx.Done() // it ends
+	}
 	if holds {
 		<-ctx.Done()
 		f.mu.Lock()

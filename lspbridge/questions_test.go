@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
@@ -69,6 +70,9 @@ func TestLocationsInEachForm(t *testing.T) {
 	f.answer("textDocument/definition", `{"uri":7}`)
 	if _, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0)); fault.CodeOf(err) != fault.ExecutionFailed {
 		t.Errorf("garbled: %v", err)
+	}
+	if _, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("gone.py"), at(0, 0)); err == nil {
+		t.Error("a file that is not there: no error")
 	}
 	f.answer("textDocument/references", r.json(`[{"uri":"URI","range":[0:1]}]`, "a.py"))
 	found, _, err := r.bridge.References(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0), true)
@@ -250,67 +254,71 @@ func TestRenameInEachForm(t *testing.T) {
 }
 
 func TestActionsAndTheirEdits(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "abc\n"})
-	f := r.serve(`{"codeActionProvider":{"resolveProvider":true}}`)
-	f.answer("textDocument/codeAction", r.json(`[
-		{"title":"now","kind":"quickfix","isPreferred":true,"edit":{"changes":{"URI":[{"range":[0:3],"newText":"x"}]}}},
-		{"title":"later","kind":"refactor","data":{"id":7}},
-		{"title":"command","command":"do.it","arguments":[]},
-		{"title":"its command","command":{"title":"t","command":"do.it"}},
-		{"title":"not now","disabled":{"reason":"because"}}]`, "a.py"))
-	f.answer("codeAction/resolve", r.json(`{"title":"later","edit":{"changes":{"URI":[{"range":[0:1],"newText":"y"}]}}}`, "a.py"))
-	a := r.path("a.py")
-	_, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), nil)
-	r.must(err)
-	f.mu.Lock()
-	conn := f.conn
-	f.mu.Unlock()
-	r.must(conn.Notify("textDocument/publishDiagnostics", json.RawMessage(r.json(`{"uri":"URI","diagnostics":[{"range":[0:2],"message":"here","data":1},{"range":[9:9],"message":"there"}]}`, "a.py"))))
-	_, err = f.ask(t, "workspace/workspaceFolders", "{}") // what came before is read now
-	r.must(err)
-	found, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), []string{"quickfix"})
-	r.must(err)
-	asked := f.messages("textDocument/codeAction")
-	if !strings.Contains(asked[len(asked)-1], `"context":{"diagnostics":[{"data":1,"message":"here","range":{"end":{"character":2,"line":0},"start":{"character":0,"line":0}}}],"only":["quickfix"],"triggerKind":1}`) {
-		t.Errorf("asked %s", asked)
-	}
-	if len(found) != 5 || len(found[0].Edits) != 1 || !found[0].Preferred || !found[1].Resolvable || found[2].Disabled == "" || found[3].Disabled == "" || found[4].Disabled != "because" || found[4].Index != 4 {
-		t.Fatalf("actions: %+v", found)
-	}
-	done, err := r.bridge.Resolve(t.Context(), r.snapshot(), a, found[1])
-	if err != nil || done.Resolvable || len(done.Edits) != 1 || done.Edits[0].Edits[0].NewText != "y" || done.Index != 1 {
-		t.Errorf("resolved: %+v, %v", done, err)
-	}
-	if asked := f.messages("codeAction/resolve"); !strings.Contains(asked[0], `"data":{"id":7}`) {
-		t.Errorf("asked %s", asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "abc\n"})
+		f := r.serve(`{"codeActionProvider":{"resolveProvider":true}}`)
+		f.answer("textDocument/codeAction", r.json(`[
+			{"title":"now","kind":"quickfix","isPreferred":true,"edit":{"changes":{"URI":[{"range":[0:3],"newText":"x"}]}}},
+			{"title":"later","kind":"refactor","data":{"id":7}},
+			{"title":"command","command":"do.it","arguments":[]},
+			{"title":"its command","command":{"title":"t","command":"do.it"}},
+			{"title":"not now","disabled":{"reason":"because"}}]`, "a.py"))
+		f.answer("codeAction/resolve", r.json(`{"title":"later","edit":{"changes":{"URI":[{"range":[0:1],"newText":"y"}]}}}`, "a.py"))
+		a := r.path("a.py")
+		_, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), nil)
+		r.must(err)
+		f.mu.Lock()
+		conn := f.conn
+		f.mu.Unlock()
+		r.must(conn.Notify("textDocument/publishDiagnostics", json.RawMessage(r.json(`{"uri":"URI","diagnostics":[{"range":[0:2],"message":"here","data":1},{"range":[9:9],"message":"there"}]}`, "a.py"))))
+		_, err = f.ask(t, "workspace/workspaceFolders", "{}") // what came before is read now
+		r.must(err)
+		found, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), []string{"quickfix"})
+		r.must(err)
+		asked := f.messages("textDocument/codeAction")
+		if !strings.Contains(asked[len(asked)-1], `"context":{"diagnostics":[{"data":1,"message":"here","range":{"end":{"character":2,"line":0},"start":{"character":0,"line":0}}}],"only":["quickfix"],"triggerKind":1}`) {
+			t.Errorf("asked %s", asked)
+		}
+		if len(found) != 5 || len(found[0].Edits) != 1 || !found[0].Preferred || !found[1].Resolvable || found[2].Disabled == "" || found[3].Disabled == "" || found[4].Disabled != "because" || found[4].Index != 4 {
+			t.Fatalf("actions: %+v", found)
+		}
+		done, err := r.bridge.Resolve(t.Context(), r.snapshot(), a, found[1])
+		if err != nil || done.Resolvable || len(done.Edits) != 1 || done.Edits[0].Edits[0].NewText != "y" || done.Index != 1 {
+			t.Errorf("resolved: %+v, %v", done, err)
+		}
+		if asked := f.messages("codeAction/resolve"); !strings.Contains(asked[0], `"data":{"id":7}`) {
+			t.Errorf("asked %s", asked)
+		}
+	})
 }
 
 func TestWhatAServerDoesNotOffer(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "abc\n", "b.txt": ""})
-	f := r.serve(`{"renameProvider":false}`)
-	s, a := r.snapshot(), r.path("a.py")
-	_, _, hover := r.bridge.Hover(t.Context(), s, a, at(0, 0))
-	_, by, rename := r.bridge.Rename(t.Context(), s, a, at(0, 0), "x")
-	_, none, other := r.bridge.Hover(t.Context(), s, r.path("b.txt"), at(0, 0))
-	for what, err := range map[string]error{"hover": hover, "rename": rename, "another language": other} {
-		if fault.CodeOf(err) != fault.LSPUnavailable || fault.From(err).Hint == "" {
-			t.Errorf("%s: %v", what, err)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "abc\n", "b.txt": ""})
+		f := r.serve(`{"renameProvider":false}`)
+		s, a := r.snapshot(), r.path("a.py")
+		_, _, hover := r.bridge.Hover(t.Context(), s, a, at(0, 0))
+		_, by, rename := r.bridge.Rename(t.Context(), s, a, at(0, 0), "x")
+		_, none, other := r.bridge.Hover(t.Context(), s, r.path("b.txt"), at(0, 0))
+		for what, err := range map[string]error{"hover": hover, "rename": rename, "another language": other} {
+			if fault.CodeOf(err) != fault.LSPUnavailable || fault.From(err).Hint == "" {
+				t.Errorf("%s: %v", what, err)
+			}
 		}
-	}
-	if by.Status != language.Running || none.Status != language.NotInstalled || f.messages("textDocument/rename") != nil {
-		t.Errorf("%+v, %+v", by, none)
-	}
-	_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"h","method":"textDocument/hover"}]}`)
-	r.must(err)
-	if _, _, err := r.bridge.Hover(t.Context(), s, a, at(0, 0)); err != nil {
-		t.Errorf("registered later: %v", err)
-	}
-	r.settings.Servers = []Server{{Name: "fake", Command: []string{"not-there-at-all"}, Languages: []string{"python"}}}
-	_, by, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
-	if fault.CodeOf(err) != fault.LSPUnavailable || by != (language.Server{Name: "fake", Status: language.NotInstalled}) {
-		t.Errorf("not installed: %v by %+v", err, by)
-	}
+		if by.Status != language.Running || none.Status != language.NotInstalled || f.messages("textDocument/rename") != nil {
+			t.Errorf("%+v, %+v", by, none)
+		}
+		_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"h","method":"textDocument/hover"}]}`)
+		r.must(err)
+		if _, _, err := r.bridge.Hover(t.Context(), s, a, at(0, 0)); err != nil {
+			t.Errorf("registered later: %v", err)
+		}
+		r.settings.Servers = []Server{{Name: "fake", Command: []string{"not-there-at-all"}, Languages: []string{"python"}}}
+		_, by, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
+		if fault.CodeOf(err) != fault.LSPUnavailable || by != (language.Server{Name: "fake", Status: language.NotInstalled}) {
+			t.Errorf("not installed: %v by %+v", err, by)
+		}
+	})
 }
 
 // TestTheEditorIsAskedFirst, and our own server where it has nothing to say.
@@ -339,27 +347,29 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 		{name: "nothing, and nobody else", answer: `{"result":null,"version":3}`, missing: true, text: "", by: editors},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, map[string]string{"a.py": "abc\n"})
-			f := r.serve(hovers)
-			f.answer("textDocument/hover", `{"contents":"own"}`)
-			r.settings.PreferOwn = c.own
-			if c.missing {
-				r.settings.Servers[0].Command[0] = "not-there-at-all"
-			}
-			r.bridge.o.Ask = func(_ context.Context, method string, params any, result *json.RawMessage) error {
-				*result = json.RawMessage(c.answer)
-				asked, err := json.Marshal(params)
-				if want := r.json(`{"textDocument":{"uri":"URI","version":3},"position":{"line":0,"character":1}}`, "a.py"); method != "hover" || string(asked) != want || err != nil {
-					t.Errorf("asked %s %s, %v", method, asked, err)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, map[string]string{"a.py": "abc\n"})
+				f := r.serve(hovers)
+				f.answer("textDocument/hover", `{"contents":"own"}`)
+				r.settings.PreferOwn = c.own
+				if c.missing {
+					r.settings.Servers[0].Command[0] = "not-there-at-all"
 				}
-				return c.err
-			}
-			a := r.path("a.py")
-			r.store.Open(a, a.URI(), 3, "abc\n")
-			text, by, err := r.bridge.Hover(t.Context(), r.snapshot(), a, at(0, 1))
-			if err != nil || text != c.text || by != c.by {
-				t.Errorf("%q by %+v, %v", text, by, err)
-			}
+				r.bridge.o.Ask = func(_ context.Context, method string, params any, result *json.RawMessage) error {
+					*result = json.RawMessage(c.answer)
+					asked, err := json.Marshal(params)
+					if want := r.json(`{"textDocument":{"uri":"URI","version":3},"position":{"line":0,"character":1}}`, "a.py"); method != "hover" || string(asked) != want || err != nil {
+						t.Errorf("asked %s %s, %v", method, asked, err)
+					}
+					return c.err
+				}
+				a := r.path("a.py")
+				r.store.Open(a, a.URI(), 3, "abc\n")
+				text, by, err := r.bridge.Hover(t.Context(), r.snapshot(), a, at(0, 1))
+				if err != nil || text != c.text || by != c.by {
+					t.Errorf("%q by %+v, %v", text, by, err)
+				}
+			})
 		})
 	}
 }
@@ -367,53 +377,57 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 // TestLocationsByTheEditor come however LSP writes them; what is no place is none, and our
 // own server is asked.
 func TestLocationsByTheEditor(t *testing.T) {
-	place := `{"uri":"URI","range":{"start":{"line":0,"character":4},"end":{"line":0,"character":5}}}`
-	for answer, want := range map[string]uint32{
-		place:                                  4,
-		`[` + place + `]`:                      4,
-		`{"result":` + place + `,"version":3}`: 4,
-		`{"locations":[` + place + `],"version":3}`:     4,
-		`{"location":` + place + `,"version":3}`:        4,
-		`{"locations":[` + place + `],"version":2}`:     9,
-		`{"found":[` + place + `],"version":3}`:         9,
-		`[{"range":{}}]`:                                9,
-		`"here"`:                                        9,
-		`{"result":{"locations":5},"version":3}`:        9,
-		strings.Replace(place, `{`, `{"version":2,`, 1): 9,
-	} {
-		r := newRig(t, map[string]string{"a.py": "abc defghij\n"})
-		r.serve(`{"definitionProvider":true}`).answer("textDocument/definition", r.json(strings.Replace(place, `:4`, `:9`, 1), "a.py"))
-		r.bridge.o.Ask = func(_ context.Context, _ string, _ any, result *json.RawMessage) error {
-			*result = json.RawMessage(r.json(answer, "a.py"))
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		place := `{"uri":"URI","range":{"start":{"line":0,"character":4},"end":{"line":0,"character":5}}}`
+		for answer, want := range map[string]uint32{
+			place:                                  4,
+			`[` + place + `]`:                      4,
+			`{"result":` + place + `,"version":3}`: 4,
+			`{"locations":[` + place + `],"version":3}`:     4,
+			`{"location":` + place + `,"version":3}`:        4,
+			`{"locations":[` + place + `],"version":2}`:     9,
+			`{"found":[` + place + `],"version":3}`:         9,
+			`[{"range":{}}]`:                                9,
+			`"here"`:                                        9,
+			`{"result":{"locations":5},"version":3}`:        9,
+			strings.Replace(place, `{`, `{"version":2,`, 1): 9,
+		} {
+			r := newRig(t, map[string]string{"a.py": "abc defghij\n"})
+			r.serve(`{"definitionProvider":true}`).answer("textDocument/definition", r.json(strings.Replace(place, `:4`, `:9`, 1), "a.py"))
+			r.bridge.o.Ask = func(_ context.Context, _ string, _ any, result *json.RawMessage) error {
+				*result = json.RawMessage(r.json(answer, "a.py"))
+				return nil
+			}
+			a := r.path("a.py")
+			r.store.Open(a, a.URI(), 3, "abc defghij\n")
+			found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), a, at(0, 1))
+			if err != nil || len(found) != 1 || uint32(found[0].Range.Start.Character) != want {
+				t.Errorf("%s: %+v, %v, want character %d", answer, found, err, want)
+			}
 		}
-		a := r.path("a.py")
-		r.store.Open(a, a.URI(), 3, "abc defghij\n")
-		found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), a, at(0, 1))
-		if err != nil || len(found) != 1 || uint32(found[0].Range.Start.Character) != want {
-			t.Errorf("%s: %+v, %v, want character %d", answer, found, err, want)
-		}
-	}
+	})
 }
 
 // TestAnEditorThatDoesNotAnswer is left alone for a while: not each question waits for it.
 func TestAnEditorThatDoesNotAnswer(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "abc\n"})
-	r.serve(hovers).answer("textDocument/hover", `{"contents":"own"}`)
-	r.bridge.patience.editor = time.Millisecond
-	var asked atomic.Int32
-	r.bridge.o.Ask = func(ctx context.Context, _ string, _ any, _ *json.RawMessage) error {
-		asked.Add(1)
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	for range 3 {
-		text, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 1))
-		if err != nil || text != "own" {
-			t.Errorf("%q, %v", text, err)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "abc\n"})
+		r.serve(hovers).answer("textDocument/hover", `{"contents":"own"}`)
+		r.bridge.patience.editor = time.Millisecond
+		var asked atomic.Int32
+		r.bridge.o.Ask = func(ctx context.Context, _ string, _ any, _ *json.RawMessage) error {
+			asked.Add(1)
+			<-ctx.Done()
+			return ctx.Err()
 		}
-	}
-	if n := asked.Load(); n != 1 {
-		t.Errorf("the editor was asked %d times", n)
-	}
+		for range 3 {
+			text, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 1))
+			if err != nil || text != "own" {
+				t.Errorf("%q, %v", text, err)
+			}
+		}
+		if n := asked.Load(); n != 1 {
+			t.Errorf("the editor was asked %d times", n)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -209,3 +210,11 @@ func at(line, character uint32) document.Position {
 
 // warm has the server of a file told of it.
 func warm(r *rig, p workspace.Path) { r.bridge.Prepare(r.snapshot(), []workspace.Path{p}) }
+
+// heap is how much memory is in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

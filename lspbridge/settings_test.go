@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
@@ -236,49 +237,53 @@ func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
 
 // TestWhatAServerGetsFirst: before any document, so that nothing of one is acted upon.
 func TestWhatAServerGetsFirst(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
-	f := r.serve(hovers)
-	r.settings.Servers[0].First = []string{"fake/noNetwork"}
-	f.answer("textDocument/hover", "null")
-	_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-	r.must(err)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	place := func(method string) int {
-		return slices.IndexFunc(f.got, func(s sent) bool { return s.method == method })
-	}
-	if first, open := place("fake/noNetwork"), place("textDocument/didOpen"); first < place("initialized") || first > open || open < 0 {
-		t.Errorf("in the order %v", f.got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+		f := r.serve(hovers)
+		r.settings.Servers[0].First = []string{"fake/noNetwork"}
+		f.answer("textDocument/hover", "null")
+		_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+		r.must(err)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		place := func(method string) int {
+			return slices.IndexFunc(f.got, func(s sent) bool { return s.method == method })
+		}
+		if first, open := place("fake/noNetwork"), place("textDocument/didOpen"); first < place("initialized") || first > open || open < 0 {
+			t.Errorf("in the order %v", f.got)
+		}
+	})
 }
 
 // TestAChangedSettingStartsAnew: the next question is answered by a server that has it,
 // and one that is switched off ends.
 func TestAChangedSettingStartsAnew(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
-	f := r.serve(hovers)
-	f.answer("textDocument/hover", "null")
-	var set atomic.Pointer[Settings]
-	r.bridge.patience.look = time.Millisecond
-	r.bridge.o.Settings = func(workspace.Path) Settings { return *set.Load() }
-	spec := r.settings.Servers[0]
-	hover := func(servers ...Server) error {
-		t.Helper()
-		set.Store(&Settings{Servers: servers})
-		_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-		return err
-	}
-	r.must(hover(spec))
-	r.must(hover(spec))
-	spec.Settings = raw(`{"fake": {"strict": true}}`)
-	r.must(hover(spec))
-	r.until("the first one has ended", func() bool { return f.running() == 1 })
-	told := f.messages("workspace/didChangeConfiguration")
-	if len(told) != 2 || !strings.Contains(told[1], `"strict":true`) {
-		t.Errorf("told %q", told)
-	}
-	if err := hover(); fault.CodeOf(err) != fault.LSPUnavailable {
-		t.Errorf("switched off: %v", err)
-	}
-	r.until("the second one has ended", func() bool { return f.running() == 0 })
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+		f := r.serve(hovers)
+		f.answer("textDocument/hover", "null")
+		var set atomic.Pointer[Settings]
+		r.bridge.patience.look = time.Millisecond
+		r.bridge.o.Settings = func(workspace.Path) Settings { return *set.Load() }
+		spec := r.settings.Servers[0]
+		hover := func(servers ...Server) error {
+			t.Helper()
+			set.Store(&Settings{Servers: servers})
+			_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+			return err
+		}
+		r.must(hover(spec))
+		r.must(hover(spec))
+		spec.Settings = raw(`{"fake": {"strict": true}}`)
+		r.must(hover(spec))
+		r.until("the first one has ended", func() bool { return f.running() == 1 })
+		told := f.messages("workspace/didChangeConfiguration")
+		if len(told) != 2 || !strings.Contains(told[1], `"strict":true`) {
+			t.Errorf("told %q", told)
+		}
+		if err := hover(); fault.CodeOf(err) != fault.LSPUnavailable {
+			t.Errorf("switched off: %v", err)
+		}
+		r.until("the second one has ended", func() bool { return f.running() == 0 })
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pillion/workspace/document"
@@ -48,149 +49,161 @@ func (r *rig) wantSent(got []string, want ...string) {
 // TestDocumentsAreBroughtUpToDate: before each question all that is open in the server is
 // as the snapshot has it, and nothing is sent that the server has.
 func TestDocumentsAreBroughtUpToDate(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n", "c.py": "c\n", "d.txt": "d\n"})
-	f := r.serve(hovers)
-	r.wantSent(r.hovered(f, "a.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"a\n","uri":"DIR/a.py","version":1}}`)
-	r.old("a.py")
-	r.wantSent(r.hovered(f, "a.py"))
-	r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"b\n","uri":"DIR/b.py"`)
-	r.write("a.py", "aa\n")
-	r.wantSent(r.hovered(f, "b.py"),
-		`textDocument/didChange {"contentChanges":[{"text":"aa\n"}],"textDocument":{"uri":"DIR/a.py","version":2}}`,
-		`textDocument/didSave {"textDocument":{"uri":"DIR/a.py"}}`)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n", "c.py": "c\n", "d.txt": "d\n"})
+		f := r.serve(hovers)
+		r.wantSent(r.hovered(f, "a.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"a\n","uri":"DIR/a.py","version":1}}`)
+		r.old("a.py")
+		r.wantSent(r.hovered(f, "a.py"))
+		r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"b\n","uri":"DIR/b.py"`)
+		r.write("a.py", "aa\n")
+		r.wantSent(r.hovered(f, "b.py"),
+			`textDocument/didChange {"contentChanges":[{"text":"aa\n"}],"textDocument":{"uri":"DIR/a.py","version":2}}`,
+			`textDocument/didSave {"textDocument":{"uri":"DIR/a.py"}}`)
 
-	c, d := r.path("c.py"), r.path("d.txt")
-	r.store.Open(c, c.URI(), 7, "c\n")
-	r.wantSent(r.hovered(f, "b.py")) // nothing unsaved in it
-	r.store.Change(c, 8, "unsaved\n")
-	r.store.Open(d, d.URI(), 1, "of another language\n")
-	r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"unsaved\n","uri":"DIR/c.py","version":1}}`)
-	r.store.Change(c, 9, "more\n")
-	r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"more\n"}],"textDocument":{"uri":"DIR/c.py","version":2}}`)
-	r.write("c.py", "more\n")
-	r.store.Saved(c)
-	r.wantSent(r.hovered(f, "b.py"), `textDocument/didSave {"textDocument":{"uri":"DIR/c.py"}}`)
+		c, d := r.path("c.py"), r.path("d.txt")
+		r.store.Open(c, c.URI(), 7, "c\n")
+		r.wantSent(r.hovered(f, "b.py")) // nothing unsaved in it
+		r.store.Change(c, 8, "unsaved\n")
+		r.store.Open(d, d.URI(), 1, "of another language\n")
+		r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"unsaved\n","uri":"DIR/c.py","version":1}}`)
+		r.store.Change(c, 9, "more\n")
+		r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"more\n"}],"textDocument":{"uri":"DIR/c.py","version":2}}`)
+		r.write("c.py", "more\n")
+		r.store.Saved(c)
+		r.wantSent(r.hovered(f, "b.py"), `textDocument/didSave {"textDocument":{"uri":"DIR/c.py"}}`)
 
-	r.must(os.Remove(filepath.Join(r.dir, "a.py")))
-	r.wantSent(r.hovered(f, "b.py"), `textDocument/didClose {"textDocument":{"uri":"DIR/a.py"}}`)
+		r.must(os.Remove(filepath.Join(r.dir, "a.py")))
+		r.wantSent(r.hovered(f, "b.py"), `textDocument/didClose {"textDocument":{"uri":"DIR/a.py"}}`)
+	})
 }
 
 func TestALargeTextIsToldAsASpan(t *testing.T) {
-	line := strings.Repeat("é", 40) + "\r\n"
-	text := strings.Repeat(line, 400)
-	r := newRig(t, map[string]string{"a.py": text, "odd.py": strings.Repeat("x\f\n", 10_000)})
-	f := r.serve(hovers)
-	r.hovered(f, "a.py")
-	r.hovered(f, "odd.py")
-	r.write("a.py", strings.Replace(text, line, "é\r\n", 1))
-	r.write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
-	got := strings.Join(r.hovered(f, "a.py"), "\n")
-	if want := `"contentChanges":[{"range":{"end":{"character":40,"line":0},"start":{"character":1,"line":0}},"text":""}]`; !strings.Contains(got, want) {
-		t.Errorf("sent %.300s, want %s", got, want)
-	}
-	if !strings.Contains(got, `"contentChanges":[{"text":"x\f\nx`) {
-		t.Error("where servers differ about lines, the text is told as a whole")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		line := strings.Repeat("é", 40) + "\r\n"
+		text := strings.Repeat(line, 400)
+		r := newRig(t, map[string]string{"a.py": text, "odd.py": strings.Repeat("x\f\n", 10_000)})
+		f := r.serve(hovers)
+		r.hovered(f, "a.py")
+		r.hovered(f, "odd.py")
+		r.write("a.py", strings.Replace(text, line, "é\r\n", 1))
+		r.write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
+		got := strings.Join(r.hovered(f, "a.py"), "\n")
+		if want := `"contentChanges":[{"range":{"end":{"character":40,"line":0},"start":{"character":1,"line":0}},"text":""}]`; !strings.Contains(got, want) {
+			t.Errorf("sent %.300s, want %s", got, want)
+		}
+		if !strings.Contains(got, `"contentChanges":[{"text":"x\f\nx`) {
+			t.Error("where servers differ about lines, the text is told as a whole")
+		}
+	})
 }
 
 func TestDocumentsThatNobodyNeedsAreClosed(t *testing.T) {
-	files := map[string]string{}
-	for i := range mostOpen + 3 {
-		files[fmt.Sprintf("f%03d.py", i)] = "x\n"
-	}
-	r := newRig(t, files)
-	f := r.serve(hovers)
-	closed := 0
-	for i := range len(files) {
-		for _, m := range r.hovered(f, fmt.Sprintf("f%03d.py", i)) {
-			if strings.HasPrefix(m, "textDocument/didClose") {
-				if want := fmt.Sprintf("f%03d.py", closed); !strings.Contains(m, want) {
-					t.Errorf("%s, want %s", m, want)
+	synctest.Test(t, func(t *testing.T) {
+		files := map[string]string{}
+		for i := range mostOpen + 3 {
+			files[fmt.Sprintf("f%03d.py", i)] = "x\n"
+		}
+		r := newRig(t, files)
+		f := r.serve(hovers)
+		closed := 0
+		for i := range len(files) {
+			for _, m := range r.hovered(f, fmt.Sprintf("f%03d.py", i)) {
+				if strings.HasPrefix(m, "textDocument/didClose") {
+					if want := fmt.Sprintf("f%03d.py", closed); !strings.Contains(m, want) {
+						t.Errorf("%s, want %s", m, want)
+					}
+					closed++
 				}
-				closed++
 			}
 		}
-	}
-	if closed != 3 {
-		t.Errorf("%d were closed", closed)
-	}
+		if closed != 3 {
+			t.Errorf("%d were closed", closed)
+		}
+	})
 }
 
 // TestWatchedFiles: a server hears of the files that it asked about, and of no others,
 // before it is asked anything.
 func TestWatchedFiles(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "x\n", "sub/new.py": "y\n", "sub/new.txt": "z\n"})
-	f := r.serve(hovers)
-	r.started()
-	_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[
-		{"globPattern":"**/*.{py,pyi}"},{"globPattern":{"baseUri":"`+r.path(".").URI()+`","pattern":"conf*"},"kind":4}]}}]}`)
-	r.must(err)
-	dir := r.path(".").Abs()
-	r.bridge.Changed([]watch.Event{
-		{Dir: dir, Name: "a.py", Op: watch.Changed},
-		{Dir: dir, Name: "a.txt", Op: watch.Changed},
-		{Dir: dir, Name: "config", Op: watch.Created},
-		{Dir: dir, Name: "conf", Op: watch.Deleted},
-		{Dir: dir, Name: "sub", Op: watch.Created, Folder: true},
-		{Dir: dir, Name: "came.py", Op: watch.Created},
-		{Dir: dir, Name: "came.py", Op: watch.Deleted},
-	})
-	f.forget()
-	r.started()
-	var all string
-	for _, m := range f.messages("workspace/didChangeWatchedFiles") {
-		all += m
-	}
-	for name, kind := range map[string]int{"a.py": 2, "conf": 3, "sub/new.py": 1} {
-		if want := fmt.Sprintf(`{"type":%d,"uri":"%s"}`, kind, r.path(name).URI()); !strings.Contains(all, want) {
-			t.Errorf("%s is not in %s", want, all)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "x\n", "sub/new.py": "y\n", "sub/new.txt": "z\n"})
+		f := r.serve(hovers)
+		r.started()
+		_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[
+			{"globPattern":"**/*.{py,pyi}"},{"globPattern":{"baseUri":"`+r.path(".").URI()+`","pattern":"conf*"},"kind":4}]}}]}`)
+		r.must(err)
+		dir := r.path(".").Abs()
+		r.bridge.Changed([]watch.Event{
+			{Dir: dir, Name: "a.py", Op: watch.Changed},
+			{Dir: dir, Name: "a.txt", Op: watch.Changed},
+			{Dir: dir, Name: "config", Op: watch.Created},
+			{Dir: dir, Name: "conf", Op: watch.Deleted},
+			{Dir: dir, Name: "sub", Op: watch.Created, Folder: true},
+			{Dir: dir, Name: "came.py", Op: watch.Created},
+			{Dir: dir, Name: "came.py", Op: watch.Deleted},
+		})
+		f.forget()
+		r.started()
+		var all string
+		for _, m := range f.messages("workspace/didChangeWatchedFiles") {
+			all += m
 		}
-	}
-	if strings.Count(all, `"uri"`) != 3 {
-		t.Errorf("told too much: %s", all)
-	}
-	if f.messages("textDocument/hover") == nil {
-		t.Error("it was not asked")
-	}
-	f.forget()
-	r.bridge.Changed([]watch.Event{{Dir: filepath.Join(dir, "sub"), Op: watch.Lost}}) // look again at everything
-	r.until("all that is there is told", func() bool {
-		return strings.Contains(strings.Join(f.messages("workspace/didChangeWatchedFiles"), ""), r.path("sub/new.py").URI())
+		for name, kind := range map[string]int{"a.py": 2, "conf": 3, "sub/new.py": 1} {
+			if want := fmt.Sprintf(`{"type":%d,"uri":"%s"}`, kind, r.path(name).URI()); !strings.Contains(all, want) {
+				t.Errorf("%s is not in %s", want, all)
+			}
+		}
+		if strings.Count(all, `"uri"`) != 3 {
+			t.Errorf("told too much: %s", all)
+		}
+		if f.messages("textDocument/hover") == nil {
+			t.Error("it was not asked")
+		}
+		f.forget()
+		r.bridge.Changed([]watch.Event{{Dir: filepath.Join(dir, "sub"), Op: watch.Lost}}) // look again at everything
+		r.until("all that is there is told", func() bool {
+			return strings.Contains(strings.Join(f.messages("workspace/didChangeWatchedFiles"), ""), r.path("sub/new.py").URI())
+		})
 	})
 }
 
 // TestTheQuestionIsAboutTheSnapshot: a position is counted in the snapshot's text, and a
 // result in the text of the file that it is about.
 func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "disk\n", "b.py": "🎉🎉 there\n"})
-	f := r.serve(`{"definitionProvider":true,"positionEncoding":"utf-8"}`)
-	f.answer("textDocument/definition", `{"uri":"`+r.path("b.py").URI()+`","range":{"start":{"line":0,"character":9},"end":{"line":0,"character":14}}}`)
-	a := r.path("a.py")
-	r.store.Open(a, a.URI(), 1, "é🎉 buffer\n")
-	s := r.snapshot()
-	r.store.Change(a, 2, "typed since\n")
-	found, _, err := r.bridge.Definition(t.Context(), s, a, at(0, 4))
-	r.must(err)
-	if want := (document.Range{Start: at(0, 5), End: at(0, 10)}); len(found) != 1 || found[0].Range != want || found[0].Path != r.path("b.py") {
-		t.Errorf("found %+v, want %v", found, want)
-	}
-	if asked := f.messages("textDocument/definition"); !strings.Contains(asked[0], `"position":{"character":7,"line":0}`) {
-		t.Errorf("asked %s", asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "disk\n", "b.py": "🎉🎉 there\n"})
+		f := r.serve(`{"definitionProvider":true,"positionEncoding":"utf-8"}`)
+		f.answer("textDocument/definition", `{"uri":"`+r.path("b.py").URI()+`","range":{"start":{"line":0,"character":9},"end":{"line":0,"character":14}}}`)
+		a := r.path("a.py")
+		r.store.Open(a, a.URI(), 1, "é🎉 buffer\n")
+		s := r.snapshot()
+		r.store.Change(a, 2, "typed since\n")
+		found, _, err := r.bridge.Definition(t.Context(), s, a, at(0, 4))
+		r.must(err)
+		if want := (document.Range{Start: at(0, 5), End: at(0, 10)}); len(found) != 1 || found[0].Range != want || found[0].Path != r.path("b.py") {
+			t.Errorf("found %+v, want %v", found, want)
+		}
+		if asked := f.messages("textDocument/definition"); !strings.Contains(asked[0], `"position":{"character":7,"line":0}`) {
+			t.Errorf("asked %s", asked)
+		}
+	})
 }
 
 // TestAnOldSnapshotHidesNoChange: whoever asked about an older text has told the server
 // that one, and the next question puts it right.
 func TestAnOldSnapshotHidesNoChange(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n"})
-	f := r.serve(hovers)
-	r.old("a.py")
-	s, a := r.snapshot(), r.path("a.py")
-	_, err := s.Read(a, "")
-	r.must(err)
-	r.write("a.py", "A\n")
-	r.must(os.Chtimes(a.Abs(), time.Now(), time.Now().Add(-time.Minute)))
-	_, _, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
-	r.must(err)
-	r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"A\n"}]`, `textDocument/didSave`, `textDocument/didOpen`)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n"})
+		f := r.serve(hovers)
+		r.old("a.py")
+		s, a := r.snapshot(), r.path("a.py")
+		_, err := s.Read(a, "")
+		r.must(err)
+		r.write("a.py", "A\n")
+		r.must(os.Chtimes(a.Abs(), time.Now(), time.Now().Add(-time.Minute)))
+		_, _, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
+		r.must(err)
+		r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"A\n"}]`, `textDocument/didSave`, `textDocument/didOpen`)
+	})
 }

@@ -26,6 +26,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log"
@@ -67,6 +68,8 @@ type Options struct {
 	find      func(cwd string) (sidecar, bool, error) // the registry
 	beat      time.Duration                           // between two signs of life
 	rootsTime time.Duration                           // for the client to name its roots
+	lookAgain time.Duration                           // between two looks for a sidecar that hangs up
+	drainTime time.Duration                           // for answers after the end of the input
 	changed   func()                                  // hears that the list of tools is another one
 }
 
@@ -105,6 +108,7 @@ func (o Options) withDefaults() Options {
 	if o.rootsTime == 0 {
 		o.rootsTime = rootsTime
 	}
+	o.lookAgain, o.drainTime = cmp.Or(o.lookAgain, lookAgain), cmp.Or(o.drainTime, drainTime)
 	return o
 }
 
@@ -136,6 +140,7 @@ func Serve(ctx context.Context, o Options) error {
 	o.changed = func() { listChanged(protocol) }
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
+	s.out.drainTime = o.drainTime
 	s.out.batches = func() bool { return s.revision() == revisionBatches }
 	defer s.route.close()
 	defer s.errands.wait()

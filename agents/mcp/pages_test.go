@@ -164,8 +164,8 @@ func TestNoResultIsMoreThanAPage(t *testing.T) {
 		fmt.Fprintf(&many, "hit number %d\n", i)
 	}
 	files := map[string]string{"many.txt": many.String(), "b.txt": many.String()}
-	for i := range 1500 {
-		files[fmt.Sprintf("folder/a-file-with-a-long-name-%04d.txt", i)] = "hit\n"
+	for i := range 150 {
+		files[fmt.Sprintf("folder/a-file-with-a-%s-name-%04d.txt", strings.Repeat("long-", 40), i)] = "hit\n"
 	}
 	ways(t, files, func(t *testing.T, _ *agenttest.Project, o Options) {
 		a := connect(t, "some-agent", o, nil)

@@ -45,7 +45,7 @@ func editor(t testing.TB, p *agenttest.Project) *relay.Server {
 func host(t testing.TB, p *agenttest.Project, root string, h relay.Host) *relay.Server {
 	t.Helper()
 	h.Registry, h.Sessions, h.Roots = p.Registry, p.Sessions, func() []string { return []string{root} }
-	h.Version, h.Logf = "1.2.3", t.Logf
+	h.Version, h.Logf, h.Beat = "1.2.3", t.Logf, 10*time.Millisecond
 	s, err := relay.Listen(h)
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +70,10 @@ func serve(t testing.TB, o Options) (in io.WriteCloser, out io.ReadCloser) {
 	if o.beat == 0 {
 		o.beat = 10 * time.Millisecond
 	}
+	if o.drainTime == 0 {
+		o.drainTime = agenttest.Patience
+	}
+	o.lookAgain = time.Millisecond
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(context.Background(), o) }()
 	t.Cleanup(func() {
@@ -166,6 +170,14 @@ func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) 
 		out <- r
 	}()
 	return out
+}
+
+// doorOf gives servers the tools of a project without a socket between, which a synctest
+// bubble can wait for.
+func doorOf(p *agenttest.Project) func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error) {
+	return func(_ []string, who session.Agent, _ approval.Asker, _ tools.Human) (*Door, error) {
+		return &Door{Registry: p.Registry, Session: session.New(session.NewID(), who, policy.Default), Close: func() error { return nil }}, nil
+	}
 }
 
 // alone gives servers a door without an editor, and counts them.

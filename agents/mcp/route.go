@@ -144,7 +144,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 			r.keep(had, conn.Session())
 			return r.enter(found, conn), nil
 		}
-		if !leaves(err) || looks == mostLooks || !pause(ctx, lookAgain) {
+		if !leaves(err) || looks == mostLooks || !pause(ctx, r.o.lookAgain) {
 			return nil, fault.New(fault.ExecutionFailed, "%w", err).
 				WithHint("%s has this folder open but does not answer; ask the user to reload its window", fault.Quote(found.editor))
 		}

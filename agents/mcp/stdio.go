@@ -32,6 +32,8 @@ type stdio struct {
 	closed chan struct{} // closed when nobody wants any
 	once   sync.Once
 
+	drainTime time.Duration // for answers after the end of the input
+
 	writing sync.Mutex // one message at a time
 
 	mu         sync.Mutex          // guards all below
@@ -171,7 +173,7 @@ func (s *stdio) drain() {
 	idle := make(chan struct{})
 	s.idle = idle
 	s.mu.Unlock()
-	timer := time.NewTimer(drainTime)
+	timer := time.NewTimer(s.drainTime)
 	defer timer.Stop()
 	select {
 	case <-idle:

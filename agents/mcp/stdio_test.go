@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/agents/internal/agenttest"
 	"pillion/tools/approval"
@@ -195,7 +196,7 @@ func TestTheEndOfInput(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)
 	editor(t, p)
-	peer := newWirePeer(t, Options{Cwd: p.Dir})
+	peer := newWirePeer(t, Options{Cwd: p.Dir, drainTime: time.Millisecond})
 	peer.hello()
 	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
 	d := p.Human.Next(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,8 +16,9 @@ import (
 
 func within(d time.Duration) *time.Duration { return &d }
 
-// soon makes a client give up so soon that every dialog takes too long for it.
-const soon = 100 * time.Millisecond
+// soon makes a client give up before any dialog is answered: in a bubble, time goes on when
+// all wait.
+const soon = 10 * time.Second
 
 func write(name string) *sdk.CallToolParams {
 	return &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}}
@@ -28,71 +30,73 @@ func waitFor(id string) *sdk.CallToolParams {
 
 // The clock is short, so what is told to the client is about a dialog that is still open.
 func TestALongWait(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir, AnswerWithin: within(soon)}, nil)
-	call := func(params *sdk.CallToolParams) result {
-		t.Helper()
-		return agenttest.Wait(t, a.start(t.Context(), t, params), "the result")
-	}
-	first := a.start(t.Context(), t, write("n.txt"))
-	d := p.Human.Next(t)
-	if r := agenttest.Wait(t, first, "the answer in time"); r.isError || !strings.HasSuffix(r.text, "; call wait_for_answer with id w1") {
-		t.Fatalf("got %+v", r)
-	}
-	// Again, and the same call with its arguments in another order: nobody is asked twice.
-	again := &sdk.CallToolParams{Name: "write_file", Arguments: rawArguments(`{ "content": "n", "path": "n.txt" }`)}
-	for i, params := range []*sdk.CallToolParams{waitFor("w1"), again, waitFor("w1")} {
-		if r := call(params); r.isError || !strings.HasSuffix(r.text, "; call wait_for_answer with id w1") {
-			t.Errorf("%d: got %+v", i, r)
+	synctest.Test(t, func(t *testing.T) {
+		home(t)
+		p := agenttest.NewProject(t, nil)
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
+		call := func(params *sdk.CallToolParams) result {
+			t.Helper()
+			return agenttest.Wait(t, a.start(t.Context(), t, params), "the result")
 		}
-	}
-	if r := call(waitFor("w2")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "waiting: w1") {
-		t.Errorf("got %+v", r)
-	}
-	d.Answer(approval.Answer{Decision: approval.Approve})
-	var r result
-	for r = call(waitFor("w1")); strings.HasPrefix(r.text, "still"); r = call(waitFor("w1")) {
-	}
-	if r.isError || p.Read(t, "n.txt") != "n" || !strings.Contains(r.text, "n.txt") {
-		t.Errorf("got %+v", r)
-	}
-	if r := call(waitFor("w1")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "was already returned") {
-		t.Errorf("collected again: %+v", r)
-	}
-	if r := call(&sdk.CallToolParams{Name: waitTool, Arguments: object{}}); r.code() != "INVALID_ARGUMENTS" {
-		t.Errorf("got %+v", r)
-	}
-	if len(p.Registry.Approvals.Waiting()) != 0 {
-		t.Error("somebody was asked twice")
-	}
+		first := a.start(t.Context(), t, write("n.txt"))
+		d := p.Human.Next(t)
+		if r := agenttest.Wait(t, first, "the answer in time"); r.isError || !strings.HasSuffix(r.text, "; call wait_for_answer with id w1") {
+			t.Fatalf("got %+v", r)
+		}
+		// Again, and the same call with its arguments in another order: nobody is asked twice.
+		again := &sdk.CallToolParams{Name: "write_file", Arguments: rawArguments(`{ "content": "n", "path": "n.txt" }`)}
+		for i, params := range []*sdk.CallToolParams{waitFor("w1"), again, waitFor("w1")} {
+			if r := call(params); r.isError || !strings.HasSuffix(r.text, "; call wait_for_answer with id w1") {
+				t.Errorf("%d: got %+v", i, r)
+			}
+		}
+		if r := call(waitFor("w2")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "waiting: w1") {
+			t.Errorf("got %+v", r)
+		}
+		d.Answer(approval.Answer{Decision: approval.Approve})
+		var r result
+		for r = call(waitFor("w1")); strings.HasPrefix(r.text, "still"); r = call(waitFor("w1")) {
+		}
+		if r.isError || p.Read(t, "n.txt") != "n" || !strings.Contains(r.text, "n.txt") {
+			t.Errorf("got %+v", r)
+		}
+		if r := call(waitFor("w1")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "was already returned") {
+			t.Errorf("collected again: %+v", r)
+		}
+		if r := call(&sdk.CallToolParams{Name: waitTool, Arguments: object{}}); r.code() != "INVALID_ARGUMENTS" {
+			t.Errorf("got %+v", r)
+		}
+		if len(p.Registry.Approvals.Waiting()) != 0 {
+			t.Error("somebody was asked twice")
+		}
+	})
 }
 
 // To give a wait up does not give the call up, nor is that answered.
 func TestAWaitThatIsCancelled(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	peer := speaking(t, today, Options{Cwd: p.Dir, AnswerWithin: within(soon)})
-	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
-	d := p.Human.Next(t)
-	peer.wantResult("1", "with id w1")
-	const wait = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"wait_for_answer","arguments":{"id":"w1"}}}`
-	peer.sendf(wait+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, 2)
-	peer.sendf(wait, 3)
-	peer.wantResult("3", "with id w1")
-	d.Answer(approval.Answer{Decision: approval.Approve})
-	p.Human.WantOutcome(t, d, approval.Approved)
-	for id := 4; ; id++ {
-		peer.sendf(wait, id)
-		if l := peer.next(); !strings.Contains(string(l.Result), "with id w1") {
-			if !exists(p, "n.txt") || !strings.Contains(string(l.Result), "n.txt") {
-				t.Errorf("got %s", l.Result)
+	synctest.Test(t, func(t *testing.T) {
+		home(t)
+		p := agenttest.NewProject(t, nil)
+		peer := speaking(t, today, Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)})
+		peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
+		d := p.Human.Next(t)
+		peer.wantResult("1", "with id w1")
+		const wait = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"wait_for_answer","arguments":{"id":"w1"}}}`
+		peer.sendf(wait+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, 2)
+		peer.sendf(wait, 3)
+		peer.wantResult("3", "with id w1")
+		d.Answer(approval.Answer{Decision: approval.Approve})
+		p.Human.WantOutcome(t, d, approval.Approved)
+		for id := 4; ; id++ {
+			peer.sendf(wait, id)
+			if l := peer.next(); !strings.Contains(string(l.Result), "with id w1") {
+				if !exists(p, "n.txt") || !strings.Contains(string(l.Result), "n.txt") {
+					t.Errorf("got %s", l.Result)
+				}
+				return
 			}
-			return
 		}
-	}
+	})
 }
 
 func rawArguments(text string) any { return rawMessage(text) }
@@ -103,34 +107,36 @@ func (m rawMessage) MarshalJSON() ([]byte, error) { return []byte(m), nil }
 
 // The agent calls again when the user has answered already: that is the result, once.
 func TestTheSameCallCollects(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir, AnswerWithin: within(soon)}, nil)
-	edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "one, two"}}
-	first := a.start(t.Context(), t, edit)
-	d := p.Human.Next(t)
-	agenttest.Wait(t, first, "the answer in time")
-	d.Answer(approval.Answer{Decision: approval.Approve})
-	p.Human.WantOutcome(t, d, approval.Approved)
-	r := agenttest.Wait(t, a.start(t.Context(), t, edit), "the result")
-	for ; strings.HasPrefix(r.text, "still"); r = agenttest.Wait(t, a.start(t.Context(), t, edit), "the result") {
-	}
-	if r.isError || p.Read(t, "a.txt") != "one, two\n" {
-		t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		home(t)
+		p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
+		edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "one, two"}}
+		first := a.start(t.Context(), t, edit)
+		d := p.Human.Next(t)
+		agenttest.Wait(t, first, "the answer in time")
+		d.Answer(approval.Answer{Decision: approval.Approve})
+		p.Human.WantOutcome(t, d, approval.Approved)
+		r := agenttest.Wait(t, a.start(t.Context(), t, edit), "the result")
+		for ; strings.HasPrefix(r.text, "still"); r = agenttest.Wait(t, a.start(t.Context(), t, edit), "the result") {
+		}
+		if r.isError || p.Read(t, "a.txt") != "one, two\n" {
+			t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
+		}
+	})
 }
 
 func TestTheEndOfTheConnectionEndsWhatIsParked(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir, AnswerWithin: within(soon)}, nil)
-	first := a.start(t.Context(), t, write("n.txt"))
-	d := p.Human.Next(t)
-	agenttest.Wait(t, first, "the answer in time")
-	a.Close()
-	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	synctest.Test(t, func(t *testing.T) {
+		home(t)
+		p := agenttest.NewProject(t, nil)
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
+		first := a.start(t.Context(), t, write("n.txt"))
+		d := p.Human.Next(t)
+		agenttest.Wait(t, first, "the answer in time")
+		a.Close()
+		p.Human.WantOutcome(t, d, approval.Withdrawn)
+	})
 }
 
 func TestWhatIsStillThere(t *testing.T) {
@@ -145,18 +151,20 @@ func TestWhatIsStillThere(t *testing.T) {
 }
 
 func TestTheAgentLearnsThatTheUserIsWaitedFor(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	door := &alone{dir: p.Dir, t: t}
-	release := make(chan struct{})
-	defer close(release)
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, AnswerWithin: within(10 * soon)}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
-		<-release
-		return &sdk.ElicitResult{Action: "decline"}, nil
+	synctest.Test(t, func(t *testing.T) {
+		home(t)
+		p := agenttest.NewProject(t, nil)
+		door := &alone{dir: p.Dir, t: t}
+		release := make(chan struct{})
+		defer close(release)
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, AnswerWithin: within(soon)}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			<-release
+			return &sdk.ElicitResult{Action: "decline"}, nil
+		})
+		if r := agenttest.Wait(t, a.start(t.Context(), t, write("n.txt")), "the answer in time"); !strings.HasPrefix(r.text, "still waiting for the user") {
+			t.Errorf("got %+v", r)
+		}
 	})
-	if r := agenttest.Wait(t, a.start(t.Context(), t, write("n.txt")), "the answer in time"); !strings.HasPrefix(r.text, "still waiting for the user") {
-		t.Errorf("got %+v", r)
-	}
 }
 
 func TestLimits(t *testing.T) {

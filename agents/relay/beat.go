@@ -22,12 +22,12 @@ func (a *agent) report(call *tools.Call, token json.RawMessage, quiet bool) (sto
 	mu.Lock()
 	defer mu.Unlock()
 	var next *time.Timer
-	next = time.AfterFunc(min(a.server.beat, time.Second), func() {
+	next = time.AfterFunc(min(a.server.host.Beat, time.Second), func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if !ended {
 			_ = a.conn.Progress(token, StateOf(a.server.host.Registry, call, a.server.host.Editor), "state")
-			next.Reset(a.server.beat)
+			next.Reset(a.server.host.Beat)
 		}
 	})
 	return func() {

@@ -17,6 +17,7 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"log"
 	"time"
@@ -51,6 +52,7 @@ type Host struct {
 	// Structured says that the settings want the structure of results for every agent.
 	Structured func() bool
 	Logf       func(format string, args ...any)
+	Beat       time.Duration // between two signs of life of a call; 0: 5 s
 }
 
 func (h Host) withDefaults() Host {
@@ -63,6 +65,7 @@ func (h Host) withDefaults() Host {
 	if h.Editor == "" {
 		h.Editor = "the editor"
 	}
+	h.Beat = cmp.Or(h.Beat, beatTime)
 	return h
 }
 

@@ -22,7 +22,6 @@ type Server struct {
 	folder   string
 	id       string
 	listener *net.UnixListener
-	beat     time.Duration
 
 	entryMu sync.Mutex // one writer of the entry at a time; guards entry
 	entry   Entry
@@ -42,16 +41,16 @@ func Listen(h Host) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listenIn(folder, h, beatTime)
+	return listenIn(folder, h)
 }
 
-func listenIn(folder string, h Host, beat time.Duration) (*Server, error) {
+func listenIn(folder string, h Host) (*Server, error) {
 	if err := state.MakePrivate(folder); err != nil {
 		return nil, fmt.Errorf("the agents' registry: %w", err)
 	}
 	sweep(folder)
 	s := &Server{
-		host: h.withDefaults(), folder: folder, beat: beat,
+		host: h.withDefaults(), folder: folder,
 		id:     strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(rand.Text()[:8]),
 		agents: map[*agent]struct{}{},
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 func TestEndOfInputCancelsHandlersAndWaitsForThem(t *testing.T) {
@@ -108,6 +109,9 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 		t.Errorf("Close is no error, got %v", c.Err())
 	}
 	_ = c.Close() // a second one is harmless
+	if err := c.out.push(newFrame()); !errors.Is(err, ErrClosed) {
+		t.Errorf("written after the end: %v", err)
+	}
 	near.Close()
 }
 
@@ -124,16 +128,16 @@ func TestAHandlerCanClose(t *testing.T) {
 }
 
 func TestAPeerThatNeverReadsDoesNotHoldTheEndUp(t *testing.T) {
-	near, far := pipes(t)
-	defer near.Close()
-	c := NewConn(far, Options{Logf: t.Logf})
-	if err := c.Notify("n", []string{string(make([]byte, 1<<20))}); err != nil {
-		t.Fatal(err)
-	}
-	closed := make(chan error, 1)
-	go func() { closed <- c.Close() }()
-	wait(t, closed, "Close")
-	wait(t, c.Done(), "the end of the connection")
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer near.Close()
+		c := NewConn(far, Options{Logf: t.Logf})
+		if err := c.Notify("n", []string{string(make([]byte, 1<<20))}); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		wait(t, c.Done(), "the end of the connection")
+	})
 }
 
 // terminal cannot be read from and does not notice that it was closed.

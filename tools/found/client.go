@@ -29,6 +29,7 @@ import (
 // client is the connection to a server that runs.
 type client struct {
 	source  *Source
+	leaving time.Duration
 	session *sdk.ClientSession
 	child   *process.Service // nil: it is reached over HTTP
 	changed chan struct{}    // signalled when its list has changed
@@ -62,7 +63,7 @@ func (s *server) connect(ctx context.Context) (c *client, err error) {
 }
 
 func (s *server) connectIn(ctx context.Context, revision string) (*client, error) {
-	c := &client{source: s.source, changed: make(chan struct{}, 1), ended: make(chan struct{}), settled: make(chan struct{}), left: make(chan struct{})}
+	c := &client{source: s.source, leaving: s.o.leaving, changed: make(chan struct{}, 1), ended: make(chan struct{}), settled: make(chan struct{}), left: make(chan struct{})}
 	transport, err := s.transport(c)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (c *client) lastWords(err error) error {
 	select {
 	case <-c.child.Done():
 		err = c.child.Err()
-	case <-time.After(leaveTime / 4): // it still runs
+	case <-time.After(c.leaving / 4): // it still runs
 	}
 	if said := lastLine(c.child.Said()); said != "nothing" {
 		return fmt.Errorf("%w; it printed: %s", c.source.plainError(err), c.source.hide(said))
@@ -206,7 +207,7 @@ func (c *client) close() {
 		c.child.Stdin.Close()
 		select {
 		case <-c.child.Done():
-		case <-time.After(leaveTime):
+		case <-time.After(c.leaving):
 			c.child.Kill()
 			<-c.child.Done()
 		}
@@ -218,7 +219,7 @@ func (c *client) close() {
 	go c.session.Close() //nolint:errcheck // nobody is left to tell
 	select {
 	case <-c.settled:
-	case <-time.After(leaveTime): // a server far away that does not answer
+	case <-time.After(c.leaving): // a server far away that does not answer
 	}
 }
 

@@ -128,6 +128,7 @@ type Options struct {
 
 	listing time.Duration // how long List waits; 0: listTime
 	backoff time.Duration // before a server is started again for the first time; 0: firstBackoff
+	leaving time.Duration // for a server to end by itself, and a quarter of it to be seen to have ended; 0: leaveTime
 }
 
 // listTime bounds the wait of List for programs that have not said yet what they can do.
@@ -201,7 +202,7 @@ type Set struct {
 
 // New makes a Set without sources.
 func New(o Options) *Set {
-	o.listing, o.backoff = cmp.Or(o.listing, listTime), cmp.Or(o.backoff, firstBackoff)
+	o.listing, o.backoff, o.leaving = cmp.Or(o.listing, listTime), cmp.Or(o.backoff, firstBackoff), cmp.Or(o.leaving, leaveTime)
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}

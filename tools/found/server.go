@@ -259,7 +259,7 @@ func (s *server) call(ctx context.Context, t Tool, arguments json.RawMessage, mo
 	case <-c.ended:
 		return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s ended during the call, so its outcome is unknown: %w", s.source.name(), c.lastWords(err)).
 			WithHint("the next call starts it again")
-	case <-time.After(leaveTime / 4):
+	case <-time.After(c.leaving / 4):
 		return Result{}, fault.New(fault.ExecutionFailed, "the MCP server %s gave no proper answer, so the outcome of the call is unknown: %w", s.source.name(), s.source.plainError(err))
 	}
 }

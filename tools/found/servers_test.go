@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	process.PlayPart()
 	if len(os.Args) > 2 && os.Args[1] == "server" {
 		serveAs(os.Args[2], os.Args[3:])
-		os.Exit(0)
+		syscall.Exit(0) // at once: what a test binary does before it exits is printed and takes a second
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -48,7 +49,7 @@ func serveAs(kind string, args []string) {
 	case "crashes on start":
 		note(args[0])
 		fmt.Fprintln(os.Stderr, "no module named so")
-		os.Exit(3)
+		syscall.Exit(3)
 	case "silent":
 		select {}
 	case "never ends its message":
@@ -164,7 +165,7 @@ func raw(kind string, args []string) {
 				continue
 			case "tells its secret":
 				fmt.Fprintln(os.Stderr, "bad token "+os.Getenv("TOKEN"))
-				os.Exit(3)
+				syscall.Exit(3)
 			}
 			answer("result", `{"tools":[`+rawTools(kind)+`]}`)
 			if kind == "stops reading" {
@@ -177,7 +178,7 @@ func raw(kind string, args []string) {
 			switch kind {
 			case "crashes at a call":
 				fmt.Fprintln(os.Stderr, "boom\x1b[31m")
-				os.Exit(7)
+				syscall.Exit(7)
 			case "fails with its secret":
 				answer("result", fmt.Sprintf(`{"isError":true,"content":[{"type":"text","text":"bad token %s"}]}`, os.Getenv("TOKEN")))
 			case "answers nonsense":
