@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -208,30 +209,33 @@ func TestALineThatWasNotFinished(t *testing.T) {
 // TestNobodyWaitsForTheLog: not while it is held by another, nor when too much
 // comes; how much is missing is in the log.
 func TestNobodyWaitsForTheLog(t *testing.T) {
-	dir := written(t, 1)
-	unlock, err := lock(dir)
-	must(t, err)
-	var said []string
-	l := Open(dir, Options{}, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
-	for i := range maxWaiting + 10 {
-		l.Append(call(i))
-	}
-	l.Flush() // in vain
-	unlock()
-	l.Append(call(0))
-	l.Flush()
-	must(t, l.Close())
-	if r := verified(t, dir); r.Dropped != maxWaiting+10 || r.Lines != 3 || len(r.Problems) > 0 {
-		t.Errorf("got %+v", r)
-	}
-	if len(said) != 1 || !strings.Contains(said[0], "another program has the audit log locked") {
-		t.Errorf("said %q", said)
-	}
-	l.Append(call(0)) // after the end nothing happens
-	var none *Log
-	none.Append(call(0))
-	none.Flush()
-	must(t, none.Close())
+	synctest.Test(t, func(t *testing.T) {
+		dir := written(t, 1)
+		unlock, err := lock(dir)
+		must(t, err)
+		var said []string
+		l := Open(dir, Options{}, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
+		for i := range maxWaiting + 10 {
+			l.Append(call(i))
+		}
+		time.Sleep(delay + lockTime) // it tries, in vain
+		synctest.Wait()
+		unlock()
+		l.Append(call(0))
+		l.Flush()
+		must(t, l.Close())
+		if r := verified(t, dir); r.Dropped != maxWaiting+10 || r.Lines != 3 || len(r.Problems) > 0 {
+			t.Errorf("got %+v", r)
+		}
+		if len(said) != 1 || !strings.Contains(said[0], "another program has the audit log locked") {
+			t.Errorf("said %q", said)
+		}
+		l.Append(call(0)) // after the end nothing happens
+		var none *Log
+		none.Append(call(0))
+		none.Flush()
+		must(t, none.Close())
+	})
 }
 
 func TestNoLogIsNoProblem(t *testing.T) {
@@ -264,43 +268,47 @@ func BenchmarkWrite(b *testing.B) {
 
 // TestFollow: from a number on, over files that get full and programs that come and go.
 func TestFollow(t *testing.T) {
-	dir := written(t, 20)
-	ctx, stop := context.WithCancel(t.Context())
-	seen, ended := make(chan Entry, 100), make(chan error, 1)
-	go func() { ended <- Follow(ctx, dir, 17, func(e Entry) { seen <- e }) }()
-	for n := int64(18); n <= 60; n++ {
-		if n > 20 {
-			l := Open(dir, Options{FileBytes: 2500}, t.Logf)
-			l.Append(call(int(n)))
-			must(t, l.Close())
-		}
-		select {
-		case e := <-seen:
-			if e.N != n {
-				t.Fatalf("line %d, want %d", e.N, n)
+	synctest.Test(t, func(t *testing.T) {
+		dir := written(t, 20)
+		ctx, stop := context.WithCancel(t.Context())
+		seen, ended := make(chan Entry, 100), make(chan error, 1)
+		go func() { ended <- Follow(ctx, dir, 17, func(e Entry) { seen <- e }) }()
+		for n := int64(18); n <= 60; n++ {
+			if n > 20 {
+				l := Open(dir, Options{FileBytes: 2500}, t.Logf)
+				l.Append(call(int(n)))
+				must(t, l.Close())
 			}
-		case <-time.After(time.Minute):
-			t.Fatalf("line %d does not come", n)
+			select {
+			case e := <-seen:
+				if e.N != n {
+					t.Fatalf("line %d, want %d", e.N, n)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("line %d does not come", n)
+			}
 		}
-	}
-	stop()
-	must(t, <-ended)
+		stop()
+		must(t, <-ended)
+	})
 }
 
 // TestFollowBeforeThereIsALog: the first line comes as well.
 func TestFollowBeforeThereIsALog(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "audit")
-	ctx, stop := context.WithCancel(t.Context())
-	seen, ended := make(chan Entry, 1), make(chan error, 1)
-	go func() { ended <- Follow(ctx, dir, 0, func(e Entry) { seen <- e }) }()
-	l := Open(dir, Options{}, t.Logf)
-	l.Append(call(1))
-	must(t, l.Close())
-	select {
-	case <-seen:
-	case <-time.After(time.Minute):
-		t.Error("it does not come")
-	}
-	stop()
-	must(t, <-ended)
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "audit")
+		ctx, stop := context.WithCancel(t.Context())
+		seen, ended := make(chan Entry, 1), make(chan error, 1)
+		go func() { ended <- Follow(ctx, dir, 0, func(e Entry) { seen <- e }) }()
+		l := Open(dir, Options{}, t.Logf)
+		l.Append(call(1))
+		must(t, l.Close())
+		select {
+		case <-seen:
+		case <-time.After(time.Minute):
+			t.Error("it does not come")
+		}
+		stop()
+		must(t, <-ended)
+	})
 }

@@ -23,6 +23,8 @@ const (
 	// sidecar has been idle for idleTime.
 	peak     = 32 << 20
 	idleTime = 2 * time.Second
+	// mostLooks is after how many, in a minute, that which is left counts as needed.
+	mostLooks = 5
 )
 
 // LimitMemory has the program hold little more than it needs. A limit of the user's own,
@@ -68,25 +70,39 @@ func collectMore(held int64) {
 
 // thrift gives memory back that a large read, or a repository that is a bomb, has taken,
 // when nothing was called for a while.
-type thrift struct{ timer atomic.Pointer[time.Timer] }
+type thrift struct {
+	timer atomic.Pointer[time.Timer]
+	looks atomic.Int32 // since something was called
+}
 
 // called puts it off.
 func (t *thrift) called() {
+	t.looks.Store(0)
 	if timer := t.timer.Load(); timer != nil {
 		timer.Reset(idleTime)
 		return
 	}
-	timer := time.AfterFunc(idleTime, giveBack)
+	timer := time.AfterFunc(idleTime, t.giveBack)
 	if !t.timer.CompareAndSwap(nil, timer) {
 		timer.Stop()
 	}
 }
 
-func giveBack() {
-	if used() > needed.Load()+peak {
-		debug.FreeOSMemory()
-		needed.Store(used())
+// giveBack gives back what is not needed. As long as much is left it looks again, ever later: it
+// may be the result of a call that is still on its way.
+func (t *thrift) giveBack() {
+	if used() <= needed.Load()+peak {
+		return
 	}
+	debug.FreeOSMemory()
+	left := used()
+	if look := t.looks.Add(1); left > needed.Load()+peak && look < mostLooks {
+		if timer := t.timer.Load(); timer != nil {
+			timer.Reset(idleTime << look)
+			return
+		}
+	}
+	needed.Store(left)
 }
 
 // needed is what was left when memory was given back last.

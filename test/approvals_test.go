@@ -405,6 +405,7 @@ func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
 
 func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
 	for name, answer := range map[string]any{
 		"an unknown decision": object{"decision": "sure"},
 		"no decision":         object{},
@@ -418,14 +419,11 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 		"a capital letter":    object{"Decision": "approve"},
 		"two decisions":       json.RawMessage(`{"decision": "reject", "Decision": "approve"}`),
 	} {
-		t.Run(name, func(t *testing.T) {
-			e := spawnWithApp(t, testrig.Options{})
-			done := e.Start("edit_file", edit)
-			testrig.Wait(t, e.Approvals, "the dialog").Answer <- answer
-			if r := testrig.Wait(t, done, "the result"); !r.IsError || r.Code() == "EXECUTION_FAILED" || e.Read("app.py") != app {
-				t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
-			}
-		})
+		done := e.Start("edit_file", edit)
+		testrig.Wait(t, e.Approvals, "the dialog").Answer <- answer
+		if r := testrig.Wait(t, done, "the result"); !r.IsError || r.Code() == "EXECUTION_FAILED" || e.Read("app.py") != app {
+			t.Errorf("%s: result %v, on disk %q", name, r.StructuredContent, e.Read("app.py"))
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 //	exits N PROGRAM ARGS…       run it; its exit status has to be N
 //	nothing-left                no process runs in this home, no agent finds it
 func TestCommandLine(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	self, err := os.Executable()
 	if err == nil {

@@ -55,7 +55,9 @@ func textOf(r relay.Result) string { return string(bytes.Join(r, nil)) }
 // TestSixteenFloods: as many agents send large writes that nobody answers, all at once. The
 // sidecar stays small, says that they may try again, and serves everybody else.
 func TestSixteenFloods(t *testing.T) {
-	const agents, writes, most = 16, 8, 150
+	t.Parallel()
+	const agents, most = 16, 150
+	writes := testrig.Count(5, 14) // already more than it may take
 	e := spawnPlain(t)
 	e.Write("app.py", app)
 	var at struct{ Socket, Token string }
@@ -68,7 +70,7 @@ func TestSixteenFloods(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	text, _ := json.Marshal(strings.Repeat("some line of a text\n", 180_000))
+	text, _ := json.Marshal(strings.Repeat("some line of a text\n", 100_000))
 	refused := make(chan string, agents*writes) // each with what is wrong about it
 	for i := range agents {
 		c := dial(fmt.Sprint("agent", i))
@@ -113,20 +115,22 @@ func TestSixteenFloods(t *testing.T) {
 
 // TestMemoryIsGivenBack after large reads, when nothing is called for a while.
 func TestMemoryIsGivenBack(t *testing.T) {
+	t.Parallel()
 	const most = 100
 	e := spawnPlain(t)
 	e.Write("large.txt", strings.Repeat("some line of a text\n", 450_000))
-	var reads sync.WaitGroup
-	for range 6 {
-		reads.Go(func() {
-			e.Conn.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "large.txt"}}, nil)
-		}) //nolint:errcheck // the memory is what counts
-	}
-	reads.Wait()
-	_, peak := memoryOf(t, e.Command.Process.Pid)
-	if peak < most {
-		t.Fatalf("%d MB at most: the test shows nothing", peak)
-	}
+	var peak int
+	eventually(t, "reads that take much at once", func() bool {
+		var reads sync.WaitGroup
+		for range 6 {
+			reads.Go(func() {
+				e.Conn.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "large.txt"}}, nil) //nolint:errcheck // the memory is what counts
+			})
+		}
+		reads.Wait()
+		_, peak = memoryOf(t, e.Command.Process.Pid)
+		return peak >= most
+	})
 	eventually(t, fmt.Sprintf("to hold less than %d of %d MB", most, peak), func() bool {
 		now, _ := memoryOf(t, e.Command.Process.Pid)
 		return now < most

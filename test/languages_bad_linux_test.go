@@ -84,10 +84,7 @@ func TestALanguageServerThatHangsHoldsNothingUp(t *testing.T) {
 	e, file := withServer(t, badServer)
 	e.Open("a.py")
 	numbers(t, file, 4)
-	hover := make(chan error, 1)
-	go func() {
-		hover <- e.Conn.Call(t.Context(), "tools/call", object{"name": "lsp_hover", "arguments": object{"path": "a.py", "line": 0, "character": 0}}, nil)
-	}()
+	go e.Conn.Call(t.Context(), "tools/call", object{"name": "lsp_hover", "arguments": object{"path": "a.py", "line": 0, "character": 0}}, nil) //nolint:errcheck // nobody ever answers it
 	if r := e.Call("read_file", object{"path": "a.py"}); r.IsError {
 		t.Errorf("read_file: %+v", r)
 	}
@@ -96,23 +93,14 @@ func TestALanguageServerThatHangsHoldsNothingUp(t *testing.T) {
 	if r.IsError || found["status"] != "timeout" || e.Buffer("a.py").Text != "x = 2\n" {
 		t.Errorf("edit_file: %+v", r.StructuredContent)
 	}
-	select {
-	case err := <-hover:
-		t.Errorf("lsp_hover has ended: %v", err)
-	default:
-	}
 }
 
 func TestALanguageServerThatCannotStart(t *testing.T) {
 	t.Parallel()
-	e, file := withServer(t, "#!/bin/sh\necho 1 >>\"$1\"\necho 'no module named so' >&2\nexit 3\n")
+	e, _ := withServer(t, "#!/bin/sh\necho 'no module named so' >&2\nexit 3\n")
 	r := e.Call("lsp_hover", object{"path": "a.py", "line": 0, "character": 0})
 	if r.Code() != "LSP_UNAVAILABLE" || r.StructuredContent["server_status"] != "failed" ||
 		!strings.Contains(r.Text(), "it ended with exit code 3; it printed: no module named so") {
 		t.Errorf("lsp_hover: %+v", r.StructuredContent)
-	}
-	numbers(t, file, 6)
-	for told := ""; !strings.Contains(told, "[LSP] bad has ended too often"); {
-		told = testrig.Wait(t, e.Logs, "the message")
 	}
 }

@@ -17,6 +17,7 @@ import (
 )
 
 func TestEveryRequestBeforeInitializeIsRefused(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Silent: true})
 	for _, method := range rpc.Methods() {
 		if method == "initialize" || method == "exit" {
@@ -36,6 +37,7 @@ func TestEveryRequestBeforeInitializeIsRefused(t *testing.T) {
 }
 
 func TestInitializeSaysWhatItCanDo(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Silent: true})
 	raw := e.Initialize(testrig.Options{Dirs: []string{e.Dir}})
 	var result struct {
@@ -75,6 +77,7 @@ func TestInitializeSaysWhatItCanDo(t *testing.T) {
 }
 
 func TestShutdownAndExit(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Must("shutdown", nil, nil)
 	if code := e.Code("tools/list", object{}); code != -32600 {
@@ -89,6 +92,7 @@ func TestShutdownAndExit(t *testing.T) {
 
 // TestShutdownEndsWhatWaits: each request is answered, and a yes that comes later does nothing.
 func TestShutdownEndsWhatWaits(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := make(chan int64, 1)
 	go func() { done <- e.Code("tools/call", object{"name": "edit_file", "arguments": edit}) }()
@@ -106,6 +110,7 @@ func TestShutdownEndsWhatWaits(t *testing.T) {
 }
 
 func TestExitWithoutShutdownIsAFailure(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Notify("exit", nil)
 	testrig.Wait(t, e.Conn.Done(), "the end of the connection")
@@ -116,6 +121,7 @@ func TestExitWithoutShutdownIsAFailure(t *testing.T) {
 }
 
 func TestTheSidecarEndsWithTheProcessThatItServes(t *testing.T) {
+	t.Parallel()
 	parent := exec.Command("sleep", "1000")
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
@@ -128,6 +134,7 @@ func TestTheSidecarEndsWithTheProcessThatItServes(t *testing.T) {
 }
 
 func TestAFolderThatIsGoneIsLeftOut(t *testing.T) {
+	t.Parallel()
 	here := t.TempDir()
 	e := spawn(t, testrig.Options{Dirs: []string{here, filepath.Join(here, "gone")}})
 	e.Write("a.txt", "here")
@@ -137,6 +144,7 @@ func TestAFolderThatIsGoneIsLeftOut(t *testing.T) {
 }
 
 func TestWithoutAFolderThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Silent: true})
 	e.Must("initialize", object{"processId": nil, "rootUri": nil, "capabilities": object{}}, nil)
 	if r := e.Call("read_file", object{"path": "a.txt"}); r.Code() != "PATH_OUTSIDE_WORKSPACE" {
@@ -231,6 +239,8 @@ func (r *raw) alive() {
 }
 
 func TestBrokenMessagesAreAnsweredAndPassedOver(t *testing.T) {
+	t.Parallel()
+	r := spawnRaw(t)
 	for name, c := range map[string]struct {
 		body string
 		code float64
@@ -244,19 +254,17 @@ func TestBrokenMessagesAreAnsweredAndPassedOver(t *testing.T) {
 		"no tool name":   {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{}}`, -32602},
 		"params a text":  {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":["x"]}`, -32602},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := spawnRaw(t)
-			r.frame(c.body)
-			fault, _ := r.read()["error"].(object)
-			if fault["code"] != c.code {
-				t.Errorf("got %v, want code %v", fault, c.code)
-			}
-			r.alive()
-		})
+		r.frame(c.body)
+		fault, _ := r.read()["error"].(object)
+		if fault["code"] != c.code {
+			t.Errorf("%s: got %v, want code %v", name, fault, c.code)
+		}
+		r.alive()
 	}
 }
 
 func TestAFrameOverTheLimitIsPassedOver(t *testing.T) {
+	t.Parallel()
 	r := spawnRaw(t)
 	const size = 33 << 20
 	r.write(fmt.Sprintf("Content-Length: %d\r\n\r\n", size))
@@ -275,6 +283,7 @@ func TestAFrameOverTheLimitIsPassedOver(t *testing.T) {
 // TestALargeHeaderBlockEndsNothing: it is answered before all of it has come, and what follows
 // is answered as well.
 func TestALargeHeaderBlockEndsNothing(t *testing.T) {
+	t.Parallel()
 	r := spawnRaw(t)
 	lines := strings.Repeat("X: y\r\n", 64_000)
 	io.WriteString(r.in, lines) //nolint:errcheck // what it answers says more
@@ -289,6 +298,7 @@ func TestALargeHeaderBlockEndsNothing(t *testing.T) {
 }
 
 func TestBrokenHeadersEndTheConnection(t *testing.T) {
+	t.Parallel()
 	for name, header := range map[string]string{
 		"negative":  "Content-Length: -1\r\n\r\n",
 		"duplicate": "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",

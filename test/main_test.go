@@ -1,7 +1,10 @@
 package test
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"pillion/cli"
@@ -23,7 +26,19 @@ func TestMain(m *testing.M) {
 		mcpServer()
 		return
 	}
+	moreAtOnce()
 	os.Exit(m.Run())
+}
+
+// moreAtOnce has more tests run at a time than there are cores: they wait for other programs most
+// of theirs.
+func moreAtOnce() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+	}
 }
 
 // spawn starts `pillion serve` under a fake editor.

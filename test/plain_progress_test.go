@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"pillion/internal/testrig"
 )
@@ -89,35 +88,5 @@ func TestProgressThatIsCancelledWithdrawsTheQuestion(t *testing.T) {
 	box.Answer <- "Approve"
 	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
 		t.Error("the withdrawn question was approved")
-	}
-}
-
-func TestNoProgressOfAQuickCall(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
-	for start := time.Now(); time.Since(start) < time.Second; {
-		e.Call("read_file", object{"path": "app.py"})
-	}
-	if len(e.Created) > 0 {
-		t.Error("a quick call has a progress")
-	}
-}
-
-func TestNoProgressWhereNobodyShowsIt(t *testing.T) {
-	for name, o := range map[string]testrig.Options{"plain": {Plain: true}, "with a plugin": {Bars: true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := spawnWithApp(t, o)
-			done := e.Start("run_command", object{"command": "sleep 0.8"})
-			if o.Plain {
-				e.AnswerBoxes(done, "Approve")
-			} else {
-				testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve"}
-				testrig.Wait(t, done, "the result")
-			}
-			if len(e.Created)+len(e.Progress) > 0 {
-				t.Error("there was a progress")
-			}
-		})
 	}
 }

@@ -280,18 +280,6 @@ func TestWhatApplyEditIsAsked(t *testing.T) {
 	}
 }
 
-func TestAnEditorThatNeverTellsOfItsOwnEdit(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{Plain: true})
-	e.Open("app.py")
-	e.Type("app.py", at(0, 0), "# mine\n")
-	e.OnApplyEdit = func(json.RawMessage) (any, error) { return object{"applied": true}, nil }
-	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
-	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "never sent the new text") {
-		t.Errorf("a lie was believed: %v", r.StructuredContent)
-	}
-}
-
 // TestABufferWithoutAVersion: editors take an edit for version 0 as one for any.
 func TestABufferWithoutAVersion(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,7 @@ func promptCommand(t *testing.T, home string) string {
 // TestAPromptNamesTheTurn: by the hook that was installed, for the session of the agent that
 // runs it, under the name of its conversation or, after that has changed, by its process.
 func TestAPromptNamesTheTurn(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no hook is installed there")
 	}

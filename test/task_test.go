@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"pillion/internal/testrig"
 )
@@ -32,7 +32,8 @@ func tasked(t *testing.T, settings object) *testrig.Editor {
 		"sandbox": "off",
 		"task": object{"runners": object{
 			"sub": agent("plain", nil), "locked": agent("locked", nil), "reader": agent("plain", object{"mode": "plan"}),
-			"short": agent("plain", object{"timeoutSeconds": 2}), "gone": object{"acp": []string{"no-such-program"}},
+			"short": agent("plain", object{"timeoutSeconds": 1}), "longer": agent("plain", object{"timeoutSeconds": 5}), "longest": agent("plain", object{"timeoutSeconds": 25}),
+			"gone": object{"acp": []string{"no-such-program"}},
 			"echo": object{"command": []string{"printf", "did: %s", "{objective}"}},
 			"cat":  object{"command": []string{"cat"}},
 			"fail": object{"command": []string{"sh", "-c", "echo half; echo why >&2; exit 3"}},
@@ -218,31 +219,56 @@ func exists(e *testrig.Editor, name string) bool {
 	return err == nil
 }
 
-// TestASubAgentIsStopped alone, with its parent, and with its time; nothing of it is left.
+// leavesTwo are the lines of a sub-agent with two processes, which writes here when they run.
+var leavesTwo = []string{"start echo $$ >pid1; exec sleep 1000", "spawn pid2", "say I wait", "write here x"}
+
+// limits are the sub-agents with ever more time: on a busy machine some are over before they began.
+var limits = map[string]string{"short": "1s", "longer": "5s", "longest": "25s"}
+
+// TestASubAgentsTimeIsOver: it is stopped, and nothing of it is left.
+func TestASubAgentsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	for _, agent := range []string{"short", "longer", "longest"} {
+		e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent", "write_file"}}})
+		r := e.Call("task", task(agent, append(slices.Clone(leavesTwo), "hang")...))
+		if r.Code() != "TIMEOUT" || !strings.Contains(r.Error("message"), limits[agent]) {
+			t.Errorf("result: %v", r)
+		}
+		for _, file := range []string{"pid1", "pid2"} {
+			eventually(t, "its processes are gone", func() bool { return !stillThere(filepath.Join(e.Dir, file)) })
+		}
+		if exists(e, "here") { // it had begun
+			if !strings.Contains(r.Text(), "I wait") {
+				t.Errorf("result: %v", r)
+			}
+			return
+		}
+	}
+	t.Error("none of them did anything")
+}
+
+// TestASubAgentIsStopped alone and with its parent; nothing of it is left.
 func TestASubAgentIsStopped(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		agent, lines string
-		stop         func(e *testrig.Editor, id string)
-		code, says   string
+		lines      string
+		stop       func(e *testrig.Editor, id string)
+		code, says string
 	}{
-		"its session is paused": {"sub", "wait", func(e *testrig.Editor, id string) {
+		"its session is paused": {"wait", func(e *testrig.Editor, id string) {
 			e.Must("session/pause", object{"sessionId": id, "reason": "enough"}, nil)
 		}, "CANCELLED", "enough"},
-		"its session is closed": {"sub", "hang", func(e *testrig.Editor, id string) { e.Must("session/close", object{"sessionId": id}, nil) }, "CANCELLED", "closed"},
-		"its parent is paused":  {"sub", "hang", func(e *testrig.Editor, _ string) { e.Must("session/pause", object{"sessionId": "editor"}, nil) }, "CANCELLED", ""},
-		"its parent is closed":  {"sub", "hang", func(e *testrig.Editor, _ string) { e.Must("session/close", object{"sessionId": "editor"}, nil) }, "CANCELLED", "closed"},
-		"its time is over":      {"short", "hang", nil, "TIMEOUT", "2s"},
+		"its session is closed": {"hang", func(e *testrig.Editor, id string) { e.Must("session/close", object{"sessionId": id}, nil) }, "CANCELLED", "closed"},
+		"its parent is paused":  {"hang", func(e *testrig.Editor, _ string) { e.Must("session/pause", object{"sessionId": "editor"}, nil) }, "CANCELLED", ""},
+		"its parent is closed":  {"hang", func(e *testrig.Editor, _ string) { e.Must("session/close", object{"sessionId": "editor"}, nil) }, "CANCELLED", "closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent", "write_file"}}})
 			pids := filepath.Join(e.Dir, "pid")
-			done := e.Start("task", task(test.agent, "start echo $$ >pid1; exec sleep 1000", "spawn pid2", "say I wait", "write here x", test.lines))
+			done := e.Start("task", task("sub", append(slices.Clone(leavesTwo), test.lines)...))
 			eventually(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
-			if test.stop != nil {
-				test.stop(e, sessions(e)[child]["sessionId"].(string))
-			}
+			test.stop(e, sessions(e)[child]["sessionId"].(string))
 			r := testrig.Wait(t, done, "the result")
 			if r.Code() != test.code || !strings.Contains(r.Error("message"), test.says) || !strings.Contains(r.Text(), "I wait") {
 				t.Errorf("result: %v", r)
@@ -263,17 +289,28 @@ func stillThere(file string) bool {
 	return err == nil && alive(pid)
 }
 
-// TestTheDialogTakesNoneOfItsTime.
+// TestTheDialogTakesNoneOfItsTime: another one that begins later, with as much time, has used
+// it up when the dialog is answered.
 func TestTheDialogTakesNoneOfItsTime(t *testing.T) {
 	t.Parallel()
-	e := tasked(t, nil)
-	done := e.Start("task", task("short", "write slow.txt x", "say over"))
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	<-time.After(2500 * time.Millisecond) // more than it has
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.IsError || !strings.HasSuffix(r.StructuredContent["summary"].(string), "over") {
-		t.Errorf("result: %v", r)
+	var r testrig.Result
+	for _, agent := range []string{"short", "longer", "longest"} {
+		e := tasked(t, nil)
+		done := e.Start("task", task(agent, "write slow.txt x", "say over"))
+		select {
+		case a := <-e.Approvals:
+			if over := e.Call("task", task(agent, "hang")); over.Code() != "TIMEOUT" {
+				t.Errorf("the other: %v", over)
+			}
+			a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+			r = testrig.Wait(t, done, "the result")
+		case r = <-done:
+		}
+		if summary, _ := r.StructuredContent["summary"].(string); !r.IsError && strings.HasSuffix(summary, "over") {
+			return
+		}
 	}
+	t.Errorf("result: %v", r)
 }
 
 // TestCancellingADialogStopsTheSubAgent and not its parent.

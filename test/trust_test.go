@@ -266,6 +266,7 @@ func TestHostileSettings(t *testing.T) {
 		"a list":               {`[1]`, "ask"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := spawn(t, testrig.Options{})
 			e.Write(settingsFile, test.text)
 			wantDecision(t, e, "write_file", write, test.want)

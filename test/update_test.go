@@ -47,6 +47,7 @@ func startedBy(t *testing.T, home string) string {
 // An agent that was connected works on when the editor has put the next version of the
 // extension in the place of this one.
 func TestAnUpdateOfTheExtensionStrandsNoAgent(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	env := append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "XDG_DATA_HOME=", "CLAUDE_CONFIG_DIR=", "PILLION_TEST_MAIN=1")
 	dir, program := extension(t, "0.1.0")

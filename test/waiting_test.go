@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -45,10 +44,10 @@ func TestTheAnswerIsCollected(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write("a.txt", "one\n")
-	agent := agentOf(t, e, "--answer-within", "3")
+	agent := agentOf(t, e, "--answer-within", "1")
 	call := func(tool string, arguments object) string {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), testrig.Patience)
 		defer cancel()
 		r, err := agent.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		if err != nil {
@@ -62,12 +61,14 @@ func TestTheAnswerIsCollected(t *testing.T) {
 	}
 	edit := object{"path": "a.txt", "old_string": "one", "new_string": "one, two"}
 	const still = "still waiting for the user; call wait_for_answer with id w1"
-	for _, got := range []string{call("edit_file", edit), call("wait_for_answer", object{"id": "w1"}), call("edit_file", edit)} {
-		if got != still {
-			t.Errorf("got %q", got)
-		}
+	if got := call("edit_file", edit); got != still && got != strings.Replace(still, "waiting for the user", "running", 1) { // there may be no dialog yet
+		t.Errorf("got %q", got)
 	}
 	dialog := testrig.Wait(t, e.Approvals, "the dialog")
+	eventually(t, "that it is known to wait", func() bool { return call("wait_for_answer", object{"id": "w1"}) == still })
+	if got := call("edit_file", edit); got != still {
+		t.Errorf("got %q", got)
+	}
 	dialog.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": dialog.Text("digest")}
 	if got := call("wait_for_answer", object{"id": "w1"}); !strings.Contains(got, "a.txt") || e.Read("a.txt") != "one, two\n" {
 		t.Errorf("got %q, and the file holds %q", got, e.Read("a.txt"))

@@ -172,6 +172,7 @@ func edits(old, text string) object {
 
 // TestWatch is a person's way with an agent that cannot ask by itself.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	w := newWatched(t)
 	a := w.agent("tester")
 	a.gets(a.starts("edit_file", edits("one", "two")), "!APPROVAL_UNAVAILABLE", "pillion watch")
@@ -222,6 +223,7 @@ func TestWatch(t *testing.T) {
 
 // TestAWatchEnds with Ctrl+C, also while a question is open and others wait.
 func TestAWatchEnds(t *testing.T) {
+	t.Parallel()
 	w := newWatched(t)
 	p := w.watch()
 	a := w.agent("tester")
@@ -261,6 +263,7 @@ func TestAWatchEnds(t *testing.T) {
 
 // TestAnEditorOpensBesideAWatch: each question has one dialog, wherever it was asked.
 func TestAnEditorOpensBesideAWatch(t *testing.T) {
+	t.Parallel()
 	w := newWatched(t)
 	p, second := w.watch(), w.watch()
 	a := w.agent("tester")
