@@ -1,7 +1,8 @@
 /**
  * Stands between Neovim and its sidecar: `node held-wire.js FOLDER PROGRAM ARGS…` passes every frame on, but while
  * FOLDER/hold is there it keeps the sidecar's `document/edit` (and what comes after it) back. So a test decides what
- * happens between the plan of an edit and its arrival. FOLDER/frames has every frame, one a line.
+ * happens between the plan of an edit and its arrival. FOLDER/frames has every frame, one a line; one of
+ * the sidecar's stands there when Neovim has it to read, but for a `document/edit`.
  */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -88,9 +89,11 @@ async function main([folder, program, ...args]) {
   };
   const outwards = async () => {
     for await (const { raw, message } of framesOf(child.stdout)) {
-      note('sidecar', message);
-      if (message.method === 'document/edit' && held()) await eventually('it is let go', () => !held(), 60_000);
-      process.stdout.write(raw);
+      const edit = message.method === 'document/edit';
+      if (edit) note('sidecar', message); // held or not
+      if (edit && held()) await eventually('it is let go', () => !held());
+      process.stdout.write(raw); // a pipe: it is there when this returns
+      if (!edit) note('sidecar', message);
     }
   };
   await Promise.all([inwards(), outwards()]);

@@ -1,15 +1,16 @@
 /** A question comes while the user is in the middle of something: whatever it is, it goes on as if nothing had come. */
 import assert from 'node:assert/strict';
 import { ride, takePictures } from './ride.js';
-import { eventually, steadily } from '../rig/expect.js';
+import { eventually } from '../rig/expect.js';
+import { HeldWire } from './held-wire.js';
 
 const files = { 'notes.txt': 'one two three\nfour five six\n', 'other.txt': 'old\n' };
 const edit = { path: 'other.txt', old_string: 'old', new_string: 'new' };
 
 takePictures();
 
-/** How one gets into it, the mode then, the keys that finish it, and what the notes hold afterwards.
- * @type {Record<string, {enter: string, mode: string, finish: string, text: string[]}>} */
+/** How one gets into it, the mode then, the keys that finish it, and what the notes hold afterwards. `deaf`: Neovim waits for a key, and
+ * answers nothing meanwhile. @type {Record<string, {enter: string, mode: string, finish: string, text: string[], deaf?: boolean}>} */
 const doings = {
   'typing': { enter: 'iabc', mode: 'i', finish: ' def<Esc>', text: ['abc defone two three', 'four five six'] },
   'typing over': { enter: 'RONE', mode: 'R', finish: ' TWO<Esc>', text: ['ONE TWO three', 'four five six'] },
@@ -17,24 +18,26 @@ const doings = {
   'selecting': { enter: 've', mode: 'v', finish: 'd', text: [' two three', 'four five six'] },
   'selecting a block': { enter: '<C-v>jl', mode: '\x16', finish: 'd', text: ['e two three', 'ur five six'] },
   'half-way through an operator': { enter: 'd', mode: 'no', finish: 'w', text: ['two three', 'four five six'] },
-  'half-way through a register': { enter: '"a', mode: 'n', finish: 'dd', text: ['four five six'] },
+  'half-way through a register': { enter: '"a', mode: 'n', finish: 'dd', text: ['four five six'], deaf: true },
   'typing a command': { enter: ':%s/two/2', mode: 'c', finish: '/<CR>', text: ['one 2 three', 'four five six'] },
   'searching': { enter: '/five', mode: 'c', finish: '<CR>x', text: ['one two three', 'four ive six'] },
   'in the command-line window': { enter: 'q:', mode: 'n', finish: ':q<CR>x', text: ['ne two three', 'four five six'] },
-  'confirming each substitution': { enter: ':%s/o/0/gc<CR>', mode: 'r?', finish: 'ynq', text: ['0ne two three', 'four five six'] },
+  'confirming each substitution': { enter: ':%s/o/0/gc<CR>', mode: 'r?', finish: 'ynq', text: ['0ne two three', 'four five six'], deaf: true },
   'recording a macro': { enter: 'qax', mode: 'n', finish: 'jq', text: ['ne two three', 'four five six'] },
 };
 
-for (const [name, { enter, mode, finish, text }] of Object.entries(doings)) {
+for (const [name, { enter, mode, finish, text, deaf }] of Object.entries(doings)) {
   ride(`${name}: the keys go where they were meant to, and the question comes afterwards`, files, async (it) => {
-    const { nvim, sandbox } = it;
+    const { nvim, has } = await watched(it, deaf);
+    const { sandbox } = it;
     const agent = await it.agent();
     await nvim.press(enter);
     await eventually(`the mode is ${mode}`, async () => (await nvim.mode()).mode === mode);
     const call = agent.call('edit_file', edit);
-    await steadily(`the mode is ${mode}`, async () => (await nvim.mode()).mode === mode, 600);
+    await has();
+    assert.equal((await nvim.mode()).mode, mode);
     await nvim.press(finish);
-    await eventually('the user has done what they were doing', async () => (await nvim.lines('notes.txt')).join('\n') === text.join('\n'), 5000)
+    await eventually('the user has done what they were doing', async () => (await nvim.lines('notes.txt')).join('\n') === text.join('\n'))
       .catch(async () => assert.deepEqual(await nvim.lines('notes.txt'), text));
     assert.equal(await nvim.file(), 'notes.txt');
     const dialog = await nvim.dialog('other.txt');
@@ -43,7 +46,7 @@ for (const [name, { enter, mode, finish, text }] of Object.entries(doings)) {
     assert.equal(sandbox.read('other.txt'), 'old\n');
     await dialog.answer('reject');
     assert.equal((await call).isError, true);
-  }, { opened: 'notes.txt' });
+  }, null);
 }
 
 ride('typing into a terminal: the keys go to the terminal', files, async (it) => {
@@ -63,18 +66,20 @@ ride('typing into a terminal: the keys go to the terminal', files, async (it) =>
 });
 
 ride('a message that wants a key: the key is for the message', files, async (it) => {
-  const { nvim, sandbox } = it;
+  const { nvim, has } = await watched(it, true);
+  const { sandbox } = it;
   const agent = await it.agent();
   await nvim.command('echo "one\\ntwo\\nthree"');
   await nvim.sees(/Press ENTER/);
   const call = agent.call('edit_file', edit);
-  await steadily('the message stays', () => /three[^]*Press ENTER/.test(nvim.screen.text), 600);
+  await has();
+  assert.match(nvim.screen.text, /three[^]*Press ENTER/);
   await nvim.press('<CR>');
   const dialog = await nvim.dialog('other.txt');
   assert.equal(sandbox.read('other.txt'), 'old\n');
   await dialog.answer('approve');
   assert.equal((await call).isError, false);
-}, { opened: 'notes.txt' });
+}, null);
 
 ride('planning: the plan is a page; rejected the agent plans on, approved its edits ask', files, async (it) => {
   const { nvim, sandbox } = it;
@@ -106,3 +111,23 @@ ride('planning: the plan is a page; rejected the agent plans on, approved its ed
   assert.equal((await call).isError, false);
   assert.equal(sandbox.read('other.txt'), 'new\n');
 });
+
+/**
+ * A Neovim of which one can tell when it has a question, and has done all that it does about it now.
+ * @param {import('./ride.js').Ride} it @param {boolean} [deaf] it will answer nothing: its wire is listened to
+ */
+async function watched(it, deaf) {
+  const wire = deaf ? new HeldWire(it.sandbox) : undefined;
+  const setup = wire && `require('pillion').setup({ path = ${JSON.stringify(wire.program)} })\n`;
+  const nvim = await it.begin({ opened: 'notes.txt', setup });
+  const has = async () => {
+    if (wire) {
+      await eventually('the question is sent', () => wire.frames().some(({ message }) => message.method === 'approval/request'));
+      await nvim.hasRead();
+    } else {
+      await eventually('the question is there', async () => (await nvim.waits()) === 1);
+      await nvim.settled();
+    }
+  };
+  return { nvim, has };
+}

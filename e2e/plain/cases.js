@@ -73,7 +73,7 @@ export function plainly(name, start, body, settings = {}) {
     fs.writeFileSync(path.join(own, 'settings.json'), JSON.stringify(settings));
     return new Ride(sandbox, await start(sandbox, 'greet.py'), new Agent(sandbox, 'scripted-agent'));
   };
-  inSandbox(name, { files, timeout: 120_000, sit }, async (it) => {
+  inSandbox(name, { files, sit }, async (it) => {
     await isReady(it.sandbox, it.agent);
     await body(it);
   });

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../rig/expect.js';
+import { eventually, patience } from '../rig/expect.js';
 import { snippet } from './snippet.js';
 import { Terminal } from './terminal.js';
 
@@ -77,7 +77,7 @@ export class Emacs {
   async buffer() {
     const look = `(with-current-buffer "${this.#file}" (base64-encode-string (encode-coding-string (json-encode
       (list :text (buffer-substring-no-properties (point-min) (point-max)) :modified (if (buffer-modified-p) t :json-false))) 'utf-8) t))`;
-    const { stdout } = await promisify(execFile)('emacsclient', ['-s', this.#socket, '--eval', look], { env: this.#env, timeout: 5000 });
+    const { stdout } = await promisify(execFile)('emacsclient', ['-s', this.#socket, '--eval', look], { env: this.#env, timeout: patience });
     return JSON.parse(Buffer.from(JSON.parse(stdout), 'base64').toString());
   }
 

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { part } from '../rig/places.js';
-import { eventually } from '../rig/expect.js';
+import { eventually, patience } from '../rig/expect.js';
 import { snippet } from './snippet.js';
 import { Terminal } from './terminal.js';
 
@@ -62,7 +62,7 @@ export class PlainNeovim {
   async buffer() {
     const look = `json_encode(#{text: join(getline(1, '$'), "\\n") . "\\n", modified: &modified ? v:true : v:false})`;
     const { stdout } = await promisify(execFile)(path.join(part('neovim'), 'bin/nvim'), ['--server', this.#socket, '--remote-expr', look],
-      { env: this.#env, timeout: 5000 });
+      { env: this.#env, timeout: patience });
     return JSON.parse(stdout);
   }
 
