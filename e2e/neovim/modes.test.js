@@ -26,28 +26,31 @@ const doings = {
   'recording a macro': { enter: 'qax', mode: 'n', finish: 'jq', text: ['ne two three', 'four five six'] },
 };
 
-for (const [name, { enter, mode, finish, text, deaf }] of Object.entries(doings)) {
-  ride(`${name}: the keys go where they were meant to, and the question comes afterwards`, files, async (it) => {
-    const { nvim, has } = await watched(it, deaf);
-    const { sandbox } = it;
-    const agent = await it.agent();
+ride('the keys go where they were meant to, and the question comes afterwards', files, async (it) => {
+  const { nvim, has } = await watched(it);
+  const agent = await it.agent();
+  for (const [name, { enter, mode, finish, text, deaf }] of Object.entries(doings)) {
     await nvim.press(enter);
-    await eventually(`the mode is ${mode}`, async () => (await nvim.mode()).mode === mode);
+    await eventually(`${name}: the mode is ${mode}`, async () => (await nvim.mode()).mode === mode);
     const call = agent.call('edit_file', edit);
-    await has();
-    assert.equal((await nvim.mode()).mode, mode);
+    await has(deaf);
+    assert.equal((await nvim.mode()).mode, mode, name);
     await nvim.press(finish);
-    await eventually('the user has done what they were doing', async () => (await nvim.lines('notes.txt')).join('\n') === text.join('\n'))
-      .catch(async () => assert.deepEqual(await nvim.lines('notes.txt'), text));
-    assert.equal(await nvim.file(), 'notes.txt');
+    await eventually(`${name}: the user has done what they were doing`, async () => {
+      assert.deepEqual(await nvim.lines('notes.txt'), text);
+      return true;
+    });
+    assert.equal(await nvim.file(), 'notes.txt', name);
     const dialog = await nvim.dialog('other.txt');
-    await eventually('it has its tab now', async () => dialog.isShown());
-    assert.equal(await nvim.file(), 'notes.txt', 'the tab opens behind');
-    assert.equal(sandbox.read('other.txt'), 'old\n');
+    await eventually(`${name}: it has its tab now`, async () => dialog.isShown());
+    assert.equal(await nvim.file(), 'notes.txt', `${name}: the tab opens behind`);
+    assert.equal(it.sandbox.read('other.txt'), 'old\n', name);
     await dialog.answer('reject');
-    assert.equal((await call).isError, true);
-  }, null);
-}
+    assert.equal((await call).isError, true, name);
+    await eventually(`${name}: the file is in front again`, async () => (await nvim.file()) === 'notes.txt');
+    await nvim.command('edit! | normal! gg0');
+  }
+}, null);
 
 ride('typing into a terminal: the keys go to the terminal', files, async (it) => {
   const { nvim } = it;
@@ -66,13 +69,13 @@ ride('typing into a terminal: the keys go to the terminal', files, async (it) =>
 });
 
 ride('a message that wants a key: the key is for the message', files, async (it) => {
-  const { nvim, has } = await watched(it, true);
+  const { nvim, has } = await watched(it);
   const { sandbox } = it;
   const agent = await it.agent();
   await nvim.command('echo "one\\ntwo\\nthree"');
   await nvim.sees(/Press ENTER/);
   const call = agent.call('edit_file', edit);
-  await has();
+  await has(true);
   assert.match(nvim.screen.text, /three[^]*Press ENTER/);
   await nvim.press('<CR>');
   const dialog = await nvim.dialog('other.txt');
@@ -112,22 +115,18 @@ ride('planning: the plan is a page; rejected the agent plans on, approved its ed
   assert.equal(sandbox.read('other.txt'), 'new\n');
 });
 
-/**
- * A Neovim of which one can tell when it has a question, and has done all that it does about it now.
- * @param {import('./ride.js').Ride} it @param {boolean} [deaf] it will answer nothing: its wire is listened to
- */
-async function watched(it, deaf) {
-  const wire = deaf ? new HeldWire(it.sandbox) : undefined;
-  const setup = wire && `require('pillion').setup({ path = ${JSON.stringify(wire.program)} })\n`;
-  const nvim = await it.begin({ opened: 'notes.txt', setup });
-  const has = async () => {
-    if (wire) {
-      await eventually('the question is sent', () => wire.frames().some(({ message }) => message.method === 'approval/request'));
-      await nvim.hasRead();
-    } else {
-      await eventually('the question is there', async () => (await nvim.waits()) === 1);
-      await nvim.settled();
-    }
+/** A Neovim of which one can tell when it has another question, and has done all that it does about it now. @param {import('./ride.js').Ride} it */
+async function watched(it) {
+  const wire = new HeldWire(it.sandbox);
+  const nvim = await it.begin({ opened: 'notes.txt', setup: `require('pillion').setup({ path = ${JSON.stringify(wire.program)} })\n` });
+  let questions = 0;
+  const has = async (/** @type {boolean | undefined} */ deaf) => {
+    questions++;
+    await eventually('the question is sent', () => wire.frames().filter(({ message }) => message.method === 'approval/request').length === questions);
+    await nvim.hasRead();
+    if (deaf) return;
+    await eventually('the question is there', async () => (await nvim.waits()) === 1);
+    await nvim.settled();
   };
   return { nvim, has };
 }
