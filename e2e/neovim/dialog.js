@@ -111,11 +111,18 @@ export class Dialog {
     });
   }
 
-  /** Waits until it is in front and takes answers, and says this once. @param {() => Promise<void>} say */
+  /** Waits until it is in front and takes answers, and says this once; again only where it is known to have changed meanwhile.
+   * @param {() => Promise<void>} say */
   async #says(say) {
-    await this.show();
-    await this.#nvim.takesAnswers(this.#id);
-    await say();
-    await eventually('the answer is taken', async () => !(await this.isOpen()));
+    // When it begins to take answers: another time each time that it changes. Nothing once it is answered.
+    const since = () => this.#nvim.lua(`local one = require('pillion.approvals').get(...); return one and one.armed_at`, this.#id);
+    for (;;) {
+      await this.show();
+      await this.#nvim.takesAnswers(this.#id);
+      const before = await since();
+      await say();
+      await eventually('the answer is taken', async () => (await since()) !== before);
+      if (!(await this.isOpen())) return;
+    }
   }
 }

@@ -194,21 +194,25 @@ export class Neovim {
   }
 
   /**
-   * Waits until the request (or the page of several) under the cursor takes an answer: in the first half second after it came
-   * into sight, or changed, none is taken.
+   * Waits until the request (or the page of several) under the cursor takes an answer. In the first half second after it came
+   * into sight, or changed, none is taken: the plugin's clock is turned, rather than that waited for.
    * @param {string} [id] of the request; any without
    */
   async takesAnswers(id) {
     await eventually('what is in front takes an answer', () => this.lua(`
       local front, together = require('pillion.front'), require('pillion.together')
+      local Approval = require('pillion.approval')
       local one = require('pillion.approvals').get(front.focused())
-      if one then
-        return (... == nil or one.id == ...) and one:is_armed() and front.takes_keys()
+      if one and ... ~= nil and one.id ~= ... or not one and (... ~= nil or not together.in_front()) then
+        return false
+      elseif one and one:is_armed() and front.takes_keys() or not one and together.is_armed() then
+        return true
       end
-      return ... == nil and together.in_front() and together.is_armed()`, ...(id ? [id] : [])));
+      local now = Approval.now
+      Approval.now = function() return now() + Approval.inert_ms end`, ...(id ? [id] : [])));
   }
 
-  /** Presses a key that answers what is in front, once it does. @param {string} keys */
+  /** Presses a key that answers what is in front, once that takes answers. @param {string} keys */
   async answers(keys) {
     await this.takesAnswers();
     await this.press(keys);

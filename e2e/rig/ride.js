@@ -3,7 +3,7 @@
  * leaves what helps to understand it. Which editor it is in is the caller's.
  */
 import { test } from 'node:test';
-import { testTime } from './expect.js';
+import { patience, testTime } from './expect.js';
 import { Sandbox } from './sandbox.js';
 
 /** @typedef {import('node:test').TestContext} TestContext */
@@ -18,7 +18,7 @@ import { Sandbox } from './sandbox.js';
  * @param {(ride: Ride, t: TestContext) => Promise<void>} body
  */
 export function inSandbox(name, { files, timeout = testTime, sit, shared }, body) {
-  test(name, { timeout }, async (t) => {
+  test(name, { timeout: timeout + 3 * patience }, async (t) => {
     const sandbox = Sandbox.create(files, shared?.());
     /** @type {unknown} */
     let failure;
@@ -27,7 +27,7 @@ export function inSandbox(name, { files, timeout = testTime, sit, shared }, body
     let it;
     try {
       it = await sit(sandbox);
-      await body(it, t);
+      await within(timeout, body(it, t));
     } catch (error) {
       failed(error);
       await it?.keep(`${moment()} ${name}`).catch((problem) => t.diagnostic(`nothing could be kept: ${problem}`));
@@ -36,6 +36,18 @@ export function inSandbox(name, { files, timeout = testTime, sit, shared }, body
     await sandbox.dispose().catch(failed);
     if (failure) throw failure;
   });
+}
+
+/** A test that hangs fails as any other does, and leaves as much. @param {number} time milliseconds @param {Promise<void>} body */
+async function within(time, body) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let late;
+  const hangs = new Promise((_, reject) => { late = setTimeout(() => reject(new Error(`it hangs: not through after ${time} ms`)), time); });
+  try {
+    await Promise.race([body, hangs]);
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** When it failed, to a second. */
