@@ -182,10 +182,8 @@ ride('several commands on one page, each whole; one key approves what stands the
   await nvim.command('Pillion approve all');
   for (const command of commands) await nvim.sees(`$ ${command}`);
   nvim.screenshot('commands-together');
-  await eventually('the answer is taken', async () => {
-    await nvim.press('ga');
-    return (await nvim.waits()) === 0;
-  });
+  await nvim.answers('ga');
+  await eventually('the answer is taken', async () => (await nvim.waits()) === 0);
   for (const call of calls) assert.equal((await call).structured.exit_code, 0);
 });
 

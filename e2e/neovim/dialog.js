@@ -38,13 +38,14 @@ export class Dialog {
   /** Goes to its tab; a question that has none yet is looked up, one after the other. */
   async show() {
     await this.#nvim.press('<C-Bslash><C-n>');
+    let gone = 0; // the tab that the user is on the way to
     await eventually('its tab is in front', async () => {
       const [place, current] = await this.#nvim.lua(`
         local _, tab = ${windowOf}(...)
         return { tab and vim.api.nvim_tabpage_get_number(tab) or false, vim.api.nvim_tabpage_get_number(0) }`, this.#id);
       if (place === current) return true;
-      if (place) await this.#nvim.press(`${place}gt`);
-      else await this.#nvim.command('Pillion next');
+      if (!place) await this.#nvim.command('Pillion next');
+      else if (place !== gone) await this.#nvim.press(`${gone = place}gt`);
       return false;
     });
   }
@@ -79,18 +80,17 @@ export class Dialog {
   }
 
   /**
-   * Answers as a person does who read the question first: what comes within the first half second is not taken, so it is
-   * said until the question is gone.
+   * Answers as a person does who read the question first: within the first half second no answer is taken.
    * @param {string} words after `:Pillion`
    */
   async answer(words) {
-    await this.#until(() => this.#nvim.command(`Pillion ${words}`));
+    await this.#says(() => this.#nvim.command(`Pillion ${words}`));
   }
 
   /** Answers with the key that is bound to this in the question's own buffers. @param {string} action */
   async press(action) {
     const key = await this.#nvim.lua(`return require('pillion.config').get().keys[...]`, action);
-    await this.#until(() => this.#nvim.press(key));
+    await this.#says(() => this.#nvim.press(key));
   }
 
   /** Approves and lets the rule that is shown be remembered. @param {RegExp} rule */
@@ -105,20 +105,24 @@ export class Dialog {
 
   /** @param {string} words @param {RegExp} rule */
   async #remember(words, rule) {
-    await this.#until(async () => {
+    await this.#says(async () => {
       await this.#nvim.command(`Pillion ${words}`);
       await this.#nvim.choose(rule);
     });
   }
 
-  /** @param {() => Promise<void>} say */
-  async #until(say) {
-    await eventually('the answer is taken', async () => {
-      if (await this.isOpen()) {
-        await this.show();
-        await say();
-      }
-      return !(await this.isOpen());
-    });
+  /** Waits until it is in front and takes answers, and says this once; again only where it is known to have changed meanwhile.
+   * @param {() => Promise<void>} say */
+  async #says(say) {
+    // When it begins to take answers: another time each time that it changes. Nothing once it is answered.
+    const since = () => this.#nvim.lua(`local one = require('pillion.approvals').get(...); return one and one.armed_at`, this.#id);
+    for (;;) {
+      await this.show();
+      await this.#nvim.takesAnswers(this.#id);
+      const before = await since();
+      await say();
+      await eventually('the answer is taken', async () => (await since()) !== before);
+      if (!(await this.isOpen())) return;
+    }
   }
 }

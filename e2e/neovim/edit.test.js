@@ -1,7 +1,7 @@
 /** An agent's edit of one file in a real Neovim: what a person answers is what happens to the file. */
 import assert from 'node:assert/strict';
 import { editCases } from '../rig/cases.js';
-import { eventually, steadily } from '../rig/expect.js';
+import { eventually } from '../rig/expect.js';
 import { edit, edited, files, greeting, lines } from '../rig/greeting.js';
 import { ride, takePictures } from './ride.js';
 
@@ -150,7 +150,8 @@ ride('normal-mode keys and a command line under way when a proposal appears stay
   const agent = await it.agent();
   const call = agent.call('edit_file', edit);
   await eventually('it waits', async () => (await nvim.waits()) > 0);
-  await steadily('the command line stays', () => nvim.screen.text.includes('half a com'), 700);
+  await nvim.settled();
+  assert.ok(nvim.screen.text.includes('half a com'), nvim.screen.text);
   assert.match((await nvim.mode()).mode, /^c/);
   await nvim.press('<C-c>');
   await nvim.press('w');
@@ -161,14 +162,27 @@ ride('normal-mode keys and a command line under way when a proposal appears stay
 
 ride('an answer in the very moment in which the question appears is not taken', files, async (it) => {
   const { nvim, sandbox } = it;
+  await nvim.lua(`local Approval = require('pillion.approval') -- whose clock stands still
+    local now = Approval.now()
+    Approval.now = function() return now + (vim.g.later or 0) end`);
   const { call, dialog } = await proposed(it);
+  await dialog.show();
   await nvim.command('Pillion approve');
-  await steadily('the question still waits', async () => (await dialog.isOpen()) && sandbox.read('greet.py') === greeting, 1500);
+  await nvim.sees('Too fast: press again');
+  await nvim.press('ga');
+  await nvim.settled();
+  assert.equal(await nvim.lua('return vim.g.yes'), 'said');
+  assert.equal(await dialog.isOpen(), true);
+  assert.equal(sandbox.read('greet.py'), greeting);
+  await nvim.lua('vim.g.later = 1000');
   await dialog.answer('approve');
   assert.equal((await call).isError, false);
 }, {
   // The quickest hand there is: a yes in the moment in which the question is announced.
-  init: `vim.api.nvim_create_autocmd('User', {pattern = 'PillionApproval', callback = function() pcall(vim.cmd, 'Pillion approve') end})\n`,
+  init: `vim.api.nvim_create_autocmd('User', {pattern = 'PillionApproval', callback = function()
+    vim.g.yes = 'said'
+    pcall(vim.cmd, 'Pillion approve')
+  end})\n`,
 });
 
 /** An agent proposes the edit. @param {import('./ride.js').Ride} it */

@@ -28,17 +28,13 @@ ride('the user writes the message anew: that is committed, and the agent is told
   const dialog = await nvim.dialog('commit 1 file to main');
   await dialog.show();
   await nvim.sees('ge edit message');
-  await eventually('the message is open', async () => {
-    await nvim.press('ge'); // within half a second of the question it is not taken
-    return (await nvim.lua('return vim.bo.filetype')) === 'gitcommit';
-  });
+  await nvim.answers('ge');
+  await eventually('the message is open', async () => (await nvim.lua('return vim.bo.filetype')) === 'gitcommit');
   assert.deepEqual(await nvim.lines(), message.split('\n'));
   await nvim.press('ggdG');
   await nvim.sees('edited by you');
-  await eventually('an empty message is no answer', async () => {
-    await nvim.press('ga');
-    return (await nvim.messages()).includes('the message is empty');
-  });
+  await nvim.answers('ga');
+  await eventually('an empty message is no answer', async () => (await nvim.messages()).includes('the message is empty'));
   await nvim.press('i');
   await nvim.type(ownMessage);
   await nvim.press('<Esc>');
@@ -61,10 +57,8 @@ ride('a commit that misses what is not saved says so; saved first, it holds it',
   await nvim.sees('Unsaved changes not included  notes.txt');
   await nvim.sees('gw save first');
   nvim.screenshot('git-commit-unsaved');
-  await eventually('it is saved', async () => {
-    await nvim.press('gw');
-    return sandbox.read('notes.txt') === 'tea\nmilk\nsugar\n';
-  });
+  await nvim.answers('gw');
+  await eventually('it is saved', () => sandbox.read('notes.txt') === 'tea\nmilk\nsugar\n');
   await nvim.sees('+sugar');
   await dialog.press('approve');
   assert.equal((await call).isError, false);

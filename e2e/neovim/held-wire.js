@@ -1,7 +1,8 @@
 /**
  * Stands between Neovim and its sidecar: `node held-wire.js FOLDER PROGRAM ARGS…` passes every frame on, but while
- * FOLDER/hold is there it keeps the sidecar's `document/edit` (and what comes after it) back. So a test decides what
- * happens between the plan of an edit and its arrival. FOLDER/frames has every frame, one a line.
+ * FOLDER/hold is there it keeps the sidecar's requests of the method that stands in it (and what comes after one) back. So a
+ * test decides what happens between the plan of an edit, say, and its arrival. FOLDER/frames has every frame, one a line; one of
+ * the sidecar's that is not held stands there when Neovim has it to read.
  */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -26,8 +27,8 @@ export class HeldWire {
     return program;
   }
 
-  hold() {
-    fs.writeFileSync(path.join(this.folder, 'hold'), '');
+  hold(method = 'document/edit') {
+    fs.writeFileSync(path.join(this.folder, 'hold'), method);
   }
 
   release() {
@@ -77,7 +78,8 @@ async function* framesOf(stream) {
 async function main([folder, program, ...args]) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const note = (/** @type {string} */ from, /** @type {object} */ message) => fs.appendFileSync(path.join(folder, 'frames'), `${JSON.stringify({ from, message })}\n`);
-  const held = () => fs.existsSync(path.join(folder, 'hold'));
+  const hold = path.join(folder, 'hold');
+  const held = (/** @type {any} */ message) => message.method && fs.existsSync(hold) && fs.readFileSync(hold, 'utf8') === message.method;
   child.on('close', (code) => process.exit(code ?? 1));
   const inwards = async () => {
     for await (const { raw, message } of framesOf(process.stdin)) {
@@ -88,9 +90,14 @@ async function main([folder, program, ...args]) {
   };
   const outwards = async () => {
     for await (const { raw, message } of framesOf(child.stdout)) {
-      note('sidecar', message);
-      if (message.method === 'document/edit' && held()) await eventually('it is let go', () => !held(), 60_000);
-      process.stdout.write(raw);
+      if (held(message)) {
+        note('sidecar', message);
+        await eventually('it is let go', () => !held(message));
+        process.stdout.write(raw);
+      } else {
+        process.stdout.write(raw); // a pipe: it is there when this returns
+        note('sidecar', message);
+      }
     }
   };
   await Promise.all([inwards(), outwards()]);

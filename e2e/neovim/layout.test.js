@@ -26,10 +26,8 @@ ride('a floating request: announced, opened, left, opened again, approved; then 
   const dialog = await nvim.dialog('greet.py');
   await nvim.command('Pillion show');
   await nvim.sees('ga approve');
-  await eventually('the answer is taken', async () => {
-    await nvim.press('ga');
-    return !(await dialog.isOpen());
-  });
+  await nvim.answers('ga');
+  await eventually('the answer is taken', async () => !(await dialog.isOpen()));
   assert.equal((await call).isError, false);
   assert.equal(sandbox.read('greet.py'), edited);
   await nvim.sees('$ python3 greet.py');

@@ -17,6 +17,22 @@ const plainConfiguration = `vim.opt.rtp:prepend(${JSON.stringify(path.join(tree,
 /** Looking for Python's module takes a second, once a Neovim. */
 const quick = 'vim.g.loaded_python3_provider = 0\n';
 
+/** For what a failure leaves: every message between the plugin and its sidecar, in a file beside Neovim's own logs. */
+const traced = `vim.api.nvim_create_autocmd('User', { pattern = 'PillionState', once = true, callback = function()
+  vim.fn.mkdir(vim.fn.stdpath('state'), 'p')
+  local rpc, file = require('pillion.rpc'), assert(io.open(vim.fn.stdpath('state') .. '/wire-' .. vim.fn.getpid() .. '.log', 'a'))
+  local start = rpc.start
+  rpc.start = function(command, options, handlers)
+    local trace = handlers.trace
+    handlers.trace = function(direction, body)
+      file:write(('%.3f %s: %s\\n'):format(vim.uv.hrtime() / 1e9, direction, body:sub(1, 4000)))
+      file:flush()
+      return trace(direction, body)
+    end
+    return start(command, options, handlers)
+  end
+end })\n`;
+
 /** @typedef {{init?: string, setup?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean, within?: (sandbox: import('../rig/sandbox.js').Sandbox) => string[]}} Options
  * `init` is Lua of the user's own that stands before the plugin's line, `setup` what stands after it. `within`: a command
  * that runs the one behind it, which is Neovim's. */
@@ -28,6 +44,7 @@ export class Neovim {
   screen = new Screen();
   #child;
   #rpc;
+  #rounds = 0;
   /** What it wrote on stderr. */
   stderr = '';
 
@@ -42,7 +59,7 @@ export class Neovim {
   static async start(sandbox, { init = '', setup = '', args = [], columns = 120, lines = 36, plugin = true, within } = {}) {
     const config = path.join(sandbox.home, '.config/nvim');
     fs.mkdirSync(config, { recursive: true });
-    fs.writeFileSync(path.join(config, 'init.lua'), quick + init + (plugin ? plainConfiguration : '') + setup);
+    fs.writeFileSync(path.join(config, 'init.lua'), quick + init + (plugin ? traced + plainConfiguration : '') + setup);
     const [command, ...rest] = [...(within?.(sandbox) ?? []), program(), '--embed', ...args];
     const child = spawn(command, rest, {
       cwd: sandbox.project, env: environment(sandbox), stdio: ['pipe', 'pipe', 'pipe'],
@@ -67,11 +84,19 @@ export class Neovim {
 
   /** Types a command line, and waits until it was taken. @param {string} line */
   async command(line) {
-    const before = await this.lua(`return vim.fn.histnr(':')`);
+    const number = `return vim.fn.histnr(':')`;
+    const before = await this.lua(number);
     await this.press('<C-Bslash><C-n>');
     await this.type(`:${line}\n`);
-    await eventually(`:${line} is taken`, async () =>
-      !this.running || (await this.mode()).blocking || (await this.lua(`return vim.fn.histnr(':')`)) > before);
+    let taken = false;
+    /** @type {Promise<void> | undefined} not answered while the command asks something */
+    let asked;
+    await eventually(`:${line} is taken`, async () => {
+      if (taken || !this.running || (await this.mode()).blocking) return true;
+      asked ??= this.lua(number).then((now) => { taken = now > before; }, () => undefined).then(() => { asked = undefined; });
+      await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 50))]);
+      return taken;
+    });
   }
 
   /** Opens a file of the project. @param {string} name */
@@ -168,15 +193,66 @@ export class Neovim {
     await this.choose(row);
   }
 
-  /** Looks at what a revert would do, and says yes with a key, until it is taken: in the first half second none is. @param {string | RegExp} what stands there */
+  /**
+   * Waits until the request (or the page of several) under the cursor takes an answer. In the first half second after it came
+   * into sight, or changed, none is taken: the plugin's clock is turned, rather than that waited for.
+   * @param {string} [id] of the request; any without
+   */
+  async takesAnswers(id) {
+    await eventually('what is in front takes an answer', () => this.lua(`
+      local front, together = require('pillion.front'), require('pillion.together')
+      local Approval = require('pillion.approval')
+      local one = require('pillion.approvals').get(front.focused())
+      if one and ... ~= nil and one.id ~= ... or not one and (... ~= nil or not together.in_front()) then
+        return false
+      elseif one and one:is_armed() and front.takes_keys() or not one and together.is_armed() then
+        return true
+      end
+      local now = Approval.now
+      Approval.now = function() return now() + Approval.inert_ms end`, ...(id ? [id] : [])));
+  }
+
+  /** Presses a key that answers what is in front, once that takes answers. @param {string} keys */
+  async answers(keys) {
+    await this.takesAnswers();
+    await this.press(keys);
+  }
+
+  /** Looks at what a revert would do, and says yes with a key. @param {string | RegExp} what stands there */
   async revert(what) {
     await this.sees('Preview  ga revert');
     await this.sees(what);
-    await eventually('the page has taken the answer', async () => {
-      const there = / Preview {2}ga revert/.test(this.screen.text);
-      if (there) await this.press('ga');
-      return !there;
-    });
+    await this.answers('ga');
+    await eventually('the page has taken the answer', () => !/ Preview {2}ga revert/.test(this.screen.text));
+  }
+
+  /**
+   * Waits until Neovim has done all that it had to do when this was called, and what that has left to be done, and has drawn it:
+   * what has not happened by then, of what had come by now, does not.
+   */
+  async settled() {
+    const round = `ride_${++this.#rounds}`;
+    await this.lua(`local name, left = (...), 3
+      local function step()
+        left = left - 1
+        if left > 0 then vim.schedule(step) else vim.g[name] = true end
+      end
+      vim.schedule(step)`, round);
+    await eventually('all is done that was scheduled', () => this.lua('return vim.g[...] == true', round));
+    await this.lua('vim.cmd.redraw()');
+  }
+
+  /**
+   * The same where Neovim waits for a key, and runs nothing that is scheduled: it has read what had come by now. It reads
+   * everything in rounds, and has answered in later ones.
+   */
+  async hasRead() {
+    for (let round = 0; round < 3; round++) await this.mode();
+  }
+
+  /** The sidecar's own words, and what happened to it. @returns {Promise<string[]>} */
+  async log() {
+    return this.lua(`return require('pillion.client').log()`);
   }
 
   /** The terminal window gets or loses the focus. @param {boolean} gained */
@@ -230,7 +306,7 @@ export class Neovim {
     if (!this.running) return;
     const gone = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.stdin?.end();
-    const late = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), patience);
     await gone;
     clearTimeout(late);
   }

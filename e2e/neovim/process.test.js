@@ -1,6 +1,6 @@
 /** What agents leave running, in a real Neovim: watched in a buffer, typed into, stopped; and gone when it should be. */
 import assert from 'node:assert/strict';
-import { eventually, steadily } from '../rig/expect.js';
+import { eventually } from '../rig/expect.js';
 import { ride, takePictures } from './ride.js';
 
 /** Colours, a title, the clipboard and a question to the terminal; then an echo. */
@@ -31,7 +31,7 @@ async function watch(nvim) {
 }
 
 /** @param {import('./ride.js').Ride} it */
-const gone = (it) => eventually('the process is gone', () => it.sandbox.running(/serve\.sh/).length === 0, 5000);
+const gone = (it) => eventually('the process is gone', () => it.sandbox.running(/serve\.sh/).length === 0);
 
 ride('a process that stays: asked about as such, watched in a buffer, typed into, stopped with a key', files, async (it) => {
   const { nvim } = it;
@@ -46,7 +46,8 @@ ride('a process that stays: asked about as such, watched in a buffer, typed into
   assert.equal((await call).structured.ready, true);
 
   await eventually('the status line counts it', async () => /Pillion · 1 process$/.test(await nvim.status()));
-  await steadily('it has taken no window', async () => (await nvim.lua('return #vim.api.nvim_list_wins()')) === 1, 500);
+  await nvim.settled();
+  assert.equal(await nvim.lua('return #vim.api.nvim_list_wins()'), 1, 'it has taken no window');
   await watch(nvim);
   assert.deepEqual(await nvim.lines(), ['ready on port 8080', '']);
   await nvim.press('i');
@@ -127,7 +128,7 @@ ride('a command that takes long goes on in the background, where the user watche
   await nvim.sees(/^tick$/m);
   await nvim.command(`Pillion kill ${structured.process_id}`);
   await nvim.sees(/It ended with exit code/);
-  await eventually('it is gone', () => it.sandbox.running(/sleep 984/).length === 0, 5000);
+  await eventually('it is gone', () => it.sandbox.running(/sleep 984/).length === 0);
 });
 
 ride('a process ends with its agent, and says so', files, async (it) => {
@@ -163,7 +164,7 @@ ride('a flood is no burden: keys are taken, and the last is seen', files, async 
   await nvim.choose(/Show its output/);
   await nvim.command("echo 'keys are taken'");
   await nvim.sees('keys are taken');
-  await nvim.sees('the end of it', 30_000);
+  await nvim.sees('the end of it');
   await nvim.command('Pillion kill flood');
   await nvim.sees(/flood was stopped/);
 });

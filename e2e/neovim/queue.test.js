@@ -1,7 +1,7 @@
 /** Several questions, and questions that nobody answers: the queue, closed tabs, agents that give up, Neovims that end. */
 import assert from 'node:assert/strict';
 import { ride, takePictures } from './ride.js';
-import { eventually, steadily } from '../rig/expect.js';
+import { eventually } from '../rig/expect.js';
 
 const files = { 'one.txt': 'first\n', 'two.txt': 'second\n' };
 const editOne = { path: 'one.txt', old_string: 'first', new_string: 'FIRST' };
@@ -59,10 +59,8 @@ ride('one answer for all that wait', files, async (it) => {
   await nvim.sees(/1\. .* wants to change files[^]*one\.txt[^]*\+FIRST/);
   await nvim.sees(/2\. .* wants to change files[^]*two\.txt[^]*\+SECOND/);
   nvim.screenshot('together');
-  await eventually('the answer is taken', async () => {
-    await nvim.press('ga');
-    return (await nvim.waits()) === 0;
-  });
+  await nvim.answers('ga');
+  await eventually('the answer is taken', async () => (await nvim.waits()) === 0);
   for (const call of calls) assert.equal((await call).isError, false);
   assert.equal(sandbox.read('one.txt') + sandbox.read('two.txt'), 'FIRST\nSECOND\n');
 });
@@ -72,7 +70,9 @@ ride('the tab is closed: that is no answer, the call waits and can be shown agai
   const { call, dialog } = await shown(it);
   await nvim.command('tabclose');
   await eventually('its tab is closed', async () => !(await dialog.isShown()));
-  await steadily('it still waits', async () => (await nvim.waits()) === 1 && !(await dialog.isShown()), 1500);
+  await nvim.settled();
+  assert.equal(await nvim.waits(), 1);
+  assert.equal(await dialog.isShown(), false);
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
   await nvim.pick(/one\.txt/);
   await nvim.sees('FIRST');
@@ -86,7 +86,8 @@ ride('its buffers are wiped: no answer either', files, async (it) => {
   const { call, dialog } = await shown(it);
   await dialog.enterProposal();
   await nvim.command('bwipeout!');
-  await steadily('it still waits', async () => (await nvim.waits()) === 1, 1000);
+  await nvim.settled();
+  assert.equal(await nvim.waits(), 1);
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
   await nvim.command('Pillion show');
   await nvim.sees('FIRST');
@@ -107,8 +108,9 @@ ride('the agent gives up: the dialog says so and cannot be approved any more', f
   await nvim.sees(/gave up/);
   nvim.screenshot('agent-gave-up');
   await nvim.command('Pillion approve');
-  await steadily('nothing is written', () => sandbox.read('one.txt') === files['one.txt'], 700);
-  assert.equal(await nvim.waits(), 0);
+  await nvim.sees('no requests are waiting');
+  assert.equal((await agent.call('read_file', { path: 'one.txt' })).structured.content, files['one.txt']);
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
 });
 
 ride('cancelled: the agent is paused until the user lets it go on', files, async (it) => {
@@ -119,13 +121,11 @@ ride('cancelled: the agent is paused until the user lets it go on', files, async
   const cancelled = await call;
   assert.equal(cancelled.structured.error.code, 'CANCELLED');
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
-  await eventually('the list says that it is paused', async () => {
-    await nvim.picker();
-    const says = /scripted-agent is paused/.test(nvim.screen.text);
-    if (says) nvim.screenshot('paused');
-    await nvim.leavePicker();
-    return says;
-  });
+  await eventually('it is paused', async () => /scripted-agent paused/.test(await nvim.status()));
+  await nvim.picker();
+  await nvim.sees('scripted-agent is paused');
+  nvim.screenshot('paused');
+  await nvim.leavePicker();
   assert.equal((await agent.call('read_file', { path: 'one.txt' })).isError, true);
   await nvim.command('Pillion resume');
   await eventually('its calls go through again', async () => !(await agent.call('read_file', { path: 'one.txt' })).isError);

@@ -85,15 +85,18 @@ export class Ride {
     return names.map((file) => JSON.parse(fs.readFileSync(path.join(folder, file), 'utf8')));
   }
 
-  /** Keeps what helps to understand a failure: the screens, and what the sidecar and the agents' side wrote. @param {string} name */
+  /** Keeps what helps to understand a failure: the screens, what was said, what the sidecar and the agents' side wrote, and
+   * every message between Neovim and its sidecar. @param {string} name */
   async keep(name) {
-    const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
+    const title = `failed-${name.replace(/\W+/g, '-').slice(0, 80)}`;
     fs.mkdirSync(artifacts, { recursive: true });
     const log = [];
     for (const [i, nvim] of this.#nvims.entries()) {
       nvim.screenshot(`${title}${i || ''}`);
       log.push(nvim.screen.text, nvim.stderr);
-      if (nvim.running) log.push(await nvim.messages().catch(String));
+      if (!nvim.running) continue;
+      if ((await nvim.mode()).blocking) await nvim.press('<C-c>'); // it answers nothing else
+      log.push(await nvim.messages().catch(String), ...await nvim.log().catch((problem) => [String(problem)]));
     }
     const state = path.join(this.sandbox.home, '.local/state/nvim');
     const names = fs.existsSync(state) ? fs.readdirSync(state, { recursive: true, encoding: 'utf8' }) : [];
@@ -114,16 +117,16 @@ export class Ride {
  * @param {Begin | null} [options] of the Neovim that is there when the body begins; null: none is
  */
 export function ride(name, files, body, options = {}) {
-  inSandbox(name, { files, timeout: 120_000, sit: (sandbox) => new Ride(sandbox) }, async (it, t) => {
+  inSandbox(name, { files, sit: (sandbox) => new Ride(sandbox) }, async (it, t) => {
     if (options) await it.begin(options);
     await body(it, t);
   });
 }
 
-/** Makes pictures of the pages that a test file leaves. Call once in it. */
+/** Makes pictures of the pages that a test file leaves, with PILLION_RIDES: else the pages stay, which any browser shows. Call once in it. */
 export function takePictures() {
   after(async () => {
-    if (pages.length === 0) return;
+    if (pages.length === 0 || !process.env.PILLION_RIDES) return;
     const chromium = await browser();
     try {
       const page = await chromium.newPage();

@@ -1,5 +1,6 @@
 /** Neovim's own wire, MessagePack-RPC, over the standard streams of a Neovim that was started with --embed. */
 import { ExtensionCodec, decodeMultiStream, encode } from '@msgpack/msgpack';
+import { patience } from '../rig/expect.js';
 
 /** Buffers, windows and tab pages come as their numbers, which Neovim takes back as well. */
 const handles = new ExtensionCodec();
@@ -38,13 +39,13 @@ export class Rpc {
 
   /**
    * Asks Neovim. While it shows a question of its own (a swap file, press ENTER) it answers nothing but `nvim_input` and
-   * `nvim_get_mode`; what is asked then is answered afterwards, or given up here.
+   * `nvim_get_mode`; what is asked then is answered afterwards.
    * @param {string} method @param {...unknown} args @returns {Promise<any>}
    */
   request(method, ...args) {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => this.#settle(id, `${method} was not answered within 5 s: Neovim is busy or asks something itself`), 5000);
+      const late = setTimeout(() => this.#settle(id, `${method} was not answered: Neovim asks something itself`), patience);
       const done = (/** @type {(v: any) => void} */ act) => (/** @type {any} */ value) => { clearTimeout(late); act(value); };
       this.#waiting.set(id, { resolve: done(resolve), reject: done(reject) });
       this.#out.write(encode([0, id, method, args]));

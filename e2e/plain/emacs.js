@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from '../rig/expect.js';
+import { eventually, patience } from '../rig/expect.js';
 import { snippet } from './snippet.js';
 import { Terminal } from './terminal.js';
 
@@ -77,8 +77,21 @@ export class Emacs {
   async buffer() {
     const look = `(with-current-buffer "${this.#file}" (base64-encode-string (encode-coding-string (json-encode
       (list :text (buffer-substring-no-properties (point-min) (point-max)) :modified (if (buffer-modified-p) t :json-false))) 'utf-8) t))`;
-    const { stdout } = await promisify(execFile)('emacsclient', ['-s', this.#socket, '--eval', look], { env: this.#env, timeout: 5000 });
-    return JSON.parse(Buffer.from(JSON.parse(stdout), 'base64').toString());
+    return JSON.parse(Buffer.from(JSON.parse(await this.#ask(look)), 'base64').toString());
+  }
+
+  /** @param {string} form */
+  async #ask(form) {
+    return (await promisify(execFile)('emacsclient', ['-s', this.#socket, '--eval', form], { env: this.#env, timeout: patience })).stdout;
+  }
+
+  /** What its timer does, where the user wants that. */
+  async looksAtDisk() {
+    await this.#ask('(when (fboundp (quote auto-revert-buffers)) (auto-revert-buffers))');
+  }
+
+  log() {
+    return this.#ask(`(with-current-buffer "${this.#file}" (with-current-buffer (eglot-events-buffer (eglot-current-server)) (buffer-string)))`);
   }
 
   async close() {

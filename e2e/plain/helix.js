@@ -15,12 +15,15 @@ import { Terminal } from './terminal.js';
 export class Helix {
   #copy;
   #file;
+  #log;
+  #shown = 0;
 
   /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Terminal} terminal @param {string} file */
   constructor(sandbox, terminal, file) {
     this.terminal = terminal;
     this.#file = file;
     this.#copy = path.join(sandbox.root, 'copy');
+    this.#log = path.join(sandbox.root, 'helix.log');
   }
 
   /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {string} file */
@@ -29,7 +32,7 @@ export class Helix {
     fs.mkdirSync(config, { recursive: true });
     fs.writeFileSync(path.join(config, 'languages.toml'), snippet('Helix', 'toml'));
     const env = { HELIX_RUNTIME: path.join(part('helix'), 'root/usr/lib/hx/runtime') };
-    return new Helix(sandbox, await Terminal.start(sandbox, [path.join(part('helix'), 'bin/hx'), file], env), file);
+    return new Helix(sandbox, await Terminal.start(sandbox, [path.join(part('helix'), 'bin/hx'), '-vvv', '--log', path.join(sandbox.root, 'helix.log'), file], env), file);
   }
 
   /** Leaves insert mode. A key too soon after Escape would be another one, with Alt; so no Escape where none is needed. */
@@ -48,10 +51,20 @@ export class Helix {
 
   /** @param {RegExp} about */
   async look(about) {
-    await eventually(`the question about ${about} can be shown`, async () => {
-      await this.command('lsp-workspace-command pillion.show');
-      return this.terminal.sees(about, 1000);
-    });
+    // Each is announced in the status line, which the next key clears: Helix's log keeps it.
+    await eventually('a question is announced', () => this.#announced() > this.#shown);
+    this.#shown = this.#announced();
+    await this.command('lsp-workspace-command pillion.show');
+    await this.terminal.sees(about);
+  }
+
+  #announced() {
+    return this.log().split('\n').filter((line) => line.includes('window/showMessage"') && line.includes('(pillion.show, then')).length;
+  }
+
+  /** What went between it and its sidecar. */
+  log() {
+    return fs.readFileSync(this.#log, 'utf8');
   }
 
   async approve() {

@@ -1,6 +1,8 @@
 /** Neovim without the plugin: stock `vim.lsp`, and \`inputlist\` for questions. */
 import assert from 'node:assert/strict';
-import { eventually, steadily } from '../rig/expect.js';
+import path from 'node:path';
+import { HeldWire } from '../neovim/held-wire.js';
+import { eventually } from '../rig/expect.js';
 import { edit, edited, greeting } from '../rig/greeting.js';
 import { cases, plainly } from './cases.js';
 import { PlainNeovim } from './neovim.js';
@@ -15,18 +17,40 @@ plainly('Neovim: a box that is left without a choice refuses', PlainNeovim.start
   assert.equal(it.sandbox.read('greet.py'), greeting);
 });
 
-plainly('Neovim: typing while a question comes: no key is lost, and none approves', PlainNeovim.start, async (it) => {
+/** @type {HeldWire} */
+let wire;
+
+/** With a wire between the two. @type {import('./cases.js').Start} */
+async function wired(sandbox, file) {
+  wire = new HeldWire(sandbox);
+  return PlainNeovim.start(sandbox, file, { PATH: `${path.dirname(wire.program)}:${sandbox.env.PATH}` });
+}
+
+plainly('Neovim: typing while a question comes: no key is lost, and none approves', wired, async (it) => {
   const { terminal } = it.editor;
-  let typed = '2\n';
-  await terminal.press('G', 'o', '2', 'Enter');
-  await eventually('the sidecar knows what is typed', async () => (await it.agent.call('read_file', { path: 'greet.py' })).structured.content.endsWith('2\n\n'));
-  const call = it.agent.call('edit_file', edit);
-  await steadily('no question takes the keys', async () => {
+  wire.hold('window/showMessageRequest'); // one that comes is seen here, and takes no key
+  let typed = '';
+  const types = async () => {
     await terminal.press('2', 'Enter');
     typed += '2\n';
-    return !/Type number/.test(await terminal.screen());
-  }, 3000);
+    await eventually('the sidecar knows', async () => (await it.agent.call('read_file', { path: 'greet.py' })).structured.content === `${greeting}${typed}\n`);
+  };
+  await terminal.press('G', 'o');
+  let since = Date.now(); // the sidecar heard of the last key after that
+  await types();
+  const call = it.agent.call('edit_file', edit);
+  let longest = 0; // that it may have heard of none
+  for (let line = 0; line < 10; line++) {
+    const next = Date.now();
+    await types();
+    longest = Math.max(longest, Date.now() - since);
+    since = next;
+  }
+  const asked = wire.frames().some(({ message }) => message.method === 'window/showMessageRequest');
+  assert.ok(!asked || longest >= 1000, `it asked, though nobody rested for more than ${longest} ms`);
   await terminal.press('Escape');
+  await eventually('the keys are taken', async () => !/-- INSERT --/.test(await terminal.screen()));
+  wire.release();
   await it.reads();
   assert.equal(it.sandbox.read('greet.py'), greeting);
   await it.editor.approve();
@@ -45,10 +69,9 @@ plainly('Neovim: what runs is seen as progress, and a command says what there is
   const call = it.agent.call('run_command', { command: 'until [ -e go ]; do sleep 0.1; done; echo went' });
   await it.reads(/went/);
   await it.editor.approve();
-  await eventually('the progress names the agent and what runs', async () => {
-    await command('lua print(vim.lsp.status())');
-    return /scripted-agent: Run until.*running/s.test(await terminal.screen());
-  });
+  await eventually('the progress is there', async () => /rpc\.receive.*\$\/progress.*running/.test(await it.editor.log()));
+  await command('lua print(vim.lsp.status())');
+  await terminal.sees(/scripted-agent: Run until.*running/s);
   await command('Pillion status');
   await terminal.sees(/0 requests are waiting for your answer, 1 running/);
   await terminal.press('Enter');

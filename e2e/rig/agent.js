@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { patience } from './expect.js';
 import { pillion } from './places.js';
 
 /** @typedef {{isError: boolean, text: string, structured: any}} ToolResult */
@@ -52,7 +53,7 @@ export class Agent {
 
   /** @param {string} name @param {Record<string, unknown>} args @param {{signal?: AbortSignal, timeout?: number, onprogress?: (told: {message?: string}) => void}} options
    * @returns {Promise<ToolResult>} */
-  async #call(name, args, { signal, timeout = 120_000, onprogress }) {
+  async #call(name, args, { signal, timeout = 2 * patience, onprogress }) {
     const result = await this.#client.callTool({ name, arguments: args }, undefined, { signal, timeout, onprogress });
     const content = /** @type {{type: string, text?: string}[]} */ (result.content);
     return { isError: result.isError === true, text: content.map((part) => part.text ?? '').join('\n'), structured: result.structuredContent };

@@ -101,7 +101,7 @@ export function commandCases(ride, listsCalls) {
     const call = agent.call('run_command', { command: 'sleep 987 & echo started' });
     await (await it.question({ command: 'sleep 987' })).approve();
     assert.equal((await call).structured.stdout, 'started\n');
-    await eventually('the sleep is gone', () => it.sandbox.running(/sleep 987/).length === 0, 5000);
+    await eventually('the sleep is gone', () => it.sandbox.running(/sleep 987/).length === 0);
   });
 
   ride('reading needs no asking, and what was done is listed', commandFiles, async (it) => {

@@ -1,10 +1,14 @@
-/** Polling expectations: a test waits for what a person would see, up to a deadline, and never sleeps for a fixed time. */
+/** Polling expectations: a test waits for what a person would see, or for a state that can be asked for, and never sleeps for a fixed time. */
 
-export const patience = 30_000;
+/** Only so that nothing hangs: a busy machine may need most of it, and what passes or fails never depends on it. */
+export const patience = 90_000;
+/** Of one test: several waits, and a machine that has other things to do. */
+export const testTime = 4 * patience;
 const pause = 50;
 
 /**
- * Waits until `probe` answers something truthy, and answers that. An error counts as "not yet".
+ * Waits until `probe` answers something truthy, and answers that. An error counts as "not yet". It is asked again and
+ * again, so it looks and does not act: what presses a key or sends something stands before it.
  * @template T
  * @param {string} what said when it never happens
  * @param {() => T | Promise<T>} probe
@@ -28,7 +32,8 @@ export async function eventually(what, probe, within = patience) {
 }
 
 /**
- * Watches that `probe` stays truthy for a while: for what must *not* happen, where no event can be waited for.
+ * Watches that `probe` stays truthy for a while: for what must *not* happen, where no later event can be waited for. It
+ * can only miss what comes too late, and says so in a comment where it is used.
  * @param {string} what
  * @param {() => unknown} probe
  * @param {number} during milliseconds

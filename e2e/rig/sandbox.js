@@ -96,7 +96,7 @@ export class Sandbox {
         const left = this.running();
         if (left.length > 0) throw new Error(`still running: ${left.join('; ')}`);
         return true;
-      }, 10_000);
+      });
     } finally {
       for (const left of this.#own()) kill(left.pid);
       for (const name of fs.readdirSync(this.home)) remove(path.join(this.home, name));

@@ -84,7 +84,7 @@ class Turn {
 }
 
 /** @param {string} name @param {(it: Turn) => Promise<void>} body */
-const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n' }, timeout: 120_000, sit: (sandbox) => new Turn(sandbox) }, body);
+const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n' }, sit: (sandbox) => new Turn(sandbox) }, body);
 
 /** Presses each key until it is taken: a form drops keys for a moment after it was drawn. @param {Terminal} terminal @param {Keys} keys */
 async function answer(terminal, keys) {

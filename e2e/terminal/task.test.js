@@ -59,17 +59,14 @@ async function sit(name, sandbox) {
   return new Task(await Watch.open(sandbox), model);
 }
 
-/** opencode takes twenty seconds to start on two busy processors. */
-const starts = 90_000;
-
 for (const name of /** @type {Name[]} */ (['qwen', 'gemini', 'opencode'])) {
-  inSandbox(`task: ${name} as a sub-agent`, { files: { 'tea.txt': 'green\n' }, timeout: 180_000, sit: (sandbox) => sit(name, sandbox) }, async ({ watch, model }) => {
+  inSandbox(`task: ${name} as a sub-agent`, { files: { 'tea.txt': 'green\n' }, sit: (sandbox) => sit(name, sandbox) }, async ({ watch, model }) => {
     const agent = await watch.agent();
     const call = agent.call('task', { agent: name, objective: 'Make the tea black.' });
     await watch.answers(/scripted-agent asks: Give .* a task: Make the tea black/, 'a');
     const asks = `${name}, for scripted-agent asks`;
     if (name === 'opencode') { // it writes files itself, after it has asked
-      await watch.answers(new RegExp(`${asks}: Its own tool: .*new\\.txt`), 'a', starts);
+      await watch.answers(new RegExp(`${asks}: Its own tool: .*new\\.txt`), 'a');
       await watch.answers(new RegExp(`${asks}: Its own tool: .*tea\\.txt[^]*black`), 'a');
     } else {
       await watch.answers(new RegExp(`${asks}: Create new\\.txt`), 'a');

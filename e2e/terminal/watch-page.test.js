@@ -83,7 +83,7 @@ class Page {
 
 /** @param {string} name @param {(it: Page) => Promise<void>} body */
 function onPage(name, body) {
-  inSandbox(name, { files, timeout: 120_000, sit: Page.open }, body);
+  inSandbox(name, { files, sit: Page.open }, body);
 }
 
 onPage('watch page: an edit shows its diff, a reload answers nothing, and a click makes it', async (it) => {

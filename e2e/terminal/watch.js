@@ -75,5 +75,5 @@ export class Watch {
 
 /** @param {string} name @param {Record<string, string>} files @param {(it: Watch) => Promise<void>} body */
 export function watching(name, files, body) {
-  inSandbox(`watch: ${name}`, { files, timeout: 120_000, sit: Watch.open }, body);
+  inSandbox(`watch: ${name}`, { files, sit: Watch.open }, body);
 }

@@ -79,9 +79,14 @@ function M.digest()
   return table.concat(digests, "\n")
 end
 
+---@return boolean
+function M.is_armed()
+  return Approval.now() >= armed_at
+end
+
 ---@param kind "approve"|"reject"|"cancel"
 function M.answer(kind)
-  if Approval.now() < armed_at then
+  if not M.is_armed() then
     announce.too_fast()
     return
   end
