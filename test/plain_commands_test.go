@@ -51,6 +51,7 @@ func TestAnswersByCommand(t *testing.T) {
 		{"pillion.cancel", nil, "CANCELLED", "paused"},
 	} {
 		t.Run(c.command, func(t *testing.T) {
+			t.Parallel()
 			e := spawnWithApp(t, testrig.Options{Plain: true})
 			e.KeepsBoxes = true
 			done := e.Start("edit_file", edit)
