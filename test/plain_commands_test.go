@@ -158,7 +158,7 @@ func TestAYesByCommandIsForWhatWasShown(t *testing.T) {
 	testrig.Wait(t, e.Boxes, "the message box")
 	theirs := app + "# written meanwhile\n"
 	e.Write("app.py", theirs)
-	if _, err := e.Execute("pillion.approve"); err != nil {
+	if _, err := e.Execute("pillion.approve"); err != nil && code(err) != wire.CodeRequestFailed { // it may be known already that nobody has seen this
 		t.Fatal(err)
 	}
 	again := testrig.Wait(t, e.Boxes, "another message box")
