@@ -105,7 +105,7 @@ func (r *rig) post(a answer) (int, string) {
 // sees waits for a state of the page.
 func (r *rig) sees(what string, is func(state) bool) state {
 	r.t.Helper()
-	for version, deadline := -1, time.Now().Add(pollTime); time.Now().Before(deadline); {
+	for version, deadline := -1, time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		_, text := r.get("state?after=" + url.QueryEscape(itoa(version)))
 		var s state
 		if err := json.Unmarshal([]byte(text), &s); err != nil {

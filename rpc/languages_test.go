@@ -86,28 +86,28 @@ func TestWhatTheEditorAnswersComesAsItIs(t *testing.T) {
 }
 
 func TestAnEditorThatDoesNotAnswerAboutCode(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
 	cancelled := make(chan struct{})
-	ask := editorWith(t, features, func(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+	ask := editorWith(t, features, func(asked context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 		if req.Method == "editor/hover" {
 			return nil, wire.Errorf(wire.CodeMethodNotFound, "no such method")
 		}
-		<-ctx.Done()
+		cancel() // whoever asks gives up while the editor thinks
+		<-asked.Done()
 		close(cancelled)
-		return nil, ctx.Err()
+		return nil, asked.Err()
 	})
 	var result json.RawMessage
 	var broken *wire.Error
 	if err := ask(t.Context(), "hover", struct{}{}, &result); !errors.As(err, &broken) || broken.Code != wire.CodeMethodNotFound {
 		t.Errorf("got %v, want the editor's own error", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := ask(ctx, "definition", struct{}{}, &result); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the end of the time", err)
+	if err := ask(ctx, "definition", struct{}{}, &result); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was given up", err)
 	}
 	select {
 	case <-cancelled:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the editor was not told that nobody waits any more")
 	}
 }

@@ -48,7 +48,7 @@ func (s *screen) String() string {
 // wait waits until text is on the screen for the nth time.
 func (s *screen) wait(t *testing.T, text string, n int) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for strings.Count(s.String(), text) < n {
 		select {
 		case <-s.more:

@@ -138,17 +138,12 @@ func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
 // copyForEveryone puts a program where any user can run it.
 func copyForEveryone(t *testing.T, program string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pillion-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	data, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "pillion")
-	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(file, data, 0o755)); err != nil {
+	file := filepath.Join(testrig.OpenToAll(t), "pillion")
+	if err := os.WriteFile(file, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return file

@@ -362,28 +362,6 @@ func TestABadRecordIsNone(t *testing.T) {
 	}
 }
 
-// TestAFloodOfSessions takes nobody else's away, and no more room than there is.
-func TestAFloodOfSessions(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	before := busy(t, e, "p")
-	e.Stop()
-	other := again(t, e, testrig.Options{Dirs: []string{t.TempDir()}})
-	for i := range testrig.Count(220, 300) { // more than are kept
-		c := dialAs(t, other, fmt.Sprint("agent ", i), other.Dir, session.Proof{})
-		todosBy(t, c, "todo_read", object{})
-		c.Close()
-	}
-	other.Stop()
-	if n := len(records(other)); n > 200 || n < 150 {
-		t.Errorf("%d records", n)
-	}
-	e = again(t, e, testrig.Options{})
-	if s := openAs(e, "p", "planner"); s.list() != before.list() {
-		t.Errorf("after the flood: %+v", s)
-	}
-}
-
 // TestAGatewaysSessionComesBack: its id is the session's, and its conversation has the files
 // that it was given.
 func TestAGatewaysSessionComesBack(t *testing.T) {

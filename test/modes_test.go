@@ -19,15 +19,15 @@ func modeOf(e *testrig.Editor, session string) string {
 // settings, not even from a project's that are trusted.
 func TestModesInSettings(t *testing.T) {
 	t.Parallel()
+	told := spawn(t, testrig.Options{})
 	for set, want := range map[string]string{"plan": "plan", "default": "default", "auto_edit": "auto_edit", "full_access": "default", "": "default"} {
 		t.Run(set, func(t *testing.T) {
 			e := spawn(t, testrig.Options{Settings: object{"mode": set}})
 			if got := modeOf(e, "one"); got != want {
 				t.Errorf("by initializationOptions: %s", got)
 			}
-			e = spawn(t, testrig.Options{})
-			e.Notify("workspace/didChangeConfiguration", object{"settings": object{"pillion": object{"mode": set}}})
-			if got := modeOf(e, "one"); got != want {
+			told.Notify("workspace/didChangeConfiguration", object{"settings": object{"pillion": object{"mode": set}}})
+			if got := modeOf(told, "in "+set); got != want {
 				t.Errorf("by didChangeConfiguration: %s", got)
 			}
 			home := t.TempDir()

@@ -51,6 +51,7 @@ func TestAnswersByCommand(t *testing.T) {
 		{"pillion.cancel", nil, "CANCELLED", "paused"},
 	} {
 		t.Run(c.command, func(t *testing.T) {
+			t.Parallel()
 			e := spawnWithApp(t, testrig.Options{Plain: true})
 			e.KeepsBoxes = true
 			done := e.Start("edit_file", edit)
@@ -157,7 +158,7 @@ func TestAYesByCommandIsForWhatWasShown(t *testing.T) {
 	testrig.Wait(t, e.Boxes, "the message box")
 	theirs := app + "# written meanwhile\n"
 	e.Write("app.py", theirs)
-	if _, err := e.Execute("pillion.approve"); err != nil {
+	if _, err := e.Execute("pillion.approve"); err != nil && code(err) != wire.CodeRequestFailed { // it may be known already that nobody has seen this
 		t.Fatal(err)
 	}
 	again := testrig.Wait(t, e.Boxes, "another message box")

@@ -180,6 +180,12 @@ type Options struct {
 func Spawn(t testing.TB, command []string, o Options) *Editor {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
+	all := ""
+	if o.UID != 0 {
+		all = OpenToAll(t)
+		dir, home = filepath.Join(all, "work"), filepath.Join(all, "home")
+		must(t, errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(home, 0o755)))
+	}
 	if len(o.Dirs) == 0 {
 		o.Dirs = []string{dir}
 	}
@@ -201,7 +207,8 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	e.Command.Dir = dir
 	e.Command.Stderr = &logWriter{t: t}
 	if o.UID != 0 {
-		must(t, machine.RunAs(e.Command, o.UID, filepath.Dir(dir), dir, home))
+		e.Command.Env = append(e.Command.Env, "TMPDIR="+all)
+		must(t, machine.RunAs(e.Command, o.UID, all, dir, home))
 	}
 	stdin, err := e.Command.StdinPipe()
 	must(t, err)
@@ -217,6 +224,16 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	}
 	t.Cleanup(e.Stop)
 	return e
+}
+
+// OpenToAll is a folder that other users reach as well, wherever that for temporary files is.
+func OpenToAll(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "pillion-test-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o755))
+	return dir
 }
 
 // Stop ends the sidecar as an editor that quits does.
