@@ -172,7 +172,7 @@ func TestAServer(t *testing.T) {
 			if _, err := r.call("s__errs", `{}`); fault.CodeOf(err) != fault.ExecutionFailed || !strings.Contains(err.Error(), "no such thing") {
 				t.Errorf("an error: %v", err)
 			}
-			if huge, err := r.call("s__huge", `{}`); err != nil || len(huge.Parts[0].Text) != 1<<20 || huge.Left != 5<<20 {
+			if huge, err := r.call("s__huge", `{}`); err != nil || len(huge.Parts[0].Text) != 1<<20 || huge.Left != 1<<20 {
 				t.Errorf("of a huge result %d bytes are left out, %v", huge.Left, err)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
