@@ -47,7 +47,8 @@ func newRigOf(t *testing.T, o Options, sources ...Source) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, dir: t.TempDir(), changed: make(chan struct{}, 1)}
-	o.Runner, o.Taken, o.backoff, o.listing = runner, []string{"write_file", "git.push"}, time.Millisecond, patience
+	o.Runner, o.Taken, o.backoff = runner, []string{"write_file", "git.push"}, time.Millisecond
+	o.listing, o.ready = patience, patience
 	o.LookPath = func(name string) (string, error) { return name, nil }
 	o.Changed = func() {
 		select {
