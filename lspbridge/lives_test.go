@@ -2,7 +2,6 @@ package lspbridge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -33,66 +32,6 @@ func TestACancelledQuestionIsTakenBack(t *testing.T) {
 			t.Errorf("cancelled: %v", err)
 		}
 		r.until("the server is told", func() bool { return f.messages("cancelled") != nil })
-	})
-}
-
-// TestAServerThatEnds: what it was asked fails at once; it comes back with the same
-// documents, also with those that nobody asks about.
-func TestAServerThatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n", "b.py": "def\n"})
-		f := r.serve(hovers)
-		r.hovered(f, "b.py")
-		f.mu.Lock()
-		f.holds = "textDocument/hover"
-		f.got = nil
-		f.mu.Unlock()
-		ended := make(chan error)
-		go func() {
-			_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-			ended <- err
-		}()
-		r.until("it is asked", func() bool { return f.messages("textDocument/hover") != nil })
-		f.forget()
-		f.mu.Lock()
-		f.kill()
-		f.mu.Unlock()
-		if err := <-ended; fault.CodeOf(err) != fault.LSPUnavailable || !strings.Contains(err.Error(), "ended while it was asked") {
-			t.Errorf("its server ended: %v", err)
-		}
-		r.until("it is there again with its documents", func() bool {
-			sv, err := r.bridge.serverOf(r.path("a.py"))
-			r.must(err)
-			return sv.status().Status == language.Running && len(f.messages("textDocument/didOpen")) == 2
-		})
-	})
-}
-
-// TestAServerThatKeepsEnding is started again so often, and no more.
-func TestAServerThatKeepsEnding(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
-		f := r.serve(hovers)
-		f.answers["initialize"] = func(json.RawMessage) (any, error) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			go f.kill()
-			return nil, context.Canceled
-		}
-		sv, err := r.bridge.serverOf(r.path("a.py"))
-		r.must(err)
-		sv.crashes = []time.Time{time.Now().Add(-r.bridge.patience.crashes - 1), time.Now(), time.Now(), time.Now(), time.Now()} // the first is long ago
-		_, by, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-		if fault.CodeOf(err) != fault.LSPUnavailable || by.Status != language.Failed || !strings.Contains(err.Error(), "is not started again") {
-			t.Errorf("%v by %+v", err, by)
-		}
-		if f.runs != 2 {
-			t.Errorf("it was started %d times", f.runs)
-		}
-		r.until("the user is told", func() bool { return len(r.reports()) > 0 })
-		if got := r.reports(); len(got) != 1 {
-			t.Errorf("reported %q", got)
-		}
 	})
 }
 

@@ -3,7 +3,6 @@ package lspbridge
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
@@ -33,6 +32,12 @@ func TestAServerThatNeverStarts(t *testing.T) {
 			if got := r.reports(); len(got) != 1 || !strings.Contains(got[0], "[LSP] bad has ended too often") || !strings.Contains(got[0], why) {
 				t.Errorf("reported: %q", got)
 			}
+			other := r.settings.Servers[0]
+			other.Command = []string{other.Command[0], "bad", "good", r.count}
+			r.mu.Lock()
+			r.settings.Servers = []Server{other, r.settings.Servers[1]}
+			r.mu.Unlock()
+			r.says(0, "well in life 13 with a.py")
 		})
 	}
 }
@@ -44,20 +49,6 @@ func (s *server) longAgo() {
 	for i := range s.crashes {
 		s.crashes[i] = s.crashes[i].Add(-s.bridge.patience.crashes)
 	}
-}
-
-// TestSettingsThatChange give a server that failed another chance.
-func TestSettingsThatChange(t *testing.T) {
-	t.Parallel()
-	r := newBadly(t, "crashes on start")
-	r.bridge.patience.ending = time.Minute // its exit code is asked for
-	r.fails(fault.LSPUnavailable, "exit code 3")
-	other := r.settings.Servers[0]
-	other.Command = []string{other.Command[0], "bad", "good", r.count}
-	r.mu.Lock()
-	r.settings.Servers = []Server{other, r.settings.Servers[1]}
-	r.mu.Unlock()
-	r.says(0, "well in life 7 with a.py")
 }
 
 // TestADocumentThatEndsTheServer does not do so for the others for ever.
@@ -72,29 +63,6 @@ func TestADocumentThatEndsTheServer(t *testing.T) {
 	if r.spawned.Load() > 3 {
 		t.Errorf("life %d", r.spawned.Load())
 	}
-}
-
-func TestPulse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var p pulse
-		check := func(silent time.Duration, asked bool) {
-			t.Helper()
-			if s, a := p.silent(); s != silent || a != asked {
-				t.Errorf("%v, %v, want %v, %v", s, a, silent, asked)
-			}
-		}
-		time.Sleep(time.Hour)
-		check(0, false)
-		p.owe(false)
-		time.Sleep(time.Second)
-		check(time.Second, false)
-		p.owe(true)
-		time.Sleep(time.Second)
-		check(2*time.Second, true)
-		p.beat()
-		time.Sleep(time.Second)
-		check(0, false)
-	})
 }
 
 func TestTheLogIsBounded(t *testing.T) {

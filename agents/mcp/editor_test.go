@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -96,24 +94,6 @@ func TestRefusalAndApproval(t *testing.T) {
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
 	if r := agenttest.Wait(t, pending, "the result"); r.isError || p.Read(t, "a.txt") != "two\n" {
 		t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
-	}
-}
-
-func TestCancelWithdrawsTheDialog(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	pending := a.start(ctx, t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
-	d := p.Human.Next(t)
-	cancel()
-	if r := agenttest.Wait(t, pending, "the end of the call"); !errors.Is(r.err, context.Canceled) {
-		t.Errorf("got %+v", r)
-	}
-	p.Human.WantOutcome(t, d, approval.Withdrawn)
-	if r := a.call(t, "list_files", object{}); r.isError || exists(p, "n.txt") {
-		t.Errorf("afterwards: %+v", r)
 	}
 }
 

@@ -117,7 +117,10 @@ func TestRevisions(t *testing.T) {
 		text += string(peer.raw())
 		peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_command","arguments":{"command":"echo hi"},"_meta":{"progressToken":"t"}}}`)
 		d := p.Human.Next(t)
-		text += string(peer.raw()) // a sign of life
+		text += string(peer.raw())                                                         // a sign of life
+		for revision >= revisionBatches && !strings.Contains(text, `"message":"waiting`) { // one that says so
+			text += string(peer.raw())
+		}
 		d.Answer(approval.Answer{Decision: approval.Approve})
 		for !strings.Contains(text, `"id":2`) {
 			text += string(peer.raw())

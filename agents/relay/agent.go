@@ -66,7 +66,7 @@ func (s *stream) Write(p []byte) (int, error) {
 // serveUntilEnd returns when the connection has ended; the session ends with it, and it
 // with the session.
 func (a *agent) serveUntilEnd() {
-	timer := time.NewTimer(helloTime)
+	timer := time.NewTimer(a.server.host.hello)
 	defer timer.Stop()
 	select {
 	case <-a.hello:

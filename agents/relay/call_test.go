@@ -56,35 +56,6 @@ func TestAConnectionIsASession(t *testing.T) {
 	waitUntil(t, "the sessions are closed", func() bool { return len(p.Sessions.List()) == 0 })
 }
 
-func TestApprovalIsAsked(t *testing.T) {
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
-	s := listen(t, registry(t), p)
-	c := dial(t, s.entry)
-	edit := Call{Name: "edit_file", Arguments: args(t, map[string]any{"path": "a.txt", "old_string": "one", "new_string": "two"})}
-
-	first := call(t, c, t.Context(), edit, nil)
-	d := p.Human.Next(t)
-	if d.Agent.Name != "tester" || d.Agent.Via != "mcp" || d.Tool != "edit_file" {
-		t.Errorf("the dialog shows %+v", d.Request)
-	}
-	d.Answer(approval.Answer{Decision: approval.Reject, Feedback: "use three"})
-	if r := read(t, agenttest.Wait(t, first, "the result").text); !r.IsError || r.Structured.Error.Code != "USER_REJECTED" || !strings.Contains(r.Content[0].Text, "use three") {
-		t.Errorf("a rejected call gave %+v", r)
-	}
-	if got := p.Read(t, "a.txt"); got != "one\n" {
-		t.Errorf("the rejected edit was made: %q", got)
-	}
-
-	second := call(t, c, t.Context(), edit, nil)
-	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
-	if r := read(t, agenttest.Wait(t, second, "the result").text); r.IsError {
-		t.Errorf("an approved call gave %+v", r)
-	}
-	if got := p.Read(t, "a.txt"); got != "two\n" {
-		t.Errorf("the file holds %q", got)
-	}
-}
-
 // An agent that does not ask for brief results gets whole ones.
 func TestWholeResults(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
@@ -190,27 +161,6 @@ func TestTheSidecarGoesAway(t *testing.T) {
 	}
 	p.Human.WantOutcome(t, d, approval.Withdrawn)
 	agenttest.Wait(t, c.Done(), "the end of the connection")
-}
-
-// Two agents at once: each has its own answer.
-func TestTwoAgents(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
-	one := call(t, dial(t, s.entry), t.Context(), write(t, "one.txt"), nil)
-	first := p.Human.Next(t)
-	two := call(t, dial(t, s.entry), t.Context(), write(t, "two.txt"), nil)
-	second := p.Human.Next(t)
-	if first.SessionID == second.SessionID {
-		t.Error("two agents share a session")
-	}
-	second.Answer(approval.Answer{Decision: approval.Approve})
-	if r := read(t, agenttest.Wait(t, two, "the second result").text); r.IsError {
-		t.Errorf("the second agent got %+v", r)
-	}
-	first.Answer(approval.Answer{Decision: approval.Reject})
-	if r := read(t, agenttest.Wait(t, one, "the first result").text); !r.IsError {
-		t.Errorf("the first agent got %+v", r)
-	}
 }
 
 func write(t testing.TB, name string) Call {

@@ -94,16 +94,23 @@ func TestARefusedHelloEndsTheConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			conn := raw(t, s)
 			wantCode(t, conn.Call(t.Context(), methodHello, c.hello, nil), c.code)
-			select {
-			case <-conn.Done():
-			case <-time.After(helloTime / 2): // at the end of which it would end anyway
-				t.Fatal("the connection is still open")
-			}
+			agenttest.Wait(t, conn.Done(), "the end of the connection") // long before it would end anyway
 		})
 	}
 	if open := p.Sessions.List(); len(open) != 0 {
 		t.Errorf("sessions are open: %+v", open)
 	}
+}
+
+// Who says nothing does not keep a connection.
+func TestWhoDoesNotSayHello(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s, err := listenIn(registry(t), Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return nil }, Logf: t.Logf, hello: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // it is gone with the test
+	agenttest.Wait(t, raw(t, s).Done(), "the end of the connection")
 }
 
 // Text alone goes over the socket where the agent wants that, in pages; a sidecar that is

@@ -53,6 +53,8 @@ type Host struct {
 	Structured func() bool
 	Logf       func(format string, args ...any)
 	Beat       time.Duration // between two signs of life of a call; 0: 5 s
+
+	hello time.Duration // for agent/hello to come; 0: helloTime
 }
 
 func (h Host) withDefaults() Host {
@@ -65,7 +67,7 @@ func (h Host) withDefaults() Host {
 	if h.Editor == "" {
 		h.Editor = "the editor"
 	}
-	h.Beat = cmp.Or(h.Beat, beatTime)
+	h.Beat, h.hello = cmp.Or(h.Beat, beatTime), cmp.Or(h.hello, helloTime)
 	return h
 }
 

@@ -38,7 +38,7 @@ func listen(t testing.TB, folder string, p *agenttest.Project, roots ...string) 
 	}
 	s, err := listenIn(folder, Host{
 		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return roots },
-		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf, Beat: beat,
+		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf, Beat: beat, hello: time.Hour,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -228,20 +228,6 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-func TestAPeerThatHasStoppedReadingDoesNotMakeUsLarge(t *testing.T) {
-	p := newPeer(t, Options{})
-	stuff(t, p.conn)
-	piece := strings.Repeat("x", 64<<10)
-	for range 1000 {
-		if err := p.conn.Progress(1, TextChunk{"stdout", piece}, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if load := p.conn.out.load(); load > 8<<20 {
-		t.Errorf("%d bytes wait", load)
-	}
-}
-
 func TestValuesOfOneKeyReplaceEachOther(t *testing.T) {
 	p := newPeer(t, Options{})
 	stuff(t, p.conn)

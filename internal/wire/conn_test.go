@@ -71,19 +71,6 @@ func wait[T any](t testing.TB, c <-chan T, what string) (got T) {
 
 func echo(_ context.Context, _ *Conn, req *Request) (any, error) { return Raw(req.Params), nil }
 
-func TestCallBothWays(t *testing.T) {
-	client, server := connect(t, Options{Handler: echo}, Options{Handler: echo})
-	for _, c := range []*Conn{client, server} {
-		var got struct{ Text string }
-		if err := c.Call(t.Context(), "echo", map[string]string{"text": "<é\n>"}, &got); err != nil {
-			t.Fatal(err)
-		}
-		if got.Text != "<é\n>" {
-			t.Errorf("got %q", got.Text)
-		}
-	}
-}
-
 func TestHandlerErrors(t *testing.T) {
 	var calls atomic.Int32
 	_, client := connect(t, Options{

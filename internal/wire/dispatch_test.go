@@ -96,30 +96,27 @@ func TestCancel(t *testing.T) {
 	p.wantResult("1", `"done"`)
 }
 
-func TestCancelledWorkThatIsDoneKeepsItsResult(t *testing.T) {
+// TestTheEndOfCancelledWork: a result counts, any error is a cancellation.
+func TestTheEndOfCancelledWork(t *testing.T) {
 	started := make(chan struct{})
-	p := newPeer(t, Options{Handler: func(ctx context.Context, _ *Conn, _ *Request) (any, error) {
-		close(started)
+	p := newPeer(t, Options{Handler: func(ctx context.Context, _ *Conn, req *Request) (any, error) {
+		started <- struct{}{}
 		<-ctx.Done()
+		if req.Method == "run" {
+			return nil, errors.New("signal: killed")
+		}
 		return "written all the same", nil
 	}})
-	p.send(`{"jsonrpc":"2.0","id":1,"method":"write"}`)
-	<-started
-	p.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`)
-	p.wantResult("1", `"written all the same"`)
-}
-
-func TestAnErrorAfterCancelIsACancellation(t *testing.T) {
-	started := make(chan struct{})
-	p := newPeer(t, Options{Handler: func(ctx context.Context, _ *Conn, _ *Request) (any, error) {
-		close(started)
-		<-ctx.Done()
-		return nil, errors.New("signal: killed")
-	}})
-	p.send(`{"jsonrpc":"2.0","id":1,"method":"run"}`)
-	<-started
-	p.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`)
-	p.wantError("1", CodeRequestCancelled)
+	for _, method := range []string{"write", "run"} {
+		p.sendf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method)
+		<-started
+		p.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`)
+		if method == "write" {
+			p.wantResult("1", `"written all the same"`)
+		} else {
+			p.wantError("1", CodeRequestCancelled)
+		}
+	}
 }
 
 func TestWaitingRequestsRunInOrderAndAreBounded(t *testing.T) {

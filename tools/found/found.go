@@ -128,6 +128,7 @@ type Options struct {
 
 	listing time.Duration // how long List waits; 0: listTime
 	backoff time.Duration // before a server is started again for the first time; 0: firstBackoff
+	ready   time.Duration // for a server to be ready; 0: startTime
 	leaving time.Duration // for a server to end by itself, and a quarter of it to be seen to have ended; 0: leaveTime
 }
 
@@ -202,7 +203,8 @@ type Set struct {
 
 // New makes a Set without sources.
 func New(o Options) *Set {
-	o.listing, o.backoff, o.leaving = cmp.Or(o.listing, listTime), cmp.Or(o.backoff, firstBackoff), cmp.Or(o.leaving, leaveTime)
+	o.listing, o.ready, o.leaving = cmp.Or(o.listing, listTime), cmp.Or(o.ready, startTime), cmp.Or(o.leaving, leaveTime)
+	o.backoff = cmp.Or(o.backoff, firstBackoff)
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}

@@ -146,18 +146,6 @@ func offered(t *testing.T, source *Source, d declared) Tool {
 	return c.out.tools[0]
 }
 
-// TestACallRightAfterTheEnd starts the server again: it does not fail for what happened before.
-func TestACallRightAfterTheEnd(t *testing.T) {
-	count := filepath.Join(t.TempDir(), "count")
-	r := newPatientRig(t, over("s", "crashes at a call", count))
-	do := r.tool("s__do")
-	for life := 1; life <= 3; life++ {
-		if _, err := r.Call(r.ctx(), do, json.RawMessage(`{}`), 1000); !strings.Contains(fmt.Sprint(err), "boom") || lives(t, count) != life {
-			t.Errorf("life %d of %d: %v", life, lives(t, count), err)
-		}
-	}
-}
-
 // TestServersOfEveryAge: one that passes over what it does not know, and one that knows the
 // newest way of saying hello alone.
 func TestServersOfEveryAge(t *testing.T) {

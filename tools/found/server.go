@@ -173,7 +173,7 @@ func (s *server) start() (*client, error) {
 	if s.ctx.Err() != nil {
 		return nil, s.off()
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, startTime)
+	ctx, cancel := context.WithTimeout(s.ctx, s.o.ready)
 	defer cancel()
 	c, err := s.connect(ctx)
 	if err == nil {
@@ -194,7 +194,7 @@ func (s *server) attend(c *client) {
 	for {
 		select {
 		case <-c.changed:
-			ctx, cancel := context.WithTimeout(s.ctx, startTime)
+			ctx, cancel := context.WithTimeout(s.ctx, s.o.ready)
 			_ = s.list(ctx, c) // the old one stays, and calls say what is wrong
 			cancel()
 			select { // one that changes all the time is not followed all the time

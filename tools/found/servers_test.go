@@ -107,7 +107,7 @@ func goodServer(until context.Context) *sdk.Server {
 		return nil, errors.New("no such thing")
 	})
 	add("huge", nil, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return text(strings.Repeat("é", 3<<20)), nil
+		return text(strings.Repeat("é", 1<<20)), nil
 	})
 	add("slow", nil, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		select { // a test's end may overtake the cancellation
