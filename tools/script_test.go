@@ -248,7 +248,7 @@ func TestALongLineTakesItsLength(t *testing.T) {
 			}
 			return allocated() - before
 		}
-		if half, whole := work(1000), work(2000); whole > 5*half+1<<20 {
+		if half, whole := work(500), work(1000); whole > 5*half+1<<20 {
 			t.Errorf("%s: it takes %d bytes, and half of it %d", what, whole, half)
 		}
 	}
