@@ -174,7 +174,7 @@ func TestPatchesOfTreesAsGit(t *testing.T) {
 	}
 	w.registry.Committer.Journal = &change.Journal{Store: kept}
 	w.registry.Committer.Journal.Configure(change.JournalRequire, true)
-	repo, theirs, mine := w.path("../repo"), w.path("../theirs"), w.path(".")
+	theirs, mine := w.path("../theirs"), w.path(".")
 	seen, turn := map[string]int{}, 0
 	rapid.Check(t, func(r *rapid.T) {
 		turn++
@@ -184,7 +184,7 @@ func TestPatchesOfTreesAsGit(t *testing.T) {
 		if rapid.Bool().Draw(r, "moved on") {
 			now = drawChanged(r, base, "meanwhile", 2)
 		}
-		diff := treeDiff(t, repo, base, after, rapid.SampledFrom([]string{"-M", "-C", "--no-renames", "--no-prefix"}).Draw(r, "option"))
+		diff := gitDiff(t, base, after, rapid.SampledFrom([]string{"-M", "-C", "--no-renames", "--no-prefix"}).Draw(r, "option"))
 		if diff == "" {
 			return
 		}
@@ -229,33 +229,6 @@ func TestPatchesOfTreesAsGit(t *testing.T) {
 	if seen["same"] == 0 || seen["both refuse"] == 0 {
 		t.Errorf("not both was tried: %v", seen)
 	}
-}
-
-func treeDiff(t testing.TB, repo string, base, after files, option string) string {
-	base.write(t, repo)
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}} {
-		if _, err := gitIn(t, repo, "", args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tree, err := gitIn(t, repo, "", "write-tree")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range base {
-		if err := os.Remove(filepath.Join(repo, plain(name))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	after.over(t, repo)
-	if _, err := gitIn(t, repo, "", "add", "-A"); err != nil {
-		t.Fatal(err)
-	}
-	diff, err := gitIn(t, repo, "", "diff", "--cached", "--binary", option, strings.TrimSpace(tree))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return diff
 }
 
 type patchAnswer struct {

@@ -53,7 +53,7 @@ func newFoundRig(t *testing.T) *foundRig {
 	w.start()
 	w.registry.Found = found.New(found.Options{Taken: tools.Reserved()})
 	t.Cleanup(w.registry.Found.Close)
-	r.source = found.Source{Kind: found.MCP, Alias: "s", Origin: "your settings", Dir: w.path("."), URL: web.URL, Timeout: 300 * time.Millisecond}
+	r.source = found.Source{Kind: found.MCP, Alias: "s", Origin: "your settings", Dir: w.path("."), URL: web.URL, Timeout: time.Minute}
 	w.registry.Found.Configure([]found.Source{r.source})
 	r.owner = session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
 	r.answer = func(approval.Request) approval.Answer {
@@ -97,7 +97,7 @@ func codeOf(r tools.Result) fault.Code {
 func (r *foundRig) redefine(description string) {
 	r.t.Helper()
 	r.define("send", description)
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		r.registry.Found.Refresh()
 		for _, d := range r.registry.Definitions() {
 			if d.Name == "s__send" && d.Description == description {
@@ -261,13 +261,21 @@ func TestFoundToolsThatFail(t *testing.T) {
 	if got := r.callTool("s__fails", `{}`); codeOf(got) != fault.ExecutionFailed || !strings.Contains(got.Err.Message, "no such address") {
 		t.Errorf("a failure: %s", got.Structured)
 	}
-	if got := r.callTool("s__waits", `{}`); codeOf(got) != fault.Timeout || !strings.Contains(got.Err.Message, "300ms") {
-		t.Errorf("a slow one: %s", got.Structured)
-	}
 	for _, name := range []string{"s__none", "t__send", "send"} {
 		if got := r.callTool(name, `{}`); codeOf(got) != fault.ToolNotFound || !strings.HasPrefix(got.Err.Message, "unknown tool") {
 			t.Errorf("%s: %s", name, got.Structured)
 		}
+	}
+}
+
+// TestAFoundToolThatWaits has the time that the settings say.
+func TestAFoundToolThatWaits(t *testing.T) {
+	r := newFoundRig(t)
+	short := r.source
+	short.Timeout = 50 * time.Millisecond
+	r.registry.Found.Configure([]found.Source{short})
+	if got := r.callTool("s__waits", `{}`); codeOf(got) != fault.Timeout || !strings.Contains(got.Err.Message, "50ms") {
+		t.Errorf("a slow one: %s", got.Structured)
 	}
 }
 

@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,8 +31,8 @@ func observed(t *testing.T) *world {
 	return w
 }
 
-// unkept runs a command, and gives what the journal does not have of it.
-func (w *world) unkept(tool, callID string, arguments map[string]any) string {
+// unkept runs a command, and gives what the journal does not have of it, and what was printed.
+func (w *world) unkept(tool, callID string, arguments map[string]any) (said, printed string) {
 	w.t.Helper()
 	raw, err := json.Marshal(arguments)
 	w.must(err)
@@ -42,13 +43,14 @@ func (w *world) unkept(tool, callID string, arguments map[string]any) string {
 		w.t.Errorf("%s: %v", arguments["command"], r.Err)
 	}
 	var out struct {
-		NotInJournal string `json:"not_in_journal"`
+		NotInJournal   string `json:"not_in_journal"`
+		Stdout, Output string
 	}
 	w.must(json.Unmarshal(r.Structured, &out))
 	if said := out.NotInJournal; said != "" && (!strings.Contains(last.Summary, said) || !strings.Contains(r.Content[len(r.Content)-1].Text, said)) {
 		w.t.Errorf("%q is not in %q, or not in %+v", said, last.Summary, r.Content)
 	}
-	return out.NotInJournal
+	return out.NotInJournal, out.Stdout + out.Output
 }
 
 func TestWhatACommandChangedIsReverted(t *testing.T) {
@@ -61,7 +63,7 @@ func TestWhatACommandChangedIsReverted(t *testing.T) {
 			w.rules.Allow = append(w.rules.Allow, rule)
 		}
 		w.write("a.txt", "yours\n")
-		if got := w.unkept("run_command", string(mode), map[string]any{"command": "echo agent > a.txt"}); got != "" {
+		if got, _ := w.unkept("run_command", string(mode), map[string]any{"command": "echo agent > a.txt"}); got != "" {
 			t.Errorf("not in the journal: %s", got)
 		}
 		if w.holds("a.txt") != "agent\n" {
@@ -79,18 +81,30 @@ func TestAProcessSaysThatTheJournalHasNotWhatItChanges(t *testing.T) {
 	fifo := w.path("end")
 	w.must(makeFIFO(fifo))
 	w.must(w.session("s").SetMode(policy.FullAccess))
-	for tool, more := range map[string]map[string]any{"run_command": {"background_after": 2}, "run_persistent": {"process_id": "p", "ready_pattern": "up"}} {
-		more["command"] = "echo agent > " + tool + ".txt; echo up; read x < end"
-		if got := w.unkept(tool, tool, more); got != "what it changes from now on is not in the journal" {
-			t.Errorf("of %s it says %q", tool, got)
+	started := 0
+	for _, tool := range []string{"run_command", "run_persistent"} {
+		said, printed, id, limit := "", "", "", 0.25
+		for ; printed == "" && limit < 100; limit *= 2 { // as long as it takes to get there
+			started++
+			id = fmt.Sprint(tool, started)
+			more := map[string]any{"command": "echo agent > " + id + ".txt; echo up; read x < end"}
+			if tool == "run_command" {
+				more["background_after"] = limit
+			} else {
+				more["process_id"], more["ready_pattern"] = id, "up"
+			}
+			said, printed = w.unkept(tool, id, more)
 		}
-		_, err := w.registry.Committer.Revert(t.Context(), change.Selection{CallID: tool}, journal.Origin{CallID: "revert"}, false)
-		if w.must(err); w.holds(tool+".txt") != "" {
+		if said != "what it changes from now on is not in the journal" {
+			t.Errorf("of %s it says %q", tool, said)
+		}
+		_, err := w.registry.Committer.Revert(t.Context(), change.Selection{CallID: id}, journal.Origin{CallID: "revert"}, false)
+		if w.must(err); w.holds(id+".txt") != "" {
 			t.Errorf("what %s did until then is not reverted", tool)
 		}
 	}
-	if got := w.unkept("run_persistent", "ends", map[string]any{"process_id": "q", "command": "true", "ready_pattern": "never"}); got != "" {
+	if got, _ := w.unkept("run_persistent", "ends", map[string]any{"process_id": "q", "command": "true", "ready_pattern": "never"}); got != "" {
 		t.Errorf("of a process that has ended it says %q", got)
 	}
-	w.must(os.WriteFile(fifo, []byte("\n\n"), 0))
+	w.must(os.WriteFile(fifo, []byte(strings.Repeat("\n", started)), 0))
 }

@@ -128,7 +128,7 @@ func (w *world) inTime(tool, arguments string) tools.Result {
 	select {
 	case r := <-done:
 		return r
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Fatalf("%s %s does not come back", tool, arguments)
 		return tools.Result{}
 	}

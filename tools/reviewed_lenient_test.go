@@ -3,6 +3,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -31,8 +32,8 @@ func TestAllOfALenientReviewIsWhatApplyPatchMakes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.start()
-			before := tree{"f": entry{c.text, 0o644}}
-			before.write(t, w.path("."))
+			before := files{"f": c.text}
+			before.over(t, w.path("."))
 			shown := names
 			w.human.review = func(review tools.PatchReview) tools.ReviewAnswer {
 				answer := tools.ReviewAnswer{Action: tools.ReviewApply}
@@ -45,20 +46,17 @@ func TestAllOfALenientReviewIsWhatApplyPatchMakes(t *testing.T) {
 			raw, err := json.Marshal(map[string]string{"diff": c.diff})
 			w.must(err)
 			result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
-			var said struct {
-				FilteredDiff string `json:"filtered_diff"`
-			}
+			var said reviewSaid
 			w.must(json.Unmarshal(result.Structured, &said))
 			if got := applyPatch(t, w, i, c.diff); !got.Applied {
 				t.Fatal(got.raw)
 			}
-			made := tree{"f": entry{filesIn(t, w.path("."))["f"], 0o644}}
-			want := applied(t, made, "")
-			if got := applied(t, before, said.FilteredDiff); got != want {
-				t.Errorf("taken:\n%s\ngives\n%s\nwant\n%s", said.FilteredDiff, got, want)
+			want := filesIn(t, w.path("."))
+			if got := applied(t, before, said.FilteredDiff); !maps.Equal(got, want) {
+				t.Errorf("taken:\n%s\ngives\n%q\nwant\n%q", said.FilteredDiff, got, want)
 			}
-			if got := applied(t, before, shown, "--unidiff-zero"); got != want {
-				t.Errorf("shown:\n%s\ngives\n%s\nwant\n%s", shown, got, want)
+			if got := applied(t, before, shown, "--unidiff-zero"); !maps.Equal(got, want) {
+				t.Errorf("shown:\n%s\ngives\n%q\nwant\n%q", shown, got, want)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -11,10 +12,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pillion/tools"
 )
+
+// rounds is how many random cases a test tries: n, or with PILLION_RIDES many more.
+func rounds(n int) int {
+	if os.Getenv("PILLION_RIDES") != "" {
+		return 10 * n
+	}
+	return n
+}
 
 // TestWhatIsTakenIsWhatGitApplies holds apply_patch_review against git: of a diff that
 // git made, any choice of hunks gives a patch that git apply takes, and what comes of it
@@ -23,12 +34,12 @@ func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(31, 32))
 	hunks := 0
-	for round := range 12 {
+	for round := range rounds(8) {
 		w := newWorld(t)
 		w.start()
 		files := newTree(r)
-		files.write(t, w.path("."))
-		patch := gitDiff(t, files, files.changed(r), 1+round%3)
+		files.over(t, w.path("."))
+		patch := gitDiff(t, files, files.changed(r), "-M30%", fmt.Sprint("-U", 1+round%3))
 		parts := cut(patch)
 		hunks += len(parts)
 		took := map[int]bool{}
@@ -54,67 +65,57 @@ func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
 		if result.Err != nil {
 			t.Fatalf("%v\n%s", result.Err, patch)
 		}
-		var said struct {
-			FilteredDiff   string `json:"filtered_diff"`
-			ChunksSelected []int  `json:"chunks_selected"`
-			ChunksTotal    int    `json:"chunks_total"`
-		}
+		var said reviewSaid
 		w.must(json.Unmarshal(result.Structured, &said))
 		if len(said.ChunksSelected) != len(ids) || said.ChunksTotal != len(parts) {
 			t.Errorf("took %d of %d, says it is %d of %d", len(ids), len(parts), len(said.ChunksSelected), said.ChunksTotal)
 		}
-		if got, want := applied(t, files, said.FilteredDiff), applied(t, files, joinParts(parts, took), "--recount"); got != want {
-			t.Errorf("hunks %v of\n%s\ngive\n%s\nwhich makes\n%s\nwant\n%s", ids, patch, said.FilteredDiff, got, want)
+		if got, want := applied(t, files, said.FilteredDiff), applied(t, files, joinParts(parts, took), "--recount"); !maps.Equal(got, want) {
+			t.Errorf("hunks %v of\n%s\ngive\n%s\nwhich makes\n%q\nwant\n%q", ids, patch, said.FilteredDiff, got, want)
 		}
 	}
-	if hunks < 60 {
+	if hunks < 40 {
 		t.Errorf("only %d hunks were tried", hunks)
 	}
 }
 
-// tree is files by their names: texts, of which no line is in any twice.
-type tree map[string]entry
-
-type entry struct {
-	text string
-	mode os.FileMode
-}
-
-func newTree(r *rand.Rand) tree {
-	out := tree{}
+// newTree is some texts, of which no line is in any twice, and bytes.
+func newTree(r *rand.Rand) files {
+	out := files{}
 	for i := range 8 {
 		var text strings.Builder
 		end := []string{"\n", "\n", "\r\n"}[r.IntN(3)]
 		for line := range r.IntN(60) {
 			fmt.Fprintf(&text, "%d of file %d%s", line, i, end)
 		}
-		one := entry{text.String(), 0o644}
+		one := text.String()
 		if r.IntN(4) == 0 {
-			one.text = strings.TrimSuffix(one.text, end)
+			one = strings.TrimSuffix(one, end)
 		}
 		out[[]string{"a", "b c", "sub/d", "é", "sub/deep/f", "g", "h", "i"}[i]] = one
 	}
-	out["bytes"] = entry{"\x00\x01" + strconv.Itoa(r.IntN(1000)), 0o644}
+	out["bytes"] = "\x00\x01" + strconv.Itoa(r.IntN(1000))
 	return out
 }
 
 // changed is the tree after some work: edits, moves, new and deleted files, modes.
-func (f tree) changed(r *rand.Rand) tree {
-	out := tree{}
-	for name, one := range f {
+func (f files) changed(r *rand.Rand) files {
+	out := files{}
+	for _, was := range slices.Sorted(maps.Keys(f)) {
+		name, text := was, f[was]
 		switch r.IntN(9) {
 		case 0:
 			continue
 		case 1:
-			one.mode = 0o755
+			name += "*"
 		case 2:
-			out["moved/"+name] = one
+			out["moved/"+name] = text
 			continue
 		case 3:
 			name = "also moved/" + name
 		}
-		if name != "bytes" {
-			lines := strings.SplitAfter(one.text, "\n")
+		if was != "bytes" {
+			lines := strings.SplitAfter(text, "\n")
 			for range r.IntN(6) {
 				i := r.IntN(len(lines))
 				switch r.IntN(3) {
@@ -129,48 +130,52 @@ func (f tree) changed(r *rand.Rand) tree {
 					lines = []string{"all else is gone\n"}
 				}
 			}
-			one.text = strings.Join(lines, "")
+			text = strings.Join(lines, "")
 		} else if r.IntN(2) == 0 {
-			one.text += "\x00more"
+			text += "\x00more"
 		}
-		out[name] = one
+		out[name] = text
 	}
-	out["new"] = entry{"new\nfile", 0o755}
-	out["empty"] = entry{"", 0o644}
+	out["new*"], out["empty"] = "new\nfile", ""
 	return out
 }
 
-func (f tree) write(t *testing.T, dir string) {
-	t.Helper()
-	for name, one := range f {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(one.text), one.mode); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, one.mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+// trees is a repository that git makes differences in; turns has each be of trees of its own.
+var (
+	trees = sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(common, "trees.git")
+		return dir, exec.Command("git", "init", "-q", "--bare", dir).Run()
+	})
+	turns atomic.Int64
+)
 
-// gitDiff is git's own diff of two trees.
-func gitDiff(t *testing.T, before, after tree, around int) string {
-	dir := t.TempDir()
-	before.write(t, dir)
-	runGit(t, dir, "init", "-q")
-	runGit(t, dir, "add", "-A")
-	first := strings.TrimSpace(runGit(t, dir, "write-tree"))
-	for name := range before {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
+// gitDiff is git's own difference of two trees.
+func gitDiff(t testing.TB, before, after files, options ...string) string {
+	t.Helper()
+	dir, err := trees()
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := turns.Add(1)
+	var stream strings.Builder
+	for name, tree := range map[string]files{"before": before, "after": after} {
+		fmt.Fprintf(&stream, "commit refs/heads/%s%d\ncommitter A <a@example.org> 0 +0000\ndata 0\n", name, turn)
+		for name, text := range tree {
+			mode := "100644"
+			if name != plain(name) {
+				mode = "100755"
+			}
+			fmt.Fprintf(&stream, "M %s inline %q\ndata %d\n%s\n", mode, plain(name), len(text), text)
 		}
 	}
-	after.write(t, dir)
-	runGit(t, dir, "add", "-A")
-	return runGit(t, dir, "diff", "--cached", "--binary", "-M30%", "-U"+strconv.Itoa(around), first)
+	if _, err := gitIn(t, dir, stream.String(), "fast-import", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	diff, err := gitIn(t, dir, "", slices.Concat([]string{"diff", "--binary"}, options, []string{fmt.Sprint("before", turn), fmt.Sprint("after", turn), "--"})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diff
 }
 
 // part is a hunk of a patch, or all of a file that has none, with the lines that name
@@ -221,46 +226,15 @@ func joinParts(parts []part, took map[int]bool) string {
 }
 
 // applied is what git apply makes of files.
-func applied(t *testing.T, files tree, patch string, flags ...string) string {
+func applied(t *testing.T, of files, patch string, flags ...string) files {
 	t.Helper()
+	if patch == "" {
+		return of
+	}
 	dir := t.TempDir()
-	files.write(t, dir)
-	if patch != "" {
-		file := filepath.Join(t.TempDir(), "patch")
-		if err := os.WriteFile(file, []byte(patch), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		runGit(t, dir, append(append([]string{"apply", "--whitespace=nowarn"}, flags...), file)...)
+	of.write(t, dir)
+	if _, err := gitIn(t, dir, patch, append(append([]string{"apply", "--whitespace=nowarn"}, flags...), "-")...); err != nil {
+		t.Fatalf("%v\n%s", err, patch)
 	}
-	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		info, statErr := e.Info()
-		if err != nil || statErr != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		fmt.Fprintf(&out, "%s %o %q\n", rel, info.Mode(), text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
-// runGit runs the real git, which must be installed.
-func runGit(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	command := exec.Command("git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-	out, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
+	return filesIn(t, dir)
 }

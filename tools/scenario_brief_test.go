@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 )
 
 // usual are the values that a result mostly has: they go without saying, any other value
@@ -137,17 +136,4 @@ func briefItem(object []byte) string {
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-func TestBrief(t *testing.T) {
-	for result, want := range map[string]string{
-		`{"ok": true, "path": "a", "size": 3, "saved": true}`:                                                                       "path \"a\", size 3\n",
-		`{"ok": true, "saved": false, "files": [{"path": "a", "bom": false}, {"path": "b", "bom": true}], "more": 1}`:               "saved false\nfiles:\n  path \"a\"\n  path \"b\", bom true\nmore 1\n",
-		`{"ok": false, "error": {"code": "X", "message": "it is \"so\"", "hint": "h", "details": {"path": "p"}}, "success": false}`: "error X: it is \"so\"\n  hint: h\n  details: {\"path\":\"p\"}\n",
-		`{"diff": "` + strings.Repeat("x", 70) + `", "n": 1}`:                                                                       "diff \"" + strings.Repeat("x", 70) + "\"\nn 1\n",
-	} {
-		if got := brief(result); got != want {
-			t.Errorf("%s is\n%swant\n%s", result, got, want)
-		}
-	}
 }

@@ -46,7 +46,8 @@ func (c *call) meanwhile() []string {
 
 // readCall reads a call section. The first line is the tool's name and its
 // arguments, which may go on over further lines ($BASE is the folder around
-// everything); then, a line each:
+// everything; $TIME is a quarter of a second, or as many times that as a command needs
+// to do here, before its time is up, what the scenario says); then, a line each:
 //
 //	answer approve | reject REASON | cancel REASON | nobody
 //	answer remember ID          approve, by the decision of that id

@@ -3,10 +3,11 @@ package policy
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // allowing is a command with the rules that allow.
@@ -335,10 +336,15 @@ func TestOffersOfCommands(t *testing.T) {
 // TestOffersAreKept: with any rule that a dialog offers the same call runs, whatever
 // the line; a rule that would not hold is not offered.
 func TestOffersAreKept(t *testing.T) {
+	t.Parallel()
+	most := 600
+	if os.Getenv("PILLION_RIDES") != "" {
+		most = 50_000
+	}
 	random := rand.New(rand.NewPCG(7, 7))
 	pieces := []string{"go test", "git diff", "npm run lint", "ls", "true", " ", " -v", " ./...", " $X", " > out", " > /dev/null", " > ../out", " < in", " .env", " /etc", " 'a b'", " *", "; ", " && ", " | ", " & ", "\n", " -exec x", "env ", "X=1 ", "("}
 	lines := slices.Clone(bypasses)
-	for range 5000 {
+	for range most {
 		var line strings.Builder
 		for range 1 + random.IntN(6) {
 			line.WriteString(pieces[random.IntN(len(pieces))])
@@ -366,7 +372,7 @@ func TestOffersAreKept(t *testing.T) {
 			}
 		}
 	}
-	if offered < 100 {
+	if offered < most/50 {
 		t.Errorf("only %d patterns were offered: the lines are no test", offered)
 	}
 }
@@ -427,17 +433,30 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestLongLinesAreReadInTime: the line is the agent's, the time is ours.
-func TestLongLinesAreReadInTime(t *testing.T) {
-	const size = 96 << 10
+// TestLongLinesTakeTheirLength: the line is the agent's, the time is ours. A line twice as
+// long takes twice the work, of which what is allocated is a measure that no clock decides.
+func TestLongLinesTakeTheirLength(t *testing.T) {
+	work := func(line string, want ...Verdict) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d := Decide(allowing(line, everyday...))
+		runtime.ReadMemStats(&after)
+		if len(want) > 0 && d.Verdict != want[0] {
+			t.Errorf("%.20q…: %s", line, d.Verdict)
+		}
+		return after.Mallocs - before.Mallocs
+	}
 	for _, unit := range []string{"(", "$(", "\"$(", "{ ", "`", "$((", "${x:-", "f()", "a\n", "ls;", "a&&", "<<a ", "((", "x "} {
-		for _, line := range []string{strings.Repeat(unit, size/len(unit)), strings.Repeat(unit, maxParsed/len(unit)), nested(unit, maxParsed/len(unit)/4)} {
-			began := time.Now()
-			check(t, allowing(line, everyday...), Ask)
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("%q, %d times, took %s", unit, len(line)/len(unit), took)
+		times := maxParsed / len(unit)
+		for half, whole := range map[string]string{
+			strings.Repeat(unit, times/4): strings.Repeat(unit, times/2),
+			nested(unit, times/8):         nested(unit, times/4),
+		} {
+			if half, whole := work(half), work(whole, Ask); whole > 3*half+1000 {
+				t.Errorf("%q, %d times: it takes %d allocations, and half of it %d", unit, times, whole, half)
 			}
 		}
+		work(strings.Repeat(unit, 3*times), Ask) // which nobody parses
 	}
 }
 

@@ -90,6 +90,7 @@ func TestOptionsThatAreKnownToBeBad(t *testing.T) {
 // option is given the name of the user's file as its value, glued to it and as a word of
 // its own; no file is another one afterwards, and none came.
 func TestListedOptionsWriteNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	files := map[string]string{"go.mod": "module m\n\ngo 1.26\n", "a.go": "// Package m is empty.\npackage m\n", "victim": "the user's\n"}
 	for name, text := range files {
