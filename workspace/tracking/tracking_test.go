@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +39,7 @@ func newRig(t *testing.T, kernel bool) *rig {
 	must(t, err, err2)
 	r := &rig{t: t, dir: dir, docs: document.NewStore(w), told: make(chan []tracking.Change, 1000), seen: make(chan []watch.Event, 1000)}
 	r.Tracker = tracking.New(r.docs, func(c []tracking.Change) { r.told <- c })
+	r.Patient(time.Hour, time.Hour)
 	r.committer = &change.Committer{Documents: r.docs, Making: r.Making}
 	watcher := &watch.Watcher{}
 	t.Cleanup(func() {
@@ -85,7 +85,7 @@ func (r *rig) path(name string) workspace.Path {
 func (r *rig) want(what string, want ...tracking.Change) {
 	r.t.Helper()
 	got := map[tracking.Change]bool{}
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for len(got) < len(want) {
 		select {
 		case changes := <-r.told:
@@ -172,6 +172,7 @@ func TestTheEditorsChanges(t *testing.T) {
 	r.Saved(p)
 	r.want("what was formatted is saved", by("a.txt", "changed", "editor"))
 
+	r.Patient(time.Millisecond, time.Hour)
 	for len(r.seen) > 0 {
 		<-r.seen
 	}
@@ -220,7 +221,7 @@ func TestWhatTheEditorWatches(t *testing.T) {
 	r.want("an agent's edit", by("a.txt", "changed", "agent:s1"))
 	r.Close()
 	r.Changed([]string{r.path("a.txt").URI()})
-	if strings.Contains(fmt.Sprint(len(r.told)), "1") {
+	if len(r.told) > 0 {
 		t.Error("told after the end")
 	}
 }
