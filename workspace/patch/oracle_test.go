@@ -89,7 +89,7 @@ func ours(diff, text string) verdict {
 func TestGitApplies(t *testing.T) {
 	dir := t.TempDir()
 	seen := map[string]int{}
-	machine.Rapid(t, 60, 500)
+	machine.Rapid(t, 150, 500)
 	rapid.Check(t, func(r *rapid.T) {
 		base := drawText(r, "base")
 		after := drawEdited(r, base, "change")

@@ -152,7 +152,7 @@ func TestAnIndexIsNeverStale(t *testing.T) {
 	f.tree.Start()
 	random := rand.New(rand.NewPCG(5, 6))
 	ever := false
-	for step := range machine.Cases(200, 2000) {
+	for step := range machine.Cases(500, 2000) {
 		what := f.disturb(random)
 		f.same(fmt.Sprintf("step %d, %s", step, what), query(random))
 		switch random.IntN(6) {

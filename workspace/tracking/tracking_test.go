@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -224,4 +225,32 @@ func TestWhatTheEditorWatches(t *testing.T) {
 	if len(r.told) > 0 {
 		t.Error("told after the end")
 	}
+}
+
+// TestWhatIsSeenWhileItIsMade is told when it is known what stands there.
+func TestWhatIsSeenWhileItIsMade(t *testing.T) {
+	r := newRig(t, false)
+	r.write("a.txt", "one")
+	f, err := r.docs.Snapshot(1<<20).Read(r.path("a.txt"), "")
+	must(t, err)
+	after := f.Content
+	after.Text = "two"
+	one, err := change.New(f, after)
+	must(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan []tracking.Change, 9)
+		tracker := tracking.New(r.docs, func(c []tracking.Change) { told <- c })
+		defer tracker.Close()
+		made := tracker.Making(journal.Origin{SessionID: "s1"}, change.Only(one, "test"))
+		tracker.Changed([]string{r.path("a.txt").URI()})
+		time.Sleep(time.Second) // the bubble's clock
+		if len(told) > 0 {
+			t.Errorf("told before it was made: %+v", <-told)
+		}
+		made(nil) // nothing of it was made
+		time.Sleep(time.Second)
+		if got := <-told; len(got) != 1 || got[0] != by("a.txt", "changed", "outside") {
+			t.Errorf("%+v", got)
+		}
+	})
 }

@@ -212,7 +212,7 @@ func TestTreeFollowsAnything(t *testing.T) {
 	f := newForest(t, 0)
 	f.Start()
 	f.ready()
-	for round := range machine.Cases(12, 120) {
+	for round := range machine.Cases(50, 120) {
 		var all sync.WaitGroup
 		for worker := range 3 {
 			random := rand.New(rand.NewPCG(uint64(round), uint64(worker)))
