@@ -290,14 +290,14 @@ func TestFilesOfRealTreesAsRipgrep(t *testing.T) {
 	needRipgrep(t)
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Dir}}{{end}}", "pillion/...").Output()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "all").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dirs := strings.Fields(string(out))
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	if few := machine.Cases(8, len(dirs)); few < len(dirs) { // of modules: the repository may change meanwhile
+	if few := machine.Cases(3, len(dirs)); few < len(dirs) { // of modules: the repository may change meanwhile
 		dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !strings.Contains(dir, "@") })
 		dirs = dirs[:min(few, len(dirs))]
 	}
