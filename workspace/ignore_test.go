@@ -3,7 +3,6 @@ package workspace_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -15,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
-
-var rounds = flag.Int("ignore.rounds", 60, "random trees that the ignore rules are held against git with")
 
 // tree writes files, by their slash separated names, below dir. A name with a
 // slash at its end is an empty folder, text that starts with "->" a link.
@@ -187,7 +185,7 @@ func TestIgnoreRulesEqualGitOnRandomTrees(t *testing.T) {
 	noUserGit(t)
 	dir := t.TempDir()
 	git(t, dir, nil, "init", "-q")
-	for seed := range uint64(*rounds) {
+	for seed := range uint64(machine.Cases(8, 200)) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		sub := filepath.Join(dir, fmt.Sprint("t", seed))
 		files := randomTree(random)

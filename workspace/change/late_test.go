@@ -2,6 +2,7 @@ package change
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +24,7 @@ func TestLateWritesAreKept(t *testing.T) {
 			told := make(chan string, 9)
 			b.Journal.Tell = func(problem string) { told <- problem }
 			b.calls.blind = true
-			for range 1000 {
-				b.late.pauses = append(b.late.pauses, 5*time.Millisecond)
-			}
+			b.late.pauses = slices.Repeat([]time.Duration{10 * time.Millisecond}, 6000)
 			b.write("file", "before\n")
 			b.write("other", "other\n")
 			human, err := os.OpenFile(b.abs("file"), os.O_WRONLY|os.O_APPEND, 0)
@@ -60,8 +59,9 @@ func TestOnlySoManyAreHeldOpen(t *testing.T) {
 	b := newTrees(t)
 	b.keepJournal()
 	b.late.pauses = []time.Duration{time.Hour}
+	dir := t.TempDir()
 	for range maxHeld + 5 {
-		f, err := os.CreateTemp(t.TempDir(), "")
+		f, err := os.CreateTemp(dir, "")
 		b.must(err)
 		b.hold(f, "", b.path("file"))
 	}
@@ -71,7 +71,7 @@ func TestOnlySoManyAreHeldOpen(t *testing.T) {
 	c := newTrees(t)
 	c.keepJournal()
 	c.late.pauses = []time.Duration{time.Millisecond}
-	f, err := os.CreateTemp(t.TempDir(), "")
+	f, err := os.CreateTemp(dir, "")
 	c.must(err)
 	c.hold(f, "", c.path("file"))
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 )
 
 // life is one file while a user types in an editor, other programs write to
@@ -31,6 +32,7 @@ type life struct {
 const lifeFile = "a.txt"
 
 func TestNothingOfAnybodysIsEverMissing(t *testing.T) {
+	machine.Rapid(t, 12, 200)
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		l := &life{bench: newBenchIn(t, dir), rt: rt}

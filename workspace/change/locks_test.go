@@ -74,7 +74,7 @@ func TestOthersInAFolderDoNotWait(t *testing.T) {
 		first.add(b.abs(one))
 		if !other.collides(b.abs(name), first) {
 			defer b.lock(one)()
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			unlock, err := b.Locks.lock(ctx, []workspace.Path{b.path(name)})
 			b.must(err)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/diff"
 )
 
@@ -52,6 +53,7 @@ var versions = rapid.Custom(func(t *rapid.T) string {
 })
 
 func TestMergeProperties(t *testing.T) {
+	machine.Rapid(t, 100, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		base, x, y := versions.Draw(t, "base"), versions.Draw(t, "x"), versions.Draw(t, "y")
 		wantMerge(t, base, base, x, x)

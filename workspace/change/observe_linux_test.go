@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/journal"
 )
 
@@ -70,7 +71,7 @@ func TestACommandWhoseSidecarIsKilled(t *testing.T) {
 	b.must(err)
 	whole, err := os.ReadFile(segments[0])
 	b.must(err)
-	for cut := len(whole); cut > 0; cut -= 7 {
+	for cut := len(whole); cut > 0; cut -= machine.Cases(61, 7) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		b.must(os.Mkdir(dir, 0o700))
 		b.must(os.WriteFile(filepath.Join(dir, filepath.Base(segments[0])), whole[:cut], 0o600))

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/document"
 )
 
@@ -57,6 +58,7 @@ func TestDiffsApplyWithGit(t *testing.T) {
 	if err != nil {
 		t.Fatal("git is needed here")
 	}
+	machine.Rapid(t, 25, 200)
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBenchIn(t, dir)

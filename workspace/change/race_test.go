@@ -11,15 +11,11 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 )
 
-// rounds are enough for every order of the few system calls involved to turn up.
-func rounds() int {
-	if testing.Short() {
-		return 50
-	}
-	return 120
-}
+// rounds are, in the long run, enough for every order of the few system calls involved to turn up.
+func rounds() int { return machine.Cases(15, 240) }
 
 // humanWrites are the ways in which programs write a file.
 var humanWrites = map[string]func(name, text string) error{
@@ -100,6 +96,21 @@ func (b *bench) commitWhile(human func() error) error {
 // TestHumanDeletesAtTheSameMoment: the file is gone, or is the agent's.
 func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 	b := newBench(t)
+	for _, at := range []string{"sync", "rename"} { // before it looks, and after
+		b.write("a.txt", "before\n")
+		f := b.plan("a.txt", "agent\n")
+		b.calls.fails = func(call string) error {
+			if call == at {
+				os.Remove(b.abs("a.txt")) //nolint:errcheck // it may be gone
+			}
+			return nil
+		}
+		if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
+			t.Errorf("deleted before %s: %v", at, err)
+		}
+		b.calls.fails = nil
+		b.want("a.txt", "<absent>")
+	}
 	for range rounds() {
 		err := b.commitWhile(func() error { return os.Remove(b.abs("a.txt")) })
 		if err != nil && !errors.Is(err, ErrMoved) {
@@ -116,7 +127,7 @@ func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 func TestSeveralAgentsAtOnce(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "")
-	const agents, each = 4, 25
+	const agents, each = 4, 8
 	var all sync.WaitGroup
 	for agent := range agents {
 		all.Go(func() {
@@ -160,7 +171,7 @@ func TestSeveralAgentsAtOnce(t *testing.T) {
 }
 
 func TestSeveralAgentsCreateOneFile(t *testing.T) {
-	for range rounds() / 10 {
+	for range machine.Cases(3, 24) {
 		b := newBench(t)
 		made := make(chan string, 8)
 		var all sync.WaitGroup

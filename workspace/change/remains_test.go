@@ -61,11 +61,14 @@ func (b *faulty) restart() (told []string) {
 // TestARemovalThatFailsIsTold: wherever it fails, the answer says exactly what remains, and no
 // temporary file outlives the next start.
 func TestARemovalThatFailsIsTold(t *testing.T) {
-	each(t, []error{syscall.EIO, syscall.ENOSPC, syscall.EPERM, syscall.EACCES}, func(t *testing.T, lasting error) {
+	each(t, []error{syscall.EIO, syscall.ENOSPC, syscall.EPERM, syscall.EACCES}, func(t *testing.T, lasting error, everywhere bool) {
 		counted := newFaulty(t, t.TempDir())
 		counted.must(counted.commitFailing(func(int, string) error { return nil }))
 		failures := 0
 		for i, call := range counted.called {
+			if !everywhere && failures > 3 {
+				break
+			}
 			for _, times := range []int{1, forGood} {
 				if call != "remove" {
 					continue
@@ -100,7 +103,7 @@ func TestARemovalThatFailsIsTold(t *testing.T) {
 				}
 			}
 		}
-		if failures < 10 {
+		if everywhere && failures < 10 {
 			t.Errorf("only %d removals can fail", failures)
 		}
 	})

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -101,17 +100,14 @@ func TestTheSwapWorksAgainstTheNaive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSwapped(t)
-			for deadline := time.Now().Add(time.Minute); treeOf(t, s.canary) == s.is; {
+			for treeOf(t, s.canary) == s.is { // until it is led out
 				s.naively("sub/x", func(abs string) error { return do(filepath.Dir(abs)) }) //nolint:errcheck // it fails where somebody was first
-				if time.Now().After(deadline) {
-					t.Fatal("the canary is unharmed: the attack shows nothing")
-				}
 			}
 		})
 	}
 }
 
-// TestNothingIsLedOut makes the same changes while the same is done, thousands of times,
+// TestNothingIsLedOut makes the same changes while the same is done, in the long run thousands of times,
 // also in the way of systems that do not have all the calls of this one.
 func TestNothingIsLedOut(t *testing.T) {
 	t.Run("with all calls", func(t *testing.T) { newSwapped(t).race(4 * rounds()) })
@@ -137,7 +133,7 @@ func (s *swapped) race(rounds int) {
 	missing := func() bool {
 		return slices.ContainsFunc(wanted, func(op Operation) bool { return made[op] == 0 })
 	}
-	for i, deadline := 0, time.Now().Add(30*time.Second); i < rounds || missing() && time.Now().Before(deadline); i++ {
+	for i := 0; i < rounds || missing() && i < 10_000; i++ {
 		for _, set := range s.sets(i) {
 			if out, err := s.Commit(context.Background(), set, journal.Origin{}); err == nil {
 				made[out[0].Operation]++

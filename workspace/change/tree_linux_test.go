@@ -1,6 +1,7 @@
 package change
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"testing"
@@ -27,6 +28,19 @@ func TestWhatCannotBeTakenAway(t *testing.T) {
 		if _, err := NewMove(snap, b.entry("dir"), b.entry(to), true); fault.CodeOf(err) != want {
 			t.Errorf("moving to %s: %v, want %s", to, err, want)
 		}
+	}
+	if _, err := NewMove(snap, b.entry("dir/file"), b.entry("dir/pipe"), true); fault.CodeOf(err) != fault.NotAFile {
+		t.Errorf("moving over a pipe: %v", err)
+	}
+	if _, err := NewMove(snap, b.entry("dir"), b.entry("book.ipynb/below"), true); err == nil {
+		t.Error("moved into what is a file")
+	}
+	if _, err := NewMove(snap, b.entry("dir"), b.entry("late"), true); err != nil {
+		t.Error(err)
+	}
+	b.write("late", "") // after it was looked for
+	if _, err := NewDelete(snap, b.entry("late"), true); !errors.Is(err, ErrMoved) {
+		t.Errorf("deleting what was not there: %v", err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- b.make(b.move("dir", "other")) }() // a pipe moves with its folder, and holds nobody up

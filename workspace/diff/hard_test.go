@@ -6,11 +6,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // hardInputs are those that make naive algorithms quadratic; up to 1 MB each.
-func hardInputs() map[string][2]string {
+var hardInputs = sync.OnceValue(func() map[string][2]string {
 	r := rand.New(rand.NewPCG(5, 6))
 	text := func(lines int, line func(i int) string) string {
 		var out strings.Builder
@@ -53,7 +54,7 @@ func hardInputs() map[string][2]string {
 		"periodic, halved":    {periodic, text(100_000, func(i int) string { return letters[i%6/2] })},
 		"one long line":       {strings.Repeat("a", 1_000_000), strings.Repeat("a", 999_999) + "b"},
 	}
-}
+})
 
 // TestHardInputs holds the bounds: steps of the search, and memory, in proportion
 // to the lines. A quadratic algorithm takes a thousand times as many.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pillion/internal/testrig/machine"
 )
 
 // hunksOfAll is Hunks by looking at all of both texts.
@@ -18,6 +20,7 @@ func hunksOfAll(before, after string, context int) []Hunk {
 
 // TestLocal: what is found around the changes is what a look at the whole texts finds.
 func TestLocal(t *testing.T) {
+	machine.Rapid(t, 100, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"\n", "\n", "a\n", "  a\n", "\tb\n", "}\n", "func f() {\n", "unlike any other\n", "a\r\n"})
 		lines := rapid.OneOf(rapid.SliceOfN(line, 0, 400), rapid.Map(rapid.SliceOfN(line, 1, 6), func(some []string) []string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/diff"
 )
 
@@ -93,7 +94,7 @@ func joined(r *rand.Rand, lines []string) string {
 // headings, order, missing final newlines.
 func TestSameAsGit(t *testing.T) {
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(7, 8))
-	for range 150 {
+	for range machine.Cases(20, 150) {
 		lines := unique(r, r.IntN(60))
 		before, after := joined(r, lines), joined(r, edited(r, lines))
 		for _, context := range []int{0, 1, 3, 8} {
@@ -109,7 +110,7 @@ func TestSameAsGit(t *testing.T) {
 func TestApplies(t *testing.T) {
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(9, 10))
 	path := filepath.Join(dir, "f")
-	for i := range 120 {
+	for i := range machine.Cases(24, 120) {
 		before := randomText(r, 1+r.IntN(60), 1+r.IntN(12))
 		after := mutated(r, before, 1+r.IntN(12))
 		context := []int{0, 1, 3, 200}[i%4]
@@ -133,7 +134,7 @@ func TestApplies(t *testing.T) {
 // hardly ever longer, and reads the same in nearly all cases.
 func TestCloseToGit(t *testing.T) {
 	dir, r := t.TempDir(), rand.New(rand.NewPCG(11, 12))
-	ours, theirs, same, rounds := 0, 0, 0, 300
+	ours, theirs, same, rounds := 0, 0, 0, machine.Cases(60, 300)
 	for range rounds {
 		before := randomText(r, 20+r.IntN(60), 4+r.IntN(20))
 		after := mutated(r, before, 1+r.IntN(6))

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 )
 
 // encodings are all that a file may be said to have, one spelling each.
@@ -31,6 +32,7 @@ func lookup(t interface{ Fatalf(string, ...any) }, name string) Encoding {
 // TestDecodedBytesAreWrittenBack is the property on which every edit rests: what
 // was decoded at all is encoded to the very same bytes.
 func TestDecodedBytesAreWrittenBack(t *testing.T) {
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		enc := lookup(t, rapid.SampledFrom(encodings).Draw(t, "encoding"))
 		data := rapid.OneOf(
@@ -52,6 +54,7 @@ func TestDecodedBytesAreWrittenBack(t *testing.T) {
 // it is read again.
 func TestEncodedTextIsReadBack(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{"a", "\n", "é", "€", "¥", "\\", "~", "‾", "я", "語", "ｱ", "한", "ß", "\u0081", "😀", "―", "－"})
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		c := Content{Text: strings.Join(rapid.SliceOf(pieces).Draw(t, "text"), "")}
 		c.Encoding = lookup(t, rapid.SampledFrom(encodings[1:]).Draw(t, "encoding"))

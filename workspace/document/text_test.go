@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"pillion/internal/testrig/machine"
 )
 
 // texts are built of what goes wrong: all line ends and halves of them, characters
@@ -53,6 +55,7 @@ func applyAll(text string, edits []TextEdit) string {
 }
 
 func TestEditsGiveExactlyTheText(t *testing.T) {
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := pair(t)
 		edits := Edits(before, after)
@@ -143,6 +146,7 @@ func TestOffsetCountsAsLSP(t *testing.T) {
 }
 
 func TestOffsetMirrorsPosition(t *testing.T) {
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		text := texts.Draw(t, "text")
 		c := cursor{text: text}
@@ -183,6 +187,7 @@ func TestKeptLineEnds(t *testing.T) {
 // TestRestoredLineEnds: an editor shows all line ends alike; whatever it makes of
 // them, the lines that are as they were keep theirs.
 func TestRestoredLineEnds(t *testing.T) {
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		shown := texts.Draw(t, "shown")
 		end := rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "the editor's end")
@@ -234,6 +239,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestLinesInRangesAreTheText(t *testing.T) {
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		text := texts.Draw(t, "text")
 		n := LineCount(text)
@@ -259,6 +265,7 @@ func TestLinesThatPositionsCount(t *testing.T) {
 
 // A line break is found wherever it stands among the eight bytes that are looked at together.
 func TestLineBreaksAreFoundEverywhere(t *testing.T) {
+	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("abcdefgh\u010a\u0a0d\n\r\x0b\x0c\x00\x7f\u00ff")), 0, 40, -1).Draw(t, "text")
 		want := -1
@@ -280,4 +287,11 @@ func TestLineBreaksAreFoundEverywhere(t *testing.T) {
 			t.Fatalf("%q has a line %d: %q", text, len(lines), got)
 		}
 	})
+}
+
+// TestALineFeedAfterACarriageReturn would make one line end of two.
+func TestALineFeedAfterACarriageReturn(t *testing.T) {
+	if got := joinWithEnds([]string{"a\n", "\n"}, []string{"\r", "\n"}, "\n"); got != "a\r\r" {
+		t.Errorf("%q", got)
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pillion/internal/testrig/machine"
 )
 
 // versions are the texts of a file of some KB that is edited in one line each time.
@@ -189,6 +191,7 @@ func TestDamageIsFound(t *testing.T) {
 			}
 		}
 	}
+	machine.Rapid(t, 30, 300)
 	rapid.Check(t, func(rt *rapid.T) {
 		damage(rapid.IntRange(0, len(whole)-1).Draw(rt, "place"), rapid.ByteRange(1, 255).Draw(rt, "bits"))
 	})
@@ -252,6 +255,7 @@ type history struct {
 // TestEachContentComesBack: whatever is edited, by whom, in what order and size, and
 // whatever is pruned and opened again.
 func TestEachContentComesBack(t *testing.T) {
+	machine.Rapid(t, 40, 200)
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		must(t, err)
@@ -353,6 +357,24 @@ func TestCopiesOfDeltas(t *testing.T) {
 		}
 	}
 	must(t, p.Done(nil))
+	dir := filepath.Join(s.dir, backups)
+	there := func() int {
+		all, err := os.ReadDir(dir)
+		must(t, err)
+		return len(all)
+	}
+	s.prune()
+	if n := there(); n != 1 {
+		t.Errorf("%d folders of copies are left of one", n)
+	}
+	all, err := os.ReadDir(dir)
+	must(t, err)
+	old := time.Now().Add(-31 * 24 * time.Hour)
+	must(t, os.Chtimes(filepath.Join(dir, all[0].Name()), old, old))
+	s.prune()
+	if n := there(); n != 0 {
+		t.Errorf("%d folders of old copies are left", n)
+	}
 }
 
 // TestOldDeltasGoWithWhatTheyRestOn: what is pruned is whole segments.

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pillion/internal/testrig/machine"
 )
 
 // git runs the git program in dir, without anybody's settings.
@@ -87,6 +89,7 @@ func ours(diff, text string) verdict {
 func TestGitApplies(t *testing.T) {
 	dir := t.TempDir()
 	seen := map[string]int{}
+	machine.Rapid(t, 150, 500)
 	rapid.Check(t, func(r *rapid.T) {
 		base := drawText(r, "base")
 		after := drawEdited(r, base, "change")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/search"
 	"pillion/workspace/watch"
@@ -231,9 +232,7 @@ func TestAKeptListIsNeverWrong(t *testing.T) {
 	name := func() string {
 		return strings.Repeat(pick("a/", "b/", ""), random.IntN(3)) + pick("x", "y", "a", "b", "c.o")
 	}
-	same := 0
-	var last *workspace.Contents
-	for step := range 400 {
+	for step := range machine.Cases(100, 800) {
 		at := f.abs(name())
 		var what string
 		switch random.IntN(11) {
@@ -274,14 +273,7 @@ func TestAKeptListIsNeverWrong(t *testing.T) {
 				_ = os.Rename(away+"-new", away)
 			}
 		}
-		list := f.check(fmt.Sprintf("step %d, %s", step, what))
-		if list == last {
-			same++
-		}
-		last = list
-	}
-	if same == 0 {
-		t.Error("no list was kept in all this time")
+		f.check(fmt.Sprintf("step %d, %s", step, what))
 	}
 	f.warm()
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -410,12 +411,14 @@ func TestWhatWasFoundWhenTheTimeIsUp(t *testing.T) {
 		files[fmt.Sprintf("f%02d", i)] = ""
 	}
 	w := project(t, files)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	r, err := search.Run(ctx, w.Roots(), search.Query{Text: "x"}, slow{ctx: ctx})
-	if err != nil || !r.Late || !r.Truncated || r.Count != 16 || r.FilesSearched != 16 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	synctest.Test(t, func(t *testing.T) { // where the time is up when nobody works any more
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		r, err := search.Run(ctx, w.Roots(), search.Query{Text: "x"}, slow{ctx: ctx})
+		if err != nil || !r.Late || !r.Truncated || r.Count != 16 || r.FilesSearched != 16 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 }
 
 func TestResultOnTheWire(t *testing.T) {

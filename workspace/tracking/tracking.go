@@ -58,7 +58,9 @@ type Tracker struct {
 	documents *document.Store
 	tell      func([]Change)
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex    // guards all below
+	saveTime time.Duration // saveTime and keepTime, but for tests
+	keepTime time.Duration
 	pending  map[string]*sighting
 	tooMany  bool
 	made     map[string]*expected
@@ -80,7 +82,7 @@ type sighting struct {
 func New(documents *document.Store, tell func([]Change)) *Tracker {
 	return &Tracker{
 		documents: documents, tell: tell,
-		pending: map[string]*sighting{}, made: map[string]*expected{}, saved: map[string]time.Time{},
+		saveTime: saveTime, keepTime: keepTime, pending: map[string]*sighting{}, made: map[string]*expected{}, saved: map[string]time.Time{},
 	}
 }
 

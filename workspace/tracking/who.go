@@ -66,7 +66,7 @@ func expectedOf(session string, s change.Set) map[string]*expected {
 func (t *Tracker) wasMade(all map[string]*expected, outcomes []change.Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	until := time.Now().Add(keepTime)
+	until := time.Now().Add(t.keepTime)
 	for abs, e := range all {
 		e.until = until
 		if outcomes == nil && t.made[abs] == e {
@@ -139,6 +139,7 @@ func isBelow(dir, name string) bool {
 func (t *Tracker) byEditor(abs string, p workspace.Path, s *sighting) (by string, now bool) {
 	t.mu.Lock()
 	saved, told := t.saved[abs]
+	saveTime := t.saveTime
 	delete(t.saved, abs) // it was said of this change
 	t.mu.Unlock()
 	b := t.documents.Buffer(p)
@@ -160,7 +161,7 @@ func (t *Tracker) expire(now time.Time) {
 		}
 	}
 	for abs, at := range t.saved {
-		if now.Sub(at) > keepTime {
+		if now.Sub(at) > t.keepTime {
 			delete(t.saved, abs)
 		}
 	}

@@ -52,7 +52,7 @@ func (r *rig) wait(ch <-chan struct{}, what string) {
 	r.t.Helper()
 	select {
 	case <-ch:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		r.t.Fatalf("%s was not told", what)
 	}
 }
