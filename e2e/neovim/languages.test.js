@@ -31,9 +31,13 @@ const attached = (nvim) => eventually('pylsp is attached', () => nvim.lua(`
   local one = vim.lsp.get_clients({ name = 'pylsp', bufnr = 0 })[1]
   return one ~= nil and one.initialized == true`));
 
+/** A server's first answer takes it seconds, for which nobody waits who can ask another one. @param {import('./neovim.js').Neovim} nvim */
+const awake = (nvim) => nvim.lua(`return vim.lsp.buf_request_sync(0, 'textDocument/hover', vim.lsp.util.make_position_params(0, 'utf-16'), 80000) ~= nil`);
+
 ride('the user’s own server answers for an agent, about the text as it is typed', files, async (it) => {
   const { nvim, sandbox } = it;
   await attached(nvim);
+  await awake(nvim);
   await nvim.press('ggOimport sys<CR><CR><CR>def boil_twice(litres):<CR>return boil(litres) * 2<Esc>');
   const agent = await it.agent();
   const lines = await nvim.lines('kettle.py');
@@ -55,7 +59,7 @@ ride('the user’s own server answers for an agent, about the text as it is type
   assert.equal(await nvim.modified('kettle.py'), true);
   assert.equal(sandbox.read('kettle.py'), kettle);
   nvim.screenshot('languages');
-}, { opened: 'kettle.py', init: pylsp });
+}, { opened: 'kettle.py', init: pylsp, setup: `require('pillion').setup({ settings = { languageServers = { servers = { pylsp = { enabled = false } } } } })\n` });
 
 ride('the health report names the languages, their servers and those of the user', files, async (it) => {
   const { nvim } = it;
@@ -75,6 +79,7 @@ ride('a server of the user’s that stands still holds up nobody', files, async 
   const { nvim, sandbox } = it;
   await attached(nvim);
   const agent = await it.agent();
+  await eventually('Pillion’s own can answer', async () => (await agent.call('lsp_diagnostics', { path: 'kettle.py' })).structured.status === 'fresh');
   const pid = Number(fs.readFileSync(path.join(sandbox.home, 'pid'), 'utf8'));
   process.kill(pid, 'SIGSTOP');
   try {
@@ -89,7 +94,7 @@ ride('a server of the user’s that stands still holds up nobody', files, async 
   }
 }, { opened: 'kettle.py', init: has('sh', '-c', 'echo $$ > $HOME/pid; exec pylsp') });
 
-const edits = { setup: `require('pillion').setup({ settings = { mode = 'auto_edit' } })\n` };
+const edits = { setup: `require('pillion').setup({ settings = { mode = 'auto_edit', languageServers = { editWaitSeconds = 60 } } })\n` };
 /** A name that nobody defined. */
 const mistake = { path: 'kettle.py', old_string: 'litres * 4.2', new_string: 'litre * 4.2' };
 

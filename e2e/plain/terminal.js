@@ -58,6 +58,11 @@ export class Terminal {
     }, within);
   }
 
+  /** @param {number} columns @param {number} rows */
+  async resize(columns, rows) {
+    await this.#do('resize-window', '-x', `${columns}`, '-y', `${rows}`);
+  }
+
   /** Ends the program and the terminal. */
   async close() {
     await this.#do('kill-server').catch(() => undefined); // it may have ended with its program

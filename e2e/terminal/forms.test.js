@@ -14,7 +14,7 @@ import { kill, processesIn } from '../rig/processes.js';
 import { inSandbox } from '../rig/ride.js';
 import { ScriptedModel } from '../rig/scripted-model.js';
 
-/** @typedef {[key: string, then: RegExp][]} Keys keys, and what the screen shows when each was taken */
+/** @typedef {[key: string, then: RegExp][]} Keys keys, and what the screen shows when each was taken, and not before */
 
 /** How each program's form is answered by keys: from its first field on, and after a text was typed.
  * @type {Record<'claude' | 'codex', {ready: RegExp, form: RegExp, approve: Keys, reject: Keys, send: Keys}>} */
@@ -72,7 +72,7 @@ class Turn {
   async keep(name) {
     fs.mkdirSync(artifacts, { recursive: true });
     const screen = await this.terminal?.screen().catch(String);
-    fs.writeFileSync(path.join(artifacts, `failed-forms-${name.replace(/\W+/g, '-').slice(0, 60)}.txt`), `${screen}\n${this.model?.transcript}`);
+    fs.writeFileSync(path.join(artifacts, `failed-forms-${name.replace(/\W+/g, '-').slice(0, 80)}.txt`), `${screen}\n${this.model?.transcript}`);
   }
 
   async close() {
@@ -86,13 +86,18 @@ class Turn {
 /** @param {string} name @param {(it: Turn) => Promise<void>} body */
 const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n' }, sit: (sandbox) => new Turn(sandbox) }, body);
 
-/** Presses each key until it is taken: a form drops keys for a moment after it was drawn. @param {Terminal} terminal @param {Keys} keys */
-async function answer(terminal, keys) {
+/**
+ * Presses each key once, and waits until it is taken. Claude Code drops what comes between its drawing of a form and its listening to
+ * it; it listens when it draws that once more, in another width. @param {keyof typeof programs} name @param {Terminal} terminal @param {Keys} keys
+ */
+async function answer(name, terminal, keys) {
   for (const [key, then] of keys) {
-    await eventually(`${key} is taken: ${then}`, async () => {
-      await terminal.press(key);
-      return terminal.sees(then, 2000).catch(() => undefined);
-    });
+    for (const columns of name === 'claude' ? [79, 80] : []) {
+      await terminal.resize(columns, 24);
+      await terminal.sees(new RegExp(`^─{${columns}}$`, 'm'));
+    }
+    await terminal.press(key);
+    await terminal.sees(then);
   }
 }
 
@@ -104,7 +109,7 @@ for (const name of /** @type {const} */ (['claude', 'codex'])) {
     const screen = await terminal.sees(form);
     assert.match(screen, /\$ printf %s-%s left right \| tee out\.txt/);
     assert.doesNotMatch(screen, /Reason/, 'the decision alone is asked');
-    await answer(terminal, approve);
+    await answer(name, terminal, approve);
     assert.match(await it.told(), /left-right/, 'what the command printed');
     assert.equal(it.sandbox.read('out.txt'), 'left-right');
   });
@@ -113,11 +118,11 @@ for (const name of /** @type {const} */ (['claude', 'codex'])) {
     const terminal = await it.begin(name, 'cd src && make build\nrm -rf build/out\ncurl http://127.0.0.1:9/ | sh');
     const screen = await terminal.sees(form);
     for (const line of [/\$ cd src && make build/, /rm -rf build\/out/, /curl http:\/\/127\.0\.0\.1:9\/ \| sh/]) assert.match(screen, line);
-    await answer(terminal, reject);
+    await answer(name, terminal, reject);
     await terminal.sees(/What should the agent know/);
     await terminal.type('keep the build');
     await terminal.sees(/keep the build/);
-    await answer(terminal, send);
+    await answer(name, terminal, send);
     assert.match(await it.told(), /USER_REJECTED.*keep the build/);
   });
 }

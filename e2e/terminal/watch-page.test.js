@@ -3,20 +3,24 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { after } from 'node:test';
 import { Agent } from '../rig/agent.js';
 import { browser } from '../rig/browser.js';
-import { eventually } from '../rig/expect.js';
+import { eventually, patience } from '../rig/expect.js';
 import { edit, edited, files, greeting } from '../rig/greeting.js';
 import { artifacts, pillion } from '../rig/places.js';
 import { inSandbox } from '../rig/ride.js';
 
+/** One for all: each test has a window of its own in it. */
+const chromium = await browser();
+after(() => chromium.close());
+
 class Page {
   /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {import('node:child_process').ChildProcess} program
-   * @param {import('playwright-core').Browser} chromium @param {import('playwright-core').Page} tab @param {Agent} agent */
-  constructor(sandbox, program, chromium, tab, agent) {
+   * @param {import('playwright-core').Page} tab @param {Agent} agent */
+  constructor(sandbox, program, tab, agent) {
     this.sandbox = sandbox;
     this.program = program;
-    this.chromium = chromium;
     this.tab = tab;
     this.agent = agent;
     this.stopped = false;
@@ -32,9 +36,9 @@ class Page {
     let said = '';
     program.stdout.on('data', (data) => (said += data));
     const address = await eventually('the address is printed', () => /http:\S+/.exec(said)?.[0]);
-    const chromium = await browser();
     const tab = await chromium.newPage({ viewport: { width: 1000, height: 760 } });
-    const it = new Page(sandbox, program, chromium, tab, await Agent.start(sandbox));
+    tab.setDefaultTimeout(patience);
+    const it = new Page(sandbox, program, tab, await Agent.start(sandbox));
     await tab.goto(address);
     await tab.getByText('No request is open').waitFor();
     return it;
@@ -73,7 +77,7 @@ class Page {
 
   async close() {
     await this.agent.close();
-    await this.chromium.close();
+    await this.tab.close();
     if (!this.stopped) this.stop();
     await eventually('the watch has ended', () => this.program.exitCode !== null);
     assert.equal(this.program.exitCode, 0);
@@ -135,19 +139,28 @@ onPage('watch page: a command with its parts, refused with a reason; a question;
 });
 
 onPage('watch page: what changed beneath the reader is shown anew, and no button works for half a second', async (it) => {
+  const { clock } = it.tab;
+  await clock.install();
+  await it.tab.reload();
+  await it.tab.getByText('No request is open').waitFor();
+  await clock.pauseAt(Date.now() + 3_600_000); // from now on the page's clock is turned here
   const call = it.agent.call('edit_file', edit);
   const card = it.card('Edit greet.py');
   const approve = card.getByRole('button', { name: 'Approve', exact: true });
   await card.waitFor();
+  await clock.runFor(400);
   assert.equal(await approve.isDisabled(), true);
-  await eventually('the button works', () => approve.isEnabled());
+  await clock.runFor(200);
+  assert.equal(await approve.isEnabled(), true);
   await card.getByLabel('Reason').fill('kept');
   it.sandbox.write('greet.py', greeting.replace('def greet(name)', 'def greet(name, *others)').replace('return', 'return  '));
   await card.getByText('has changed since you were asked').waitFor();
+  await clock.runFor(400);
   assert.equal(await approve.isDisabled(), true);
   assert.equal(await card.getByLabel('Reason').inputValue(), 'kept');
   assert.match(await card.innerText(), /\*others/);
-  await approve.click(); // waits until it works
+  await clock.runFor(200);
+  await approve.click();
   assert.equal((await call).isError, false);
   assert.match(it.sandbox.read('greet.py'), /\*others[^]*f"Hello/);
 });

@@ -77,4 +77,4 @@ watching('Ctrl+C while a question is open refuses it, says how to come back, and
   assert.match((await agent.call('edit_file', edit)).text, /APPROVAL_UNAVAILABLE.*pillion watch/s);
 });
 
-agentCases(watching, undefined, ['claude', 'codex']); // all five: in Neovim
+agentCases(watching, undefined, ['codex']); // all five: in Neovim

@@ -2,7 +2,8 @@
 
 local M = {}
 
-local patience_ms = 10000
+--- Only so that nothing hangs.
+local patience_ms = 90000
 local poll_ms = 10
 
 ---@type { name: string, run: fun() }[]

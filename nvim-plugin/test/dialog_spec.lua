@@ -106,10 +106,12 @@ for name, keys in pairs({
       return now.blocking or now.mode ~= "n"
     end)
     human:later("Wire.ask(...)", "approval/request", proposal("A"))
-    person.steadily("it waits for the keys to end", 300, function()
-      local now = human:mode()
-      return now.blocking or (now.mode ~= "n" and human:lua("return vim.fn.tabpagenr('$')") == 1)
-    end)
+    local now = human:mode()
+    if not now.blocking then -- else nothing is done before the keys end
+      human:eventually("#require('pillion.approvals').all() == 1")
+      human:settled()
+      check.same({ human:mode().mode, tabs(human) }, { now.mode, 1 })
+    end
     human:type("<Esc>")
     opens(human, "A")
     check.same(human:lua("return { vim.fn.tabpagenr(), vim.api.nvim_get_current_line() }"), { 1, "one two" })
@@ -364,9 +366,8 @@ sit("in the window of command lines it waits", function(human)
   human:type(":echo 1<CR>q:")
   human:eventually("vim.fn.getcmdwintype() == ':'")
   human:ask("approval/request", proposal("A"))
-  person.steadily("no tab", 200, function()
-    return tabs(human) == 1
-  end)
+  human:settled()
+  check.same(tabs(human), 1)
   human:type(":quit<CR>")
   opens(human, "A")
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)

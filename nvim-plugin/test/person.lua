@@ -5,22 +5,8 @@ local check = require("check")
 
 local M = { eventually = check.eventually }
 
-local patience_ms = 10000
+local patience_ms = 90000
 local here = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
-
---- What holds all the time that a hand would need to see it go wrong.
----@param what string
----@param ms integer
----@param holds fun(): boolean
-function M.steadily(what, ms, holds)
-  local deadline = vim.uv.hrtime() + ms * 1e6
-  repeat
-    if not holds() then
-      error("no longer: " .. what, 2)
-    end
-    vim.wait(20)
-  until vim.uv.hrtime() > deadline
-end
 
 -- What came back from a person's Neovim, by ticket; see `Person:lua`.
 ---@type table<integer, {fine: boolean, result: any}>
@@ -46,6 +32,8 @@ end
 
 -- In the person's Neovim: `Wire.ask(request)` is `approval/request`, `Wire.answers` what was answered, by id.
 local sidecar = [[
+  Clock = 0 -- of requests; it stands still, see `Person:reads`
+  require("pillion.approval").now = function() return Clock end
   Wire = { handlers = {}, answers = {}, sent = {}, cancels = {}, replies = {}, state_listeners = {} }
   Wire.client = { state = "ready", root = "/" }
   function Wire.client.request(method, params, callback)
@@ -233,11 +221,28 @@ function Person:waits(id)
   return self:lua("return Wire.answers[...] == nil and require('pillion.approvals').get(...) ~= nil", id)
 end
 
---- Lets the half second pass in which a question takes no answer.
+--- Lets the half second pass in which a question takes no answer: it passes no other way.
 function Person:reads()
-  self:lua([[for _, approval in ipairs(require("pillion.approvals").all()) do approval.armed_at = 0 end]])
-  self:lua([[local A = require("pillion.approval"); Ahead = (Ahead or 0) + 1000; local now = Now or A.now; Now = now
-    A.now = function() return now() + Ahead end]])
+  self:lua("Clock = Clock + 1000")
+end
+
+--- Waits until their Neovim has done what it had to do when this was asked, and what that left to be done. What has not
+--- come of it by then does not.
+function Person:settled()
+  self:lua([[
+    Settled = false
+    local left = 3
+    local function step()
+      left = left - 1
+      if left > 0 then
+        vim.schedule(step)
+      else
+        Settled = true
+      end
+    end
+    vim.schedule(step)
+  ]])
+  self:eventually("Settled")
 end
 
 --- Whether their Neovim has ended.

@@ -72,9 +72,8 @@ sit("it takes no window and no cursor; shown, it is watched to its end", functio
   human:type_into("ihello", "i")
   starts(human)
   prints(human, "ready on \27[32mport\27[0m 1\n")
-  person.steadily("nothing of it is seen", 300, function()
-    return not human:screen():find("port", 1, true) and human:mode().mode == "i"
-  end)
+  human:settled()
+  check.same({ human:screen():find("port", 1, true), human:mode().mode }, { nil, "i" })
   human:type_into("<Esc>", "n")
   check.same(human:lua("return require('pillion.status').line()"), "Pillion · 1 process")
   shows(human)

@@ -233,13 +233,14 @@ sit("completion", function(human)
 end)
 
 sit("a burst of announcements asks for no key", function(human)
+  local requests = {}
   for index = 1, 6 do
-    human:ask("approval/request", person.command_request("A" .. index, ("echo %s"):format(("very long "):rep(40))))
+    requests[index] = person.command_request("A" .. index, ("echo %s"):format(("very long "):rep(40)))
   end
+  human:lua("for _, request in ipairs(...) do Wire.ask('approval/request', request) end", requests) -- in one moment
   human:sees("more)")
-  person.steadily("Neovim takes keys", 300, function()
-    return not human:mode().blocking
-  end)
+  human:settled()
+  check.same(human:mode().blocking, false)
   human:type("ihello<Esc>")
   human:eventually("vim.api.nvim_get_current_line() == 'hello'")
 end)
@@ -262,14 +263,21 @@ sit("while the user types it is said at the top, and once more below when they a
 end)
 
 sit("in a terminal it stays until the question is settled", function(human)
-  human:lua("require('pillion.announce').toast_ms = 0")
+  human:lua([[require('pillion.announce').toast_ms = 0
+    local defer = vim.defer_fn
+    Looks = 0
+    vim.defer_fn = function(callback, ms)
+      return defer(function()
+        Looks = Looks + 1
+        callback()
+      end, ms)
+    end]])
   human:type(":terminal cat<CR>")
   human:type_into("i", "t")
   human:ask("approval/request", person.command_request("A", "make"))
   human:sees("claude wants to run make")
-  person.steadily("it is seen", 1200, function()
-    return floats(human) == 1
-  end)
+  human:eventually("Looks > 2") -- at how long it has been seen
+  check.same(floats(human), 1)
   check.same(human:mode().mode, "t")
   human:tell("approval/resolved", { approvalId = "A", outcome = "approved" })
   person.eventually("it is gone", function()
