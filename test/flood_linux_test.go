@@ -14,6 +14,7 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 	"pillion/internal/wire"
 )
 
@@ -57,7 +58,7 @@ func textOf(r relay.Result) string { return string(bytes.Join(r, nil)) }
 func TestSixteenFloods(t *testing.T) {
 	t.Parallel()
 	const agents, most = 16, 150
-	writes := testrig.Count(5, 14) // already more than it may take
+	writes := machine.Cases(5, 14) // already more than it may take
 	e := spawnPlain(t)
 	e.Write("app.py", app)
 	var at struct{ Socket, Token string }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 	"pillion/internal/testrig/gateway"
 )
 
@@ -96,7 +97,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 		return object{"type": "tool_call", "call_id": id, "tool_name": "run_command", "arguments": object{"command": "echo " + id + " >> made.txt; echo done"}}
 	}
 	var ids []string
-	for cut := 0; cut < 30; cut += testrig.Count(4, 1) {
+	for cut := 0; cut < 30; cut += machine.Cases(4, 1) {
 		// Of a frame down of some 150 bytes, and of frames up of some 500.
 		for _, way := range []string{"up", "down"} {
 			if way == "up" {

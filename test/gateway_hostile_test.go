@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 	"pillion/internal/testrig/gateway"
 )
 
@@ -118,7 +119,7 @@ func TestAGatewayThatFloods(t *testing.T) {
 	t.Parallel()
 	e, _, c := atGateway(t, testrig.Options{Settings: object{"limits": object{"readsPerMinute": 1_000_000}}})
 	e.Write("notes.txt", "one\n")
-	calls := testrig.Count(500, 3000) // of which 16 + 64 are taken in at once
+	calls := machine.Cases(500, 3000) // of which 16 + 64 are taken in at once
 	go func() {
 		for i := range calls {
 			_ = c.Try(object{"type": "tool_call", "call_id": fmt.Sprint(i), "tool_name": "read_file", "arguments": object{"path": "notes.txt"}})

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 )
 
 // persistent lets agents start processes without dialogs. Without a sandbox: the
@@ -301,7 +302,7 @@ func peakMemory(t *testing.T, pid int) int {
 func TestEndlessOutputTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, persistent())
-	size := testrig.Count(300_000_000, 1_000_000_000) // more than it may take
+	size := machine.Cases(300_000_000, 1_000_000_000) // more than it may take
 	long := e.Call("run_command", object{"command": fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x; exit 9", size), "timeout_seconds": 600}).StructuredContent
 	out, _ := long["stdout"].(string)
 	if long["exit_code"] != 9.0 || long["truncated"] != true || len(out) > 1<<20+100 || !strings.Contains(out, fmt.Sprintf("%d bytes left out", size-1<<20)) {

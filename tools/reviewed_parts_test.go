@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/tools"
 	"pillion/tools/patching"
 )
@@ -53,7 +54,7 @@ func TestPartsOfOneFileAreOneReview(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(41, 42))
 	hunks, merged := 0, 0
-	for round := range rounds(8) {
+	for round := range machine.Cases(8, 80) {
 		w := newWorld(t)
 		w.start()
 		files := newTree(r)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,16 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/tools"
 )
-
-// rounds is how many random cases a test tries: n, or with PILLION_RIDES many more.
-func rounds(n int) int {
-	if os.Getenv("PILLION_RIDES") != "" {
-		return 10 * n
-	}
-	return n
-}
 
 // TestWhatIsTakenIsWhatGitApplies holds apply_patch_review against git: of a diff that
 // git made, any choice of hunks gives a patch that git apply takes, and what comes of it
@@ -34,7 +26,7 @@ func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(31, 32))
 	hunks := 0
-	for round := range rounds(8) {
+	for round := range machine.Cases(8, 80) {
 		w := newWorld(t)
 		w.start()
 		files := newTree(r)

@@ -124,7 +124,7 @@ function ride(name, more) {
 
 /** The Go tests that ask for more than `make test` gives them: more random cases, and language servers that take minutes to build. */
 async function long(tally) {
-  const files = execFileSync('git', ['grep', '-l', '-E', 'PILLION_RIDES|^//go:build .*\\brides\\b', '--', '*_test.go'], { encoding: 'utf8' }).trim().split('\n');
+  const files = execFileSync('git', ['grep', '-l', '-E', 'machine\\.(Cases|Rapid)\\(|PILLION_RIDES|^//go:build .*\\brides\\b', '--', '*_test.go'], { encoding: 'utf8' }).trim().split('\n');
   const packages = [...new Set(files.map((file) => `./${path.dirname(file)}`))];
   await goTest(['-tags', 'rides', '-p', '2', '-timeout', '30m'], packages, tally, { env: { PILLION_RIDES: '1' } });
 }

@@ -3,11 +3,12 @@ package policy
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"pillion/internal/testrig/machine"
 )
 
 // allowing is a command with the rules that allow.
@@ -337,14 +338,10 @@ func TestOffersOfCommands(t *testing.T) {
 // the line; a rule that would not hold is not offered.
 func TestOffersAreKept(t *testing.T) {
 	t.Parallel()
-	most := 600
-	if os.Getenv("PILLION_RIDES") != "" {
-		most = 50_000
-	}
 	random := rand.New(rand.NewPCG(7, 7))
 	pieces := []string{"go test", "git diff", "npm run lint", "ls", "true", " ", " -v", " ./...", " $X", " > out", " > /dev/null", " > ../out", " < in", " .env", " /etc", " 'a b'", " *", "; ", " && ", " | ", " & ", "\n", " -exec x", "env ", "X=1 ", "("}
 	lines := slices.Clone(bypasses)
-	for range most {
+	for range machine.Cases(600, 50_000) {
 		var line strings.Builder
 		for range 1 + random.IntN(6) {
 			line.WriteString(pieces[random.IntN(len(pieces))])
