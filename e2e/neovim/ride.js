@@ -123,10 +123,10 @@ export function ride(name, files, body, options = {}) {
   });
 }
 
-/** Makes pictures of the pages that a test file leaves, with PILLION_RIDES: else the pages stay, which any browser shows. Call once in it. */
+/** Makes pictures of the pages that a test file leaves, with PICTURES=1: else the pages stay, which any browser shows. Call once in it. */
 export function takePictures() {
   after(async () => {
-    if (pages.length === 0 || !process.env.PILLION_RIDES) return;
+    if (pages.length === 0 || !process.env.PICTURES) return;
     const chromium = await browser();
     try {
       const page = await chromium.newPage();
