@@ -11,8 +11,10 @@ import { pathsOf, size } from "./files";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
+import { addresses } from "./hunk-choice";
 import { approvalIdOf, ended, page, pathOf, proposal, resourceOf } from "./schemes";
 import { Place } from "./place";
+import { TooSoon } from "./too-soon";
 import { keepOpen, written } from "./written";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
@@ -26,6 +28,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
   private readonly place = new Place();
+  /** One that is not in sight is among them: it comes up with grey buttons. */
+  private readonly tooSoon = new TooSoon("pillion.tooSoon", () => {
+    const early = this.approvals.all.filter((approval) => !this.canBeAnswered(approval));
+    return { addresses: early.flatMap(addresses), passes: early.some(({ id }) => this.inSight.has(id)) };
+  });
   private readonly subscriptions: Disposable;
 
   constructor(
@@ -36,6 +43,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   ) {
     this.subscriptions = Disposable.from(
       this.place,
+      this.tooSoon,
       window.tabGroups.onDidChangeTabs((event) => {
         this.look();
         if (event.closed.some((tab) => resourceOf(tab)?.scheme === ended)) {
@@ -80,6 +88,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   }
 
   added(): void {
+    this.tooSoon.look();
     this.next();
   }
 
@@ -196,6 +205,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       }
     });
     this.drawn = drawn;
+    this.tooSoon.look();
     uris.filter(({ scheme }) => scheme === proposal).forEach((uri) => {
       this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri));
     });
@@ -231,6 +241,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
     void commands.executeCommand("setContext", "pillion.canSaveAndRun", savable);
     void commands.executeCommand("setContext", "pillion.canEditCommand", editable);
+    this.tooSoon.look();
+  }
+
+  private canBeAnswered({ id, isArmed }: Approval): boolean {
+    return this.inSight.has(id) && isArmed && (id !== this.active || this.takesKeys);
   }
 
   private queue<T>(step: () => Promise<T>): Promise<T> {

@@ -26,7 +26,8 @@ export function tellMenus(approvals: readonly Approval[]): void {
   yesWords.forEach((word) => void commands.executeCommand("setContext", `pillion.says${word}`, tabs((approval) => yesOf(approval) === word)));
 }
 
-function addresses(approval: Approval): string[] {
+/** Of everything that shows it. */
+export function addresses(approval: Approval): string[] {
   const sides = approval.texts.flatMap(({ path }) => [original, proposal].map((scheme) => address(scheme, approval.id, path)));
   return [...sides, pageAddress(approval)].map(String);
 }

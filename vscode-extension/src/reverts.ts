@@ -13,6 +13,7 @@ import { type FilePreview, type JournalReverted, methods } from "./protocol";
 import { changesAnything, filesOf, linesSayAll, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
 import { address, isRevert, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
 import type { Session } from "./session";
+import { TooSoon } from "./too-soon";
 
 interface Preview {
   id: string;
@@ -30,6 +31,10 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   private timer: NodeJS.Timeout | undefined;
   /** Since when what is on the screen is there, by address. */
   private readonly inSight = new Map<string, number>();
+  private readonly tooSoon = new TooSoon("pillion.revertTooSoon", () => ({
+    addresses: this.shown && !this.isArmed ? addresses(this.shown).map(String) : [],
+    passes: this.inSight.size > 0 && !this.isArmed,
+  }));
   private readonly texts = new Map<string, string>();
   private readonly changes = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
@@ -51,6 +56,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
         this.look();
       }),
       this.changes,
+      this.tooSoon,
     );
   }
 
@@ -78,6 +84,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     await this.tidy();
     this.count += 1;
     this.shown = { id: String(this.count), target, result, places: new Map() };
+    this.tooSoon.look();
     this.put(this.shown);
     await this.open(this.shown);
   }
@@ -111,9 +118,8 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
 
   /** The yes, from the title of what is on show. */
   async revertNow(): Promise<void> {
-    const since = [...this.inSight.values()].sort((one, other) => other - one)[0]; // all of it is one preview
     const { shown } = this;
-    if (!shown || since === undefined || this.now() < since + inertMs) {
+    if (!shown || !this.isArmed) {
       window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was reverted", 4000);
       return;
     }
@@ -122,6 +128,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       return;
     }
     this.inSight.clear(); // once
+    this.tooSoon.look();
     const result = await this.ask(shown.target, false);
     if (!result) {
       this.look();
@@ -129,6 +136,10 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     }
     await this.tidy();
     await this.tell(result);
+  }
+
+  private get isArmed(): boolean {
+    return this.inSight.size > 0 && [...this.inSight.values()].every((since) => this.now() >= since + inertMs); // all of it is one preview
   }
 
   /** These files changed, or all when none is named: what is on show may be something else now. */
@@ -221,11 +232,18 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       }
     }
     void commands.executeCommand("setContext", "pillion.canRevert", this.shown !== undefined && changesAnything(this.shown.result));
+    this.tooSoon.look();
   }
 }
 
 function pageOf({ id }: Preview): Uri {
   return address(revert, id, "Revert?");
+}
+
+/** Of everything that shows it. */
+function addresses(preview: Preview): Uri[] {
+  const sides = filesOf(preview.result).flatMap(({ path }) => [revertBefore, revertAfter].map((scheme) => address(scheme, preview.id, path)));
+  return [...sides, pageOf(preview)];
 }
 
 function tabs(): Tab[] {

@@ -8,6 +8,7 @@ import type { Pages } from "./pages";
 import { methods, type SettingsTrust, type SettingsUntrusted } from "./protocol";
 import { address, resourceOf, trust, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
+import { TooSoon } from "./too-soon";
 import { trustPage } from "./trust-page";
 
 export class Trust implements CodeLensProvider, Disposable {
@@ -16,6 +17,10 @@ export class Trust implements CodeLensProvider, Disposable {
   private reopened: SettingsUntrusted | undefined;
   /** What is on the screen of which file, and since when. */
   private readonly inSight = new Map<string, { hash: string; since: number }>();
+  private readonly tooSoon = new TooSoon("pillion.trustTooSoon", () => {
+    const early = this.open.filter(({ path }) => !this.isArmed(path)).map(({ path }) => path);
+    return { addresses: early.map((path) => pageOf(path).toString()), passes: early.some((path) => this.inSight.has(path)) };
+  });
   private readonly subscription: Disposable;
 
   constructor(
@@ -25,6 +30,7 @@ export class Trust implements CodeLensProvider, Disposable {
     private readonly changed: () => void,
   ) {
     this.subscription = Disposable.from(
+      this.tooSoon,
       languages.registerCodeLensProvider({ scheme: trust }, this),
       window.tabGroups.onDidChangeTabs(() => {
         this.look();
@@ -90,7 +96,7 @@ export class Trust implements CodeLensProvider, Disposable {
 
   private async answer(path: string, method: string, said: string): Promise<void> {
     const page = this.inSight.get(path);
-    if (!page || this.now() < page.since + inertMs) {
+    if (!page || !this.isArmed(path)) {
       window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was answered", 4000);
       return;
     }
@@ -102,6 +108,11 @@ export class Trust implements CodeLensProvider, Disposable {
     }
     await window.tabGroups.close(tabs().filter((tab) => trustedPathOf(resourceOf(tab)) === path));
     window.setStatusBarMessage(`$(check) Pillion: ${said}`, 4000);
+  }
+
+  private isArmed(path: string): boolean {
+    const page = this.inSight.get(path);
+    return page !== undefined && this.now() >= page.since + inertMs;
   }
 
   end(): void {
@@ -124,6 +135,7 @@ export class Trust implements CodeLensProvider, Disposable {
         this.inSight.set(path, { hash, since: this.now() });
       }
     }
+    this.tooSoon.look();
   }
 
   private async announce({ path }: SettingsUntrusted, count: number): Promise<void> {
