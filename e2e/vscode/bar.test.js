@@ -49,7 +49,7 @@ ride('a command is found by its name, and its address is no link', files, async 
   assert.equal(await window.page.locator('.monaco-hover:not(.hidden) a').count(), 0);
   await window.rest();
   await dialog.tab.click();
-  await window.press('F1');
+  await window.command('workbench.action.showCommands');
   await window.page.locator('.quick-input-widget .quick-input-box input').fill('>Pillion: Approve');
   const rows = window.page.locator('.quick-input-widget .monaco-list-row .label-name');
   await rows.first().waitFor();

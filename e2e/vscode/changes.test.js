@@ -86,7 +86,7 @@ const tree = { 'lib/one.py': 'one = 1\n', 'lib/two.py': 'two = 2\n', 'notes.md':
 
 ride('folders and files that an agent makes, moves and deletes: each question says what goes where, an open file is followed, and the turn is taken back as a whole', tree, async (it) => {
   const { window, sandbox } = it;
-  await window.openFile('one.py');
+  await window.openFile('lib/one.py');
   const agent = await it.agent();
   /** @param {string} tool @param {Record<string, string | boolean>} args @param {string | RegExp} question @param {RegExp} [says] */
   const approved = async (tool, args, question, says) => {
@@ -153,7 +153,7 @@ ride('each turn has the name of its prompt; the files go back to before one, wit
   await window.screenshot('turns');
   const row = window.page.locator('.monaco-list-row', { hasText: 'Now make it about tea' }).first();
   await row.hover();
-  await row.getByRole('button', { name: 'Restore to Here…' }).click();
+  await window.click(row.getByRole('button', { name: 'Restore to Here…' }));
   const preview = await (await window.dialog('Revert everything that Claude Code changed from turn 2 on')).drawn('Revert');
   await window.screenshot('restore-to-here');
   await preview.press('Revert');
@@ -180,10 +180,9 @@ ride('a revert of one open and two closed files fails half way because the disk 
   await window.command('Pillion: Revert This Turn…'); // that of the marked line, on which the cursor is
   const preview = await (await window.dialog(/^Revert everything .*\(3 files\)/)).drawn('Revert');
   const told = async () => (await window.notifications()).find((text) => /Nothing was reverted/.test(text)) ?? '';
-  await eventually('it says that nothing was reverted', async () => {
-    if (!await told()) await preview.button('Revert').click({ timeout: 1000 });
-    return told();
-  });
+  await preview.takesAnswers();
+  await window.click(preview.button('Revert'));
+  await eventually('it says that nothing was reverted', told);
   assert.match(await told(), /no space left/);
   assert.equal(now(), 'eins\nzwei\ndrei\n');
   assert.deepEqual(disk.names(), names, 'nothing is left behind');
@@ -219,7 +218,7 @@ ride('an agent that tries to leave the workspace is told of, paused from there, 
   await told.waitFor();
   await eventually('the view keeps it', async () => (await window.waiting()).some((row) => /scripted-agent tries to leave the workspace/.test(row)));
   await window.screenshot('unusual');
-  await told.getByRole('button', { name: 'Pause' }).click();
+  await window.click(told.getByRole('button', { name: 'Pause' }));
   await eventually('the view says that it is paused', async () => (await window.waiting()).some((row) => /is paused/.test(row)));
   assert.equal((await agent.call('read_file', { path: 'greet.py' })).isError, true);
   await window.screenshot('unusual-paused');

@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { part, program, vsix } from '../rig/places.js';
+import { part, program, tree, vsix } from '../rig/places.js';
 import { eventually, patience } from '../rig/expect.js';
 
 /** What differs from a fresh VS Code: quiet surroundings, and the desktop's way of saving (a browser saves by itself). */
@@ -28,6 +28,7 @@ export class CodeServer {
   #child;
   #sandbox;
   #address = '';
+  #windows = 0;
   output = '';
 
   /** @param {import('node:child_process').ChildProcess} child @param {import('../rig/sandbox.js').Sandbox} sandbox */
@@ -43,6 +44,7 @@ export class CodeServer {
     const env = { ...sandbox.env, PATH: `${part('node24')}/node_modules/.bin:${sandbox.env.PATH}` };
     const folders = ['--user-data-dir', place('vscode'), '--extensions-dir', place('extensions')];
     const server = program('code-server', 'code-server');
+    fs.cpSync(path.join(tree, 'e2e/vscode/companion'), path.join(place('extensions'), 'pillion-rides.companion-1.0.0'), { recursive: true });
     execFileSync(server, [...folders, '--install-extension', vsix()], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [command, ...args] = [...within, server];
     const child = spawn(command, [
@@ -64,12 +66,18 @@ export class CodeServer {
 
   /** Gives the next window settings, and nothing that the last one left. @param {Record<string, unknown>} [settings] of the machine */
   prepare(settings = {}) {
-    for (const [folder, all] of Object.entries({ User: quiet, Machine: settings })) {
+    this.#windows++;
+    for (const [folder, all] of Object.entries({ User: { ...quiet, 'companion.socket': this.companion }, Machine: settings })) {
       const place = path.join(this.#sandbox.root, 'vscode', folder);
       fs.rmSync(place, { recursive: true, force: true });
       fs.mkdirSync(place, { recursive: true });
       fs.writeFileSync(path.join(place, 'settings.json'), JSON.stringify(all));
     }
+  }
+
+  /** Where the companion of the newest window listens. */
+  get companion() {
+    return path.join(this.#sandbox.root, `companion-${this.#windows}`);
   }
 
   /** Writes the settings of this machine, as the user would. @param {Record<string, unknown>} settings */

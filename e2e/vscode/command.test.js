@@ -178,16 +178,14 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   assert.equal(await dialog.button('Approve and Remember…').count(), 0);
   await window.screenshot('plan');
   assert.match(await dialog.pageText(), /\n {2}Plan\n[^]*in words\.txt\.[^]*Write them down\n/);
-  await dialog.button('Edit Plan…').click();
+  await window.click(dialog.button('Edit Plan…'));
   await window.dialog('Your plan');
   await window.page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
   await window.press('Control+End');
   await window.type('3. Ask me first\n');
   await eventually('it is saved', async () => !(await window.tabs()).some((label) => label.startsWith('*')));
-  await eventually('the page shows the user\'s own plan', async () => {
-    await dialog.tab.click();
-    return /3\. Ask me first[^]*You edited this/.test(await dialog.pageText());
-  });
+  await dialog.tab.click();
+  await eventually('the page shows the user\'s own plan', async () => /3\. Ask me first[^]*You edited this/.test(await dialog.pageText()));
   await window.screenshot('plan-edited');
   await dialog.press('Approve');
   const { structured } = await call;

@@ -28,21 +28,18 @@ ride('the user writes the message anew: that is committed, and the agent is told
   const agent = await it.agent();
   const call = agent.call('git_commit', { message, files: ['clock.py'] });
   const dialog = await (await window.dialog('Commit this?')).drawn();
-  await dialog.button('Edit Message…').click();
+  await window.click(dialog.button('Edit Message…'));
   const editor = await (await window.dialog('Commit message')).drawn();
   const own = window.group('Commit message').locator('.editor-instance .monaco-editor').first();
   await eventually('the message is there', async () => (await window.text(own)).startsWith('clock: pad the seconds'));
-  await eventually('it is empty', async () => {
-    await own.locator('.view-line').first().click();
-    await window.press('Control+A');
-    await window.press('Delete');
-    return (await window.text(own)) === '';
-  });
-  await eventually('an empty message is no answer', async () => {
-    await editor.button('Approve').click();
-    return (await window.notifications()).some((text) => text.includes('is no text'));
-  });
-  await own.locator('.view-line').first().click();
+  await window.focus('Commit message');
+  await window.press('Control+A');
+  await window.press('Delete');
+  await eventually('it is empty', async () => (await window.text(own)) === '');
+  await editor.takesAnswers();
+  await window.click(editor.button('Approve'));
+  await eventually('an empty message is no answer', async () => (await window.notifications()).some((text) => text.includes('is no text')));
+  await window.focus('Commit message');
   await window.type(ownMessage);
   await eventually('it is written', async () => (await window.text(own)).endsWith('drinks it.'));
   await window.screenshot('git-commit-message');
@@ -63,10 +60,10 @@ ride('the agent gives up while the user writes the message: what they wrote stay
   const giveUp = new AbortController();
   const call = agent.call('git_commit', { message, files: ['clock.py'] }, { signal: giveUp.signal });
   const dialog = await (await window.dialog('Commit this?')).drawn();
-  await dialog.button('Edit Message…').click();
+  await window.click(dialog.button('Edit Message…'));
   await (await window.dialog('Commit message')).drawn();
   const own = window.group('Commit message').locator('.editor-instance .monaco-editor').first();
-  await own.locator('.view-line').first().click();
+  await window.focus('Commit message');
   await window.press('Control+Home');
   await window.type('mine: ');
   await eventually('it is written', async () => (await window.text(own)).startsWith('mine: clock: pad the seconds'));
@@ -98,7 +95,7 @@ ride('a commit that misses what is not saved says so; saved first, it holds it',
   const lens = window.group('Commit this?').getByRole('button', { name: 'Save first' });
   await lens.waitFor();
   await window.screenshot('git-commit-unsaved');
-  await lens.click();
+  await window.click(lens);
   await eventually('the page shows what was saved', async () => /\+sugar/.test(await dialog.pageText()) && !/Unsaved changes/.test(await dialog.pageText()));
   await dialog.press('Approve');
   assert.equal((await call).isError, false);

@@ -20,7 +20,7 @@ ride('a command in high contrast, dark and light: the words for its answers, and
   const colour = () => item.evaluate((element) => getComputedStyle(element.querySelector('a') ?? element).color);
   assert.notEqual(await background(), 'rgba(0, 0, 0, 0)', 'and a background elsewhere');
   for (const [theme, drawn, plain] of [['dark', '.hc-black', 'rgb(255, 255, 255)'], ['light', '.hc-light', 'rgb(41, 41, 41)']]) {
-    await window.command('Preferences: Toggle between Light/Dark Themes');
+    await window.command('workbench.action.toggleLightDarkThemes');
     await window.page.locator(`.monaco-workbench${drawn}`).waitFor();
     await window.rest();
     await window.screenshot(`looks-${theme}-high-contrast`);

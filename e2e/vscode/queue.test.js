@@ -61,13 +61,7 @@ ride('an answer by key leaves the focus in an editor, and the oldest request com
   await (await window.dialog(/new\.txt.*proposes/)).press('Reject');
   for (const name of ['one.txt', 'two.txt']) {
     const dialog = await window.dialog(new RegExp(`${name}.*proposes`));
-    await eventually(`${name} is approved`, async () => {
-      if (!await dialog.isOpen()) return true;
-      await dialog.proposal.locator('.view-line').first().click({ timeout: 1000 });
-      await window.press('Control+k');
-      await window.press('y');
-      return !(await dialog.isOpen());
-    });
+    await dialog.approveByKey();
   }
   assert.deepEqual((await Promise.all(calls)).map(({ isError }) => isError), [false, false, true]);
   await window.hasFocus();
@@ -76,7 +70,7 @@ ride('an answer by key leaves the focus in an editor, and the oldest request com
 ride('answered by key, a request that was shown from the terminal leaves the focus where keys go on', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();
-  await window.command('Terminal: Create New Terminal');
+  await window.command('workbench.action.terminal.new');
   const terminal = window.page.locator('.terminal-wrapper.active .xterm.focus');
   await terminal.waitFor();
   const call = agent.call('edit_file', editOne);
@@ -84,12 +78,7 @@ ride('answered by key, a request that was shown from the terminal leaves the foc
   await window.page.locator('.terminal-wrapper.active .xterm-screen').click();
   await terminal.waitFor();
   await window.show('one.txt');
-  await eventually('it is approved', async () => {
-    if (!await dialog.isOpen()) return true;
-    await window.press('Control+k');
-    await window.press('y');
-    return !(await dialog.isOpen());
-  });
+  await dialog.approveByKey();
   assert.equal((await call).isError, false);
   await window.screenshot('focus-after-key');
   await terminal.waitFor();

@@ -87,7 +87,7 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Send to Agent');
   await eventually('the status bar says that it waits', async () => /waiting/.test(await window.status()));
   await window.screenshot('review');
-  await dialog.link('Message').click();
+  await window.click(dialog.link('Message'));
   const said = await window.dialog('Claude Code says');
   await eventually('its message is on a page, whole', async () => /came across\.\n[^]*a matter of taste/.test(await said.pageText()));
   await window.screenshot('review-message');
@@ -158,7 +158,7 @@ ride('a patch of two files, some of its hunks approved: the files hold exactly t
   const call = agent.call('apply_patch', { diff: patch(texts(files), texts(proposed)) });
   const dialog = await (await window.dialog(/clock\.py \(1 of 2\).*proposes/)).drawn();
   await eventually('the row of the other file says that nobody saw it', async () => (await window.boxes()).some((row) => /tea\.py.*not seen yet/.test(row)));
-  await dialog.link('All 2 Files').click();
+  await window.click(dialog.link('All 2 Files'));
   const both = await (await window.dialog(/^scripted-agent proposes .*\(2 files\)/)).drawn();
   await eventually('the links are there', async () => (await both.links()).filter((title) => title === 'Leave Out').length === 5);
   await eventually('both were seen', async () => !(await window.boxes()).some((row) => /not seen yet/.test(row)));

@@ -91,7 +91,7 @@ ride('sessions: one is paused and resumed, its mode changed, and it is ended', c
 ride('whoever wants it has the tools as an MCP server of VS Code too, which works in this window', commandFiles, async (it) => {
   const { window, sandbox } = it;
   const row = (/** @type {RegExp} */ text) => window.page.locator('.quick-input-widget .monaco-list-row', { hasText: text }).first();
-  await window.command('MCP: List Servers');
+  await window.command('workbench.mcp.listServer');
   await row(/Pillion/).click();
   await row(/Start Server/).click();
   await eventually('VS Code runs it', () => sandbox.running(/pillion mcp$/).length === 1);

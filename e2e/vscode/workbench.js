@@ -1,11 +1,13 @@
 /**
- * A window of VS Code in Chromium, with a person's hands: open a file, type, press a title button, run a command, look
- * at the editor, the view and the status bar. Everything goes through what is on the screen.
+ * A window of VS Code in Chromium, with a person's hands: type, press a title button, look at the editor, the view and the
+ * status bar. Commands and files are opened through the companion, without a key that VS Code may lose; and no key and no
+ * click is given twice unless the page says that the first one reached nothing.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { artifacts } from '../rig/places.js';
+import { artifacts, tree } from '../rig/places.js';
 import { eventually, patience } from '../rig/expect.js';
+import { Companion } from './companion.js';
 
 /** @typedef {import('playwright-core').Page} Page @typedef {import('playwright-core').Locator} Locator */
 
@@ -17,10 +19,17 @@ const themes = /** @type {const} */ ([
   { suffix: '', drawn: 'vs', colorScheme: 'light', forcedColors: 'none' },
 ]);
 
+/** What a person looks for in the palette, and what VS Code knows it by. @type {Map<string, string>} */
+const commands = new Map(JSON.parse(fs.readFileSync(path.join(tree, 'vscode-extension/package.json'), 'utf8')).contributes.commands
+  .filter((/** @type {{command: string}} */ { command }) => !/(InView|ByKey|approveAs\w+)$/.test(command))
+  .map((/** @type {{category: string, title: string, command: string}} */ { category, title, command }) => [`${category}: ${title}`, command]));
+
 export class Workbench {
-  /** @param {Page} page */
-  constructor(page) {
+  /** @param {Page} page @param {string} folder @param {Companion} companion */
+  constructor(page, folder, companion) {
     this.page = page;
+    this.folder = folder;
+    this.companion = companion;
   }
 
   /** A window that remembers nothing of another. @param {import('playwright-core').BrowserContext} browser
@@ -31,12 +40,12 @@ export class Workbench {
     await (await browser.newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: server.origin, storageTypes: 'cookies,indexeddb,local_storage,service_workers' });
     await page.goto(server.url(folder));
     await page.locator('.monaco-workbench .explorer-folders-view .monaco-list-row').first().waitFor();
-    return new Workbench(page);
+    return new Workbench(page, folder, await Companion.meet(server.companion));
   }
 
-  /** Opens a file of the project by name and puts the cursor into it. @param {string} name */
+  /** Opens a file of the project and puts the cursor into it. @param {string} name */
   async openFile(name) {
-    await this.#pick('Control+p', name, name);
+    await this.companion.open(path.join(this.folder, name));
     await this.tab(path.basename(name)).waitFor();
     await this.page.locator('.editor-group-container.active .editor-instance .monaco-editor.focused').first().waitFor();
   }
@@ -46,23 +55,25 @@ export class Workbench {
     await eventually('something has the focus', async () => await this.tab(/./).count() === 0 && this.page.evaluate(() => globalThis.document.activeElement !== globalThis.document.body));
   }
 
-  /** Runs a command from the palette by its title. @param {string} title */
+  /** Runs a command of ours by what the palette calls it, or one of VS Code's by its id. How it ends is not waited for: it may ask something. @param {string} title */
   async command(title) {
-    await this.#pick('F1', `>${title}`, title);
+    const command = title.includes(':') ? commands.get(title) : title;
+    if (command === undefined) throw new Error(`no command is called ${title}`);
+    await this.companion.begin(command);
   }
 
-  /** A list that something else closes by taking the focus, as a request that has just been answered does, is opened again. @param {string} key opens the list @param {string} text @param {string} row what the chosen row says */
-  async #pick(key, text, row) {
-    const input = this.page.locator('.quick-input-widget .quick-input-box input');
-    const chosen = this.page.locator('.quick-input-widget .monaco-list-row', { hasText: row }).first();
-    await this.page.keyboard.press(key);
-    await eventually(`${row} is on the list`, async () => {
-      await input.waitFor({ timeout: 2000 }).catch(() => this.page.keyboard.press(key));
-      await input.fill(text, { timeout: 5000 });
-      await chosen.waitFor({ timeout: 5000 });
-      return true;
+  /**
+   * Presses something with the mouse. Where VS Code draws it anew in that very moment, the button goes down on one element
+   * and up on another: then the press reached nothing, which the page knows, and is given again.
+   * @param {Locator} what @param {Parameters<Locator['click']>[0]} [options]
+   */
+  async click(what, options) {
+    await eventually(`the press reaches ${what}`, async () => {
+      const element = await what.first().elementHandle();
+      await element?.evaluate(expectHit, options?.button === 'right');
+      await element?.click(options);
+      return element?.evaluate(wasHit);
     });
-    await this.page.keyboard.press('Enter');
   }
 
   /** @param {string} text */
@@ -145,7 +156,7 @@ export class Workbench {
   /** Clicks a row of a view. @param {string | RegExp} row */
   async openRow(row, view = 'Waiting for You') {
     await this.#showView();
-    await this.#rows(view).filter({ hasText: row }).first().click();
+    await this.click(this.#rows(view).filter({ hasText: row }));
   }
 
   /** Presses a button of a row in a view, which comes up under the mouse. @param {string | RegExp} row @param {string} button */
@@ -153,19 +164,23 @@ export class Workbench {
     await this.#showView();
     const item = this.#rows(view).filter({ hasText: row }).first();
     await item.hover();
-    await item.getByRole('button', { name: button }).first().click();
+    await this.click(item.getByRole('button', { name: button }));
   }
 
   /** Opens the menu of a row in a view, and chooses from it. @param {string | RegExp} row @param {string} entry */
   async chooseInView(row, entry, view = 'Waiting for You') {
     await this.#showView();
-    await this.#rows(view).filter({ hasText: row }).first().click({ button: 'right' });
+    await this.click(this.#rows(view).filter({ hasText: row }), { button: 'right' });
+    await this.chooseFromMenu(entry);
+  }
+
+  /** Takes an entry of the menu that is open: by key, as a menu takes no press of the mouse in its first moment. @param {string} entry */
+  async chooseFromMenu(entry) {
     const chosen = this.page.locator('.monaco-menu .action-item', { hasText: entry }).first();
-    await chosen.waitFor();
-    await eventually(`${entry} is taken`, async () => { // a menu takes no press in its first moment
-      if (await chosen.isVisible()) await chosen.click({ timeout: 1000 });
-      return !(await chosen.isVisible());
-    });
+    await chosen.hover();
+    await this.page.locator('.monaco-menu .action-item.focused', { hasText: entry }).waitFor();
+    await this.press('Enter');
+    await chosen.waitFor({ state: 'hidden' });
   }
 
   /** Drags a row of a view onto another one. @param {string} row @param {string} target @param {string} view */
@@ -191,20 +206,22 @@ export class Workbench {
 
   /** Opens the list of hunks from a dialog's title. @param {Dialog} dialog */
   async chooseHunks(dialog) {
-    await dialog.button('Choose Hunks').click();
+    await this.click(dialog.button('Choose Hunks'));
     await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).waitFor();
   }
 
-  /** Presses the box of a row in a view, once more if VS Code draws the row anew in that moment and loses the press. @param {string | RegExp} row */
+  /**
+   * Presses the box of a row in a view. In the view of requests it waits until the row that a yes is given with says something
+   * else: VS Code draws rows anew then, and what is pressed meanwhile it loses.
+   * @param {string | RegExp} row
+   */
   async tick(row, view = 'Waiting for You') {
     await this.#showView();
     const box = this.#rows(view).filter({ hasText: row }).getByRole('checkbox').first();
-    const before = await box.getAttribute('aria-checked');
-    const taken = async () => (await box.getAttribute('aria-checked')) !== before;
-    await eventually(`the box of ${row} takes the press`, async () => {
-      if (!await taken()) await box.click({ timeout: 5000 });
-      return eventually('it is another', taken, 5000);
-    });
+    const look = async () => view === 'Waiting for You' ? (await this.waiting()).filter((text) => /^(Approve|Send to Agent)/.test(text)).join() : box.getAttribute('aria-checked');
+    const before = await look();
+    await this.click(box);
+    await eventually(`the box of ${row} counts`, async () => await look() !== before);
   }
 
   /** Rows of the view “Processes”, which is there as long as there are any. */
@@ -227,14 +244,15 @@ export class Workbench {
   async #unfolded(view) {
     await this.#showView();
     const header = this.page.locator(`.pane-header[aria-label="${view} Section"]`);
-    if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
+    if ((await header.getAttribute('aria-expanded')) === 'false') await this.click(header);
+    await this.page.locator(`.pane-header[aria-label="${view} Section"][aria-expanded="true"]`).waitFor();
     return this.#rows(view).allInnerTexts();
   }
 
   /** Opens the terminal of a process from the view. @param {string | RegExp} row */
   async openProcess(row) {
     await this.#showView();
-    await this.#rows('Processes').filter({ hasText: row }).first().click();
+    await this.click(this.#rows('Processes').filter({ hasText: row }));
   }
 
   /** @param {string | RegExp} row @param {string} button */
@@ -242,7 +260,7 @@ export class Workbench {
     await this.#showView();
     const item = this.#rows('Processes').filter({ hasText: row }).first();
     await item.hover();
-    await item.getByRole('button', { name: button }).first().click();
+    await this.click(item.getByRole('button', { name: button }));
   }
 
   /** What the terminal that is on the screen shows. */
@@ -252,9 +270,9 @@ export class Workbench {
   }
 
   async #showView() {
-    const container = this.page.locator('.part.activitybar .action-item', { has: this.page.locator('[aria-label^="Pillion"]') });
-    if (!(await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).isVisible())) await container.click();
-    await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).waitFor();
+    const header = this.page.locator('.pane-header', { hasText: 'Waiting for You' });
+    if (!(await header.isVisible())) await this.companion.run('workbench.view.extension.pillion');
+    await header.waitFor();
   }
 
   /** @param {string} view */
@@ -288,6 +306,7 @@ export class Workbench {
   async focus(name) {
     await this.tab(name).first().click();
     await this.editor(name).locator('.view-line').first().click();
+    await this.group(name).locator('.editor-instance .monaco-editor.focused').first().waitFor();
   }
 
   /** Waits until the cursor is in the line with this text. @param {string} text */
@@ -308,11 +327,10 @@ export class Workbench {
   /** Points at a text in an editor until what it says comes up. @param {string} name @param {string} text */
   async hover(name, text) {
     const line = this.editor(name).locator('.view-line', { hasText: text }).first();
+    let step = 0;
     await eventually(`something comes up over ${text}`, async () => {
-      await this.page.mouse.move(0, 0);
-      await line.hover({ position: { x: 60, y: 8 }, timeout: 1000 });
-      await this.page.locator('.monaco-hover:visible', { hasText: /\S/ }).first().waitFor({ timeout: 2000 });
-      return true;
+      await line.hover({ position: { x: 60 + (step++ % 2), y: 8 } }); // the mouse moves on a little: over lines drawn anew it was never seen
+      return this.page.locator('.monaco-hover:visible', { hasText: /\S/ }).first().isVisible();
     });
   }
 
@@ -347,6 +365,7 @@ export class Workbench {
 
   /** Closes the window without a word to VS Code, as a browser tab is closed. */
   async close() {
+    this.companion.close();
     await this.page.close();
   }
 }
@@ -418,39 +437,54 @@ export class Dialog {
     return (await all.allTextContents()).map((text) => text.replaceAll('\u00a0', ' ').trim());
   }
 
-  /** Presses a link as a person does who read the request first. @param {string | RegExp} title */
+  /** Presses a link as a person does who read the request first. @param {string} title */
   async follow(title) {
-    await eventually(`${title} is taken`, async () => {
-      if (await this.isOpen()) await this.link(title).first().click({ timeout: 1000 });
-      return !(await this.isOpen());
-    });
+    await this.#answers(() => this.#window.click(this.link(title)));
   }
 
   async isOpen() {
     return (await this.tab.count()) > 0;
   }
 
-  /**
-   * Presses a title button as a person does who read the question first: a press within the first half second is not
-   * taken, so it presses until the question is gone.
-   * @param {string} title
-   */
+  /** Waits until a person has had the time to read it: in its first half second the buttons that answer are grey. */
+  async takesAnswers() {
+    const buttons = this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name: /^(Reject|Cancel|Revert|Trust These Rules|Connect)( \(|$)/ });
+    await eventually('its buttons are not grey', () => buttons.first().isEnabled());
+  }
+
+  /** Gives an answer once it can be given, and waits until what it was given to is gone. @param {() => Promise<void>} how */
+  async #answers(how) {
+    await this.takesAnswers();
+    const label = this.#label;
+    const says = (/** @type {string} */ text) => typeof label === 'string' ? text.toLowerCase().includes(label.toLowerCase()) : label.test(text);
+    const tabs = async () => this.#window.companion.tabs();
+    const answered = await eventually('its tab is in front', async () => (await tabs()).find((tab) => tab.isActive && says(tab.label)));
+    await how();
+    await eventually('it is answered', async () => !(await tabs()).some(({ address }) => address === answered.address));
+  }
+
+  /** Presses a title button, or a link. @param {string} title */
   async press(title) {
-    await eventually(`${title} is taken`, async () => {
-      if (await this.isOpen()) await this.button(title).click({ timeout: 1000 });
-      return !(await this.isOpen());
+    await this.#answers(() => this.#window.click(this.button(title)));
+  }
+
+  /** Approves by its key, which works with the cursor in it. */
+  async approveByKey() {
+    await this.#answers(async () => {
+      const editor = this.#window.group(this.#label).locator('.monaco-diff-editor .monaco-editor.focused, .editor-instance > .monaco-editor.focused').first();
+      if (!(await editor.isVisible())) await this.proposal.locator('.view-line').first().click();
+      await editor.waitFor();
+      await this.#window.press('Control+k');
+      await this.#window.page.locator('.part.statusbar', { hasText: 'Waiting for second key' }).waitFor();
+      await this.#window.press('y');
     });
   }
 
   /** Takes an answer from the menu of its title. @param {string} title */
   async choose(title) {
-    const entry = this.#window.page.locator('.monaco-menu .action-item', { hasText: title }).first();
-    await eventually(`${title} is taken`, async () => {
-      if (await this.isOpen()) {
-        if (!await entry.isVisible()) await this.button('More Actions...').click({ timeout: 1000 });
-        await entry.click({ timeout: 1000 });
-      }
-      return !(await this.isOpen());
+    await this.#answers(async () => {
+      await this.#window.click(this.button('More Actions...'));
+      await this.#window.chooseFromMenu(title);
     });
   }
 
@@ -462,34 +496,28 @@ export class Dialog {
   /** Presses a title button that asks for a line of text, and gives it. @param {string} title @param {string} text */
   async write(title, text) {
     const input = this.#window.page.locator('.quick-input-widget .quick-input-box input');
-    await eventually(`${title} is taken`, async () => {
-      if (await this.isOpen()) {
-        await this.button(title).click({ timeout: 1000 });
-        await input.fill(text, { timeout: 5000 });
-        await this.#window.press('Enter');
-        await input.waitFor({ state: 'hidden', timeout: 5000 });
-      }
-      return !(await this.isOpen());
+    await this.#answers(async () => {
+      await this.#window.click(this.button(title));
+      await input.fill(text);
+      await this.#window.press('Enter');
+      await input.waitFor({ state: 'hidden' });
     });
   }
 
   /** Approves, and picks the rule that reaches so far. @param {string} rule @param {string} scope @param {() => Promise<void>} [looks] at the list */
   async remember(rule, scope, looks) {
-    const choice = this.#window.page.locator('.quick-input-widget .monaco-list-row', { hasText: rule }).filter({ hasText: scope }).first();
-    await eventually(`${rule} is remembered`, async () => {
-      if (await this.isOpen()) {
-        await this.button('Approve and Remember…').click({ timeout: 1000 });
-        await choice.waitFor({ timeout: 5000 });
-        await looks?.();
-        await choice.click({ timeout: 1000 });
-      }
-      return !(await this.isOpen());
+    const choice = this.#window.page.locator('.quick-input-widget .monaco-list-row', { hasText: rule }).filter({ hasText: scope });
+    await this.#answers(async () => {
+      await this.#window.click(this.button('Approve and Remember…'));
+      await choice.first().waitFor();
+      await looks?.();
+      await this.#window.click(choice);
     });
   }
 
   /** Closes its tab, which is no answer. */
   async closeTab() {
-    await this.tab.locator('.tab-actions [aria-label^="Close"]').click();
+    await this.#window.click(this.tab.locator('.tab-actions [aria-label^="Close"]'));
     await eventually('its tab is closed', async () => !(await this.isOpen()));
   }
 }
@@ -497,4 +525,20 @@ export class Dialog {
 /** What a button may say. @param {string} title */
 function said(title) {
   return title === 'Approve' ? 'Approve|Run|Commit|Push|Delete|Fetch|Read|Start' : title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** In the page: looks out for the event that makes VS Code act on it, be it on this element or on one that was drawn in its place. @param {Element} element @param {boolean} isRight */
+function expectHit(element, isRight) {
+  element.removeAttribute('data-hit');
+  const mark = (/** @type {EventTarget} */ one) => one instanceof Element ? [one.tagName, one.getAttribute('aria-label'), one.textContent].join('|') : '';
+  const left = element.getAttribute('aria-haspopup') === 'true' ? 'mousedown' : element.closest('.codelens-decoration') ? 'mouseup' : 'click';
+  const [type, wanted] = [isRight ? 'contextmenu' : left, mark(element)];
+  globalThis.addEventListener(type, (event) => {
+    if (event.composedPath().some((one) => one === element || mark(one) === wanted)) element.setAttribute('data-hit', '');
+  }, { capture: true, once: true });
+}
+
+/** @param {Element} element */
+function wasHit(element) {
+  return element.hasAttribute('data-hit');
 }
