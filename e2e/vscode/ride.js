@@ -109,7 +109,7 @@ export class Ride {
 
   /** Keeps what helps to understand a failure: the screen, and what the sidecar and the agents' side wrote. @param {string} name */
   async keep(name) {
-    const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
+    const title = `failed-${name.replace(/\W+/g, '-').slice(0, 80)}`;
     if (this.#window && !this.#window.page.isClosed()) await this.#window.screenshot(title);
     fs.mkdirSync(artifacts, { recursive: true });
     fs.writeFileSync(path.join(artifacts, `${title}.log`), [...this.#server?.logs(this.#begun) ?? [], ...this.#agents.map((agent) => agent.stderr), this.#server?.output].join('\n'));

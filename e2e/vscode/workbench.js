@@ -531,7 +531,8 @@ function said(title) {
 function expectHit(element, isRight) {
   element.removeAttribute('data-hit');
   const mark = (/** @type {EventTarget} */ one) => one instanceof Element ? [one.tagName, one.getAttribute('aria-label'), one.textContent].join('|') : '';
-  const [type, wanted] = [isRight ? 'contextmenu' : element.closest('.codelens-decoration') ? 'mouseup' : 'click', mark(element)];
+  const left = element.getAttribute('aria-haspopup') === 'true' ? 'mousedown' : element.closest('.codelens-decoration') ? 'mouseup' : 'click';
+  const [type, wanted] = [isRight ? 'contextmenu' : left, mark(element)];
   globalThis.addEventListener(type, (event) => {
     if (event.composedPath().some((one) => one === element || mark(one) === wanted)) element.setAttribute('data-hit', '');
   }, { capture: true, once: true });

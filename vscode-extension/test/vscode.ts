@@ -36,3 +36,13 @@ export const window = {
     return Promise.resolve(undefined);
   },
 };
+
+/** What menus and keys were told, by key. */
+export const contexts = new Map<string, unknown>();
+
+export const commands = {
+  executeCommand(_: "setContext", key: string, value: unknown): Promise<void> {
+    contexts.set(key, value);
+    return Promise.resolve();
+  },
+};
