@@ -61,6 +61,7 @@ ride('an answer by key leaves the focus in an editor, and the oldest request com
   await (await window.dialog(/new\.txt.*proposes/)).press('Reject');
   for (const name of ['one.txt', 'two.txt']) {
     const dialog = await window.dialog(new RegExp(`${name}.*proposes`));
+    await dialog.enter();
     await dialog.approveByKey();
   }
   assert.deepEqual((await Promise.all(calls)).map(({ isError }) => isError), [false, false, true]);

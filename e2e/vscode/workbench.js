@@ -468,12 +468,15 @@ export class Dialog {
     await this.#answers(() => this.#window.click(this.button(title)));
   }
 
-  /** Approves by its key, which works with the cursor in it. */
+  /** Puts the cursor into it. */
+  async enter() {
+    await this.proposal.locator('.view-line').first().click();
+  }
+
+  /** Approves by its key, once the cursor is in it. */
   async approveByKey() {
+    await this.#window.group(this.#label).locator('.monaco-diff-editor .monaco-editor.focused, .editor-instance > .monaco-editor.focused').first().waitFor();
     await this.#answers(async () => {
-      const editor = this.#window.group(this.#label).locator('.monaco-diff-editor .monaco-editor.focused, .editor-instance > .monaco-editor.focused').first();
-      if (!(await editor.isVisible())) await this.proposal.locator('.view-line').first().click();
-      await editor.waitFor();
       await this.#window.press('Control+k');
       await this.#window.page.locator('.part.statusbar', { hasText: 'Waiting for second key' }).waitFor();
       await this.#window.press('y');

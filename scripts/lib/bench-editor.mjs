@@ -38,7 +38,7 @@ export async function editorRows({ root, row }) {
       const pressed = Date.now();
       await window.press('Enter');
       took.file.push(await opened - pressed);
-      await window.command('View: Close All Editors');
+      await window.command('workbench.action.closeAllEditors');
       await eventually('nothing is open', async () => (await window.tabs()).length === 0);
     }
     await agent.close();

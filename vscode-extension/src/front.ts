@@ -164,19 +164,26 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const options = { viewColumn: this.place.column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
-      await approval.opens(commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options));
+      await this.opens(approval, commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options));
     } else {
       const uri = await this.pages.ready(approval);
-      await approval.opens(commands.executeCommand("vscode.open", uri, options));
+      await this.opens(approval, commands.executeCommand("vscode.open", uri, options));
     }
     await window.tabGroups.close(tabsWith((uri) => uri.scheme === ended), true);
     this.look();
   }
 
+  /** Until it is open it takes no answer, also where it was in sight before. */
+  private async opens(approval: Approval, opening: Thenable<unknown>): Promise<void> {
+    const opened = approval.opens(opening);
+    this.tooSoon.look();
+    await opened;
+  }
+
   /** All its files in one editor, in place of the first one's. */
   private async stack(approval: Approval): Promise<void> {
     const pairs = await Promise.all(approval.texts.map((file) => this.proposals.ready(approval, file)));
-    await approval.opens(openStack(stackTitle(approval), pairs));
+    await this.opens(approval, openStack(stackTitle(approval), pairs));
     await window.tabGroups.close(tabsWith((uri, tab) => tab.input instanceof TabInputTextDiff && approvalIdOf(uri) === approval.id), true);
     this.look();
   }
