@@ -27,6 +27,12 @@ if (unknown.length > 0) {
 }
 const wants = (...names) => wanted.length === 0 || names.some((name) => wanted.includes(name));
 
+/** Where goroutines meet. Elsewhere (parsers, schemas, programs that are started by the thousand) there is little to race, and it takes thrice as long; `RACE=all` has it for all. */
+const raced = [
+  'agents/acp', 'agents/gateway', 'agents/mcp', 'agents/relay', 'audit', 'config', 'conversation', 'internal/pipe', 'internal/wire', 'lspbridge', 'page', 'rpc', 'sidecar', 'terminal',
+  'tools/approval', 'tools/session', 'tools/session/kept', 'tools/unusual', 'workspace/change', 'workspace/document', 'workspace/journal', 'workspace/search', 'workspace/tracking', 'workspace/watch',
+].map((name) => `pillion/${name}`);
+
 const steps = new Steps();
 const needs = new Needs(steps);
 if (wants('go')) await needs.get('apt GO'); // both tracks wait for dpkg's lock otherwise
@@ -64,12 +70,6 @@ async function lintGo() {
   await steps.run('staticcheck', () => command(path.join(tools, 'staticcheck'), ['-tags', 'rides', './...']));
 }
 
-/** Where goroutines meet. Elsewhere (parsers, schemas, programs that are started by the thousand) there is little to race, and it takes thrice as long; `RACE=all` has it for all. */
-const raced = [
-  'agents/acp', 'agents/gateway', 'agents/mcp', 'agents/relay', 'audit', 'config', 'conversation', 'internal/pipe', 'internal/wire', 'lspbridge', 'page', 'rpc', 'sidecar', 'terminal',
-  'tools/approval', 'tools/session', 'tools/session/kept', 'tools/unusual', 'workspace/change', 'workspace/document', 'workspace/journal', 'workspace/search', 'workspace/tracking', 'workspace/watch',
-].map((name) => `pillion/${name}`);
-
 async function testGo() {
   await needs.get('language-servers');
   await needs.get('program');
@@ -94,6 +94,7 @@ async function lua() {
   await steps.run('neovim: luacheck', () => command('luacheck', ['--no-color', '--quiet', '.'], { cwd: plugin }));
   const neovim = await needs.get('neovim');
   if (!neovim) return;
+  await needs.get('program'); // some start it
   const run = ['--headless', '-u', 'NONE', '-i', 'NONE', '-n', '-l', path.join(plugin, 'test/run.lua')];
   await steps.run('neovim: unit tests', (tally) => nodeTest(path.join(neovim, 'bin/nvim'), run, tally));
 }
