@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"pillion/internal/wire"
 )
@@ -78,7 +79,11 @@ func firstLife(s script) script {
 	}
 }
 
-func forever() { select {} }
+func forever() {
+	for { // without cgo an empty select is a deadlock
+		time.Sleep(time.Hour)
+	}
+}
 
 var badScripts = map[string]script{
 	"good": func(*bad, context.Context, string, *wire.Request) (any, bool) { return nil, false },

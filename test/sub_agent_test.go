@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // subAgent is an agent that speaks ACP, in raw JSON, and does what its objective says, a
@@ -99,7 +100,9 @@ func (a *subAgent) do(verb, rest string) {
 			a.hear()
 		}
 	case "hang":
-		select {}
+		for { // without cgo an empty select is a deadlock
+			time.Sleep(time.Hour)
+		}
 	case "crash":
 		fmt.Fprintln(os.Stderr, "out of luck")
 		os.Exit(7)

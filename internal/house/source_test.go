@@ -275,34 +275,3 @@ func TestSkippingSaysWhy(t *testing.T) {
 		})
 	}
 }
-
-// TestSizes holds files and functions to what can be read in one go.
-func TestSizes(t *testing.T) {
-	for _, f := range goFiles(t) {
-		if f.isTest() {
-			continue
-		}
-		if n := lineCount(read(t, f.name)); n > 500 {
-			t.Errorf("%s has %d lines, over 500: it holds more than one noun", f.name, n)
-		}
-		for _, d := range f.Decls {
-			function, ok := d.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			if n := f.fset.Position(function.End()).Line - f.line(function) + 1; n > 80 {
-				t.Errorf("%s:%d: %s has %d lines, over 80", f.name, f.line(function), function.Name.Name, n)
-			}
-		}
-	}
-	for _, name := range projectFiles(t, ".ts", ".lua", ".js", ".mjs") {
-		if n := lineCount(read(t, name)); n > 500 && !strings.Contains(name, ".generated.") {
-			t.Errorf("%s has %d lines, over 500", name, n)
-		}
-	}
-	for name, limit := range map[string]int{"main.go": 60, "vscode-extension/src/extension.ts": 60} {
-		if n := lineCount(read(t, name)); n > limit {
-			t.Errorf("%s has %d lines; an entry point has at most %d", path.Base(name), n, limit)
-		}
-	}
-}

@@ -51,7 +51,9 @@ func serveAs(kind string, args []string) {
 		fmt.Fprintln(os.Stderr, "no module named so")
 		syscall.Exit(3)
 	case "silent":
-		select {}
+		for { // without cgo an empty select is a deadlock
+			time.Sleep(time.Hour)
+		}
 	case "never ends its message":
 		for {
 			fmt.Print(strings.Repeat("x", 1<<20))
@@ -169,7 +171,9 @@ func raw(kind string, args []string) {
 			}
 			answer("result", `{"tools":[`+rawTools(kind)+`]}`)
 			if kind == "stops reading" {
-				select {}
+				for { // as above
+					time.Sleep(time.Hour)
+				}
 			}
 			if kind == "changes all the time" {
 				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
