@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
-	"pillion/internal/testrig/machine"
 	"pillion/internal/testrig/gateway"
+	"pillion/internal/testrig/machine"
 )
 
 // cutter is between the sidecar and a gateway, and breaks each connection off after so many

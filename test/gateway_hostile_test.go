@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
-	"pillion/internal/testrig/machine"
 	"pillion/internal/testrig/gateway"
+	"pillion/internal/testrig/machine"
 )
 
 // TestFramesThatAreWrong: each is answered with what is wrong, and the connection goes on.
