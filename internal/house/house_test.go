@@ -1,7 +1,6 @@
 package house
 
 import (
-	"bytes"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -62,8 +61,6 @@ func read(t *testing.T, name string) []byte {
 	}
 	return data
 }
-
-func lineCount(data []byte) int { return bytes.Count(data, []byte("\n")) }
 
 // program is the module's packages with their types, without tests.
 var program = sync.OnceValues(func() ([]*packages.Package, error) {
