@@ -130,7 +130,7 @@ export class Ride {
  */
 export function ride(name, files, body, options) {
   const home = () => options?.disk ? undefined : common().server.shared;
-  inSandbox(name, { files, timeout: 180_000, sit: (sandbox) => new Ride(sandbox, options), shared: home }, async (it, t) => {
+  inSandbox(name, { files, sit: (sandbox) => new Ride(sandbox, options), shared: home }, async (it, t) => {
     await it.begin();
     await body(it, t);
   });

@@ -8,7 +8,7 @@ import { ScriptedModel } from '../rig/scripted-model.js';
 import { change, command, files, unwanted } from './story.js';
 import { open, person } from './watch.js';
 
-inSandbox('Claude Code: a part approved, an edit refused with a reason, a command approved, the turn reverted', { files, timeout: 300_000, sit: open }, async (it) => {
+inSandbox('Claude Code: a part approved, an edit refused with a reason, a command approved, the turn reverted', { files, sit: open }, async (it) => {
   const { sandbox } = it;
   const { takesPart, refuses, runs, reverts } = person(it);
   execFileSync(pillion(), ['mcp', 'install', '--yes', 'claude'], { cwd: sandbox.project, env: sandbox.env });

@@ -11,7 +11,7 @@ import { change, files, walk } from './story.js';
 /** @param {import('../rig/sandbox.js').Sandbox} sandbox */
 const sit = async (sandbox) => new Ride(sandbox, await PlainNeovim.start(sandbox, 'clock.py'), new Agent(sandbox, 'scripted-agent'));
 
-inSandbox('a plain LSP client: a change approved, an edit refused, a command approved, the turn reverted', { files, timeout: 300_000, sit }, async ({ sandbox, agent, editor }) => {
+inSandbox('a plain LSP client: a change approved, an edit refused, a command approved, the turn reverted', { files, sit }, async ({ sandbox, agent, editor }) => {
   const registry = path.join(sandbox.home, '.local/state/pillion/relay');
   await eventually('the editor has started the sidecar', () => fs.readdirSync(registry).some((name) => name.endsWith('.json')));
   await agent.connect();
