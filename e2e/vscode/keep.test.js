@@ -36,8 +36,10 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   await window.click(editor.link('Undo').nth(1));
   await eventually('the lines are back, the others stay', async () => (await text()).includes('left -= 1') && await count('Undo') === 2);
   await window.press('Control+Home');
-  await window.click(editor.link('Keep'));
-  await eventually('what is kept has no mark', async () => await count('Keep') === 1);
+  await eventually('what is kept has no mark', async () => { // VS Code draws links anew after an undo, and loses a press in that moment
+    if (await count('Keep') === 2) await window.click(editor.link('Keep'));
+    return eventually('it is taken', async () => await count('Keep') === 1, 5000);
+  });
   await window.press('Control+z');
   await eventually('the undo is an edit like any other', async () => (await text()).includes('left = left - 1'));
 

@@ -454,13 +454,20 @@ export class Dialog {
 
   /** Gives an answer once it can be given, and waits until what it was given to is gone. @param {() => Promise<void>} how */
   async #answers(how) {
-    await this.takesAnswers();
     const label = this.#label;
     const says = (/** @type {string} */ text) => typeof label === 'string' ? text.toLowerCase().includes(label.toLowerCase()) : label.test(text);
     const tabs = async () => this.#window.companion.tabs();
     const answered = await eventually('its tab is in front', async () => (await tabs()).find((tab) => tab.isActive && says(tab.label)));
-    await how();
-    await eventually('it is answered', async () => !(await tabs()).some(({ address }) => address === answered.address));
+    const isAnswered = async () => !(await tabs()).some(({ address }) => address === answered.address);
+    // A button is grey as soon as VS Code has told its page so, which may be a moment after the request came to the front.
+    const tooFast = this.#window.page.locator('.part.statusbar', { hasText: 'too fast, press again' });
+    for (;;) {
+      await tooFast.waitFor({ state: 'hidden' });
+      await this.takesAnswers();
+      await how();
+      const outcome = await eventually('it is answered, or was too early', async () => await isAnswered() ? 'answered' : await tooFast.isVisible() && 'too fast');
+      if (outcome === 'answered') return;
+    }
   }
 
   /** Presses a title button, or a link. @param {string} title */
