@@ -64,14 +64,16 @@ export class Workbench {
 
   /**
    * Presses something with the mouse. Where VS Code draws it anew in that very moment, the button goes down on one element
-   * and up on another: then the press reached nothing, which the page knows, and is given again.
-   * @param {Locator} what @param {Parameters<Locator['click']>[0]} [options]
+   * and up on another: then the press reached nothing, which the page knows, and is given again; not if what it opens is there all the same,
+   * which may cover it.
+   * @param {Locator} what @param {Parameters<Locator['click']>[0]} [options] @param {() => Promise<boolean>} [isTaken] is there what it opens?
    */
-  async click(what, options) {
+  async click(what, options, isTaken = async () => false) {
     await eventually(`the press reaches ${what}`, async () => {
+      if (await isTaken()) return true;
       const element = await what.first().elementHandle();
       await element?.evaluate(expectHit, options?.button === 'right');
-      await element?.click(options);
+      await element?.click({ timeout: patience / 10, ...options }); // what covers it is looked at between two tries
       return element?.evaluate(wasHit);
     });
   }
@@ -507,7 +509,7 @@ export class Dialog {
   async write(title, text) {
     const input = this.#window.page.locator('.quick-input-widget .quick-input-box input');
     await this.#answers(async () => {
-      await this.#window.click(this.button(title));
+      await this.#window.click(this.button(title), undefined, () => input.isVisible());
       await input.fill(text);
       await this.#window.press('Enter');
       await input.waitFor({ state: 'hidden' });
@@ -518,7 +520,7 @@ export class Dialog {
   async remember(rule, scope, looks) {
     const choice = this.#window.page.locator('.quick-input-widget .monaco-list-row', { hasText: rule }).filter({ hasText: scope });
     await this.#answers(async () => {
-      await this.#window.click(this.button('Approve and Remember…'));
+      await this.#window.click(this.button('Approve and Remember…'), undefined, () => choice.first().isVisible());
       await choice.first().waitFor();
       await looks?.();
       await this.#window.click(choice);
