@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -156,9 +157,16 @@ func TestAYesByCommandIsForWhatWasShown(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
 	testrig.Wait(t, e.Boxes, "the message box")
+	// Through another name of the same file, which nobody watches: the box that is open stays the one that is answered.
+	elsewhere := filepath.Join(t.TempDir(), "app.py")
+	if err := os.Link(filepath.Join(e.Dir, "app.py"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
 	theirs := app + "# written meanwhile\n"
-	e.Write("app.py", theirs)
-	if _, err := e.Execute("pillion.approve"); err != nil && code(err) != wire.CodeRequestFailed { // it may be known already that nobody has seen this
+	if err := os.WriteFile(elsewhere, []byte(theirs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Execute("pillion.approve"); err != nil {
 		t.Fatal(err)
 	}
 	again := testrig.Wait(t, e.Boxes, "another message box")

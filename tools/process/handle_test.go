@@ -193,6 +193,26 @@ func TestWriteGivesUp(t *testing.T) {
 	}
 }
 
+// TestWriteAfterTheEnd finds it whether the turn to write or the end is seen first.
+func TestWriteAfterTheEnd(t *testing.T) {
+	_, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	in := feed(pipe, "", true)
+	close(in.over)
+	for range 64 { // both are there: one is taken at random
+		if n, err := in.write(t.Context(), "late"); n != 0 || !errors.Is(err, errEnded) {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+	}
+	<-in.turn
+	if n, err := in.write(t.Context(), "late"); n != 0 || !errors.Is(err, errEnded) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 func TestPIDIsTheShells(t *testing.T) {
 	p := start(t, newRunner(t), "echo pid $$")
 	pid := p.PID()
