@@ -65,14 +65,11 @@ export class CodeServer {
   }
 
   /** Gives the next window settings, and nothing that the last one left. @param {Record<string, unknown>} [settings] of the machine */
-  prepare(settings = {}) {
+  prepare(settings) {
     this.#windows++;
-    for (const [folder, all] of Object.entries({ User: { ...quiet, 'companion.socket': this.companion }, Machine: settings })) {
-      const place = path.join(this.#sandbox.root, 'vscode', folder);
-      fs.rmSync(place, { recursive: true, force: true });
-      fs.mkdirSync(place, { recursive: true });
-      fs.writeFileSync(path.join(place, 'settings.json'), JSON.stringify(all));
-    }
+    for (const folder of ['User', 'Machine']) fs.rmSync(this.#place(folder), { recursive: true, force: true });
+    this.#write('User', { ...quiet, 'companion.socket': this.companion });
+    this.set(settings);
   }
 
   /** Where the companion of the newest window listens. */
@@ -80,14 +77,25 @@ export class CodeServer {
     return path.join(this.#sandbox.root, `companion-${this.#windows}`);
   }
 
-  /** Writes the settings of this machine, as the user would. @param {Record<string, unknown>} settings */
+  /** Writes the settings of this machine, as the user would; the log that a failed ride leaves has all of the wire. @param {Record<string, unknown>} [settings] */
   set(settings) {
-    fs.writeFileSync(path.join(this.#sandbox.root, 'vscode/Machine/settings.json'), JSON.stringify(settings));
+    this.#write('Machine', { 'pillion.trace.server': 'verbose', ...settings });
   }
 
-  /** Where a window on a folder is opened. @param {string} folder */
+  /** @param {string} folder @param {Record<string, unknown>} settings */
+  #write(folder, settings) {
+    fs.mkdirSync(this.#place(folder), { recursive: true });
+    fs.writeFileSync(path.join(this.#place(folder), 'settings.json'), JSON.stringify(settings));
+  }
+
+  /** @param {string} folder */
+  #place(folder) {
+    return path.join(this.#sandbox.root, 'vscode', folder);
+  }
+
+  /** Where a window on a folder is opened. Ours alone logs everything. @param {string} folder */
   url(folder) {
-    return `${this.#address}?folder=${encodeURIComponent(folder)}`;
+    return `${this.#address}?${new URLSearchParams({ folder, payload: JSON.stringify([['logLevel', 'pillion.pillion:trace']]) })}`;
   }
 
   get origin() {
@@ -96,7 +104,7 @@ export class CodeServer {
 
   /** What Pillion wrote to its logs. @param {number} since milliseconds */
   logs(since) {
-    const folder = path.join(this.#sandbox.root, 'vscode/logs');
+    const folder = this.#place('logs');
     return fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /pillion[^/]*\.log$/i.test(file))
       .map((file) => path.join(folder, file)).filter((file) => fs.statSync(file).mtimeMs >= since).map((file) => fs.readFileSync(file, 'utf8'));
   }

@@ -105,11 +105,13 @@ export async function nodeTest(program, args, tally, { print = (line) => console
 /**
  * Runs each ride of `lib/rides.mjs` from both ends of the list at once, and prints the output of each in one piece: one in VS Code keeps a
  * core and a half busy, and two of them take twice the time; those are at one end, and the others, which wait most of their time, at
- * the other. What failed runs once more when all others are done, alone: what passes then is counted, and named at the end.
+ * the other. `prepare` makes what a ride still needs. What failed runs once more when all others are done, alone: what passes then is counted,
+ * and named at the end.
  */
-export async function runRides(rides, tally) {
+export async function runRides(rides, tally, prepare = async () => {}) {
   const failed = [];
   await fromBothEnds(rides, async (ride) => {
+    await prepare(ride);
     const { own, error } = await runRide(ride);
     tally.add({ ...own, failed: 0, names: [] });
     if (error) failed.push({ ride, names: own.names.some((name) => name.endsWith('.test.js')) ? [] : own.names }); // it ended before its tests did
@@ -126,9 +128,10 @@ export async function runRides(rides, tally) {
 }
 
 /** Runs each ride so many times, without a second try, and prints how often each failed, and what. */
-export async function repeatRides(rides, times, tally) {
+export async function repeatRides(rides, times, tally, prepare) {
   const counts = new Map(rides.map(({ name }) => [name, { failed: 0, names: new Map() }]));
   await fromBothEnds(Array.from({ length: times }, () => rides).flat(), async (ride) => {
+    await prepare(ride);
     const { own, error } = await runRide(ride);
     const count = counts.get(ride.name);
     tally.add({ ...own, failed: 0, names: [] });
