@@ -54,7 +54,7 @@ func TestPartsOfOneFileAreOneReview(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(41, 42))
 	hunks, merged := 0, 0
-	for round := range machine.Cases(8, 80) {
+	for round := range machine.Cases(8, 40) {
 		w := newWorld(t)
 		w.start()
 		files := newTree(r)

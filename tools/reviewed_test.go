@@ -26,7 +26,7 @@ func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(31, 32))
 	hunks := 0
-	for round := range machine.Cases(8, 80) {
+	for round := range machine.Cases(8, 40) {
 		w := newWorld(t)
 		w.start()
 		files := newTree(r)

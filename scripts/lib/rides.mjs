@@ -122,11 +122,12 @@ function ride(name, more) {
   return { name, needs: [...needs[folder], ...needs[name] ?? []], ...more };
 }
 
-/** The Go tests that ask for more than `make test` gives them: more random cases, and language servers that take minutes to build. */
+/** The Go tests that ask for more than `make test` gives them, and those beside them in a file: more random cases, and language servers that take minutes to build. */
 async function long(tally) {
   const files = execFileSync('git', ['grep', '-l', '-E', 'machine\\.(Cases|Rapid)\\(|PILLION_RIDES|^//go:build .*\\brides\\b', '--', '*_test.go'], { encoding: 'utf8' }).trim().split('\n');
   const packages = [...new Set(files.map((file) => `./${path.dirname(file)}`))];
-  await goTest(['-tags', 'rides', '-p', '2', '-timeout', '30m'], packages, tally, { env: { PILLION_RIDES: '1' } });
+  const tests = files.flatMap((file) => [...fs.readFileSync(file, 'utf8').matchAll(/^func (Test\w+)\(t \*testing\.T\)/gm)].map(([, name]) => name));
+  await goTest(['-tags', 'rides', '-run', `^(${tests.join('|')})$`, '-p', '2', '-timeout', '30m'], packages, tally, { env: { PILLION_RIDES: '1' } });
 }
 
 /** Without its database govulncheck can say nothing; that is said, and is no failure. It is built only where there is one. */
