@@ -55,5 +55,5 @@ ride(`an agent is connected, started, asked, and its edit approved, in at most $
   await dialog.press('Approve'); // with the mouse
   await eventually('the file has it', () => sandbox.read('greet.py') === edited);
   assert.ok(count <= most, `${count} keys`);
-  await window.command('workbench.action.terminal.killAll'); // VS Code keeps them for the next window
+  await window.companion.run('workbench.action.terminal.killAll'); // VS Code keeps them for the next window
 });
