@@ -49,8 +49,7 @@ func TestAToolIsTakenAwayWhileItAsks(t *testing.T) {
 		done := e.Start(tool, arguments)
 		a := testrig.Wait(t, e.Approvals, "the dialog")
 		e.Write(settingsFile, onlyReads)
-		a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-		r := testrig.Wait(t, done, "the result")
+		r := answered(t, a, done, yes)
 		if message := r.Text(); r.Code() != "TOOL_NOT_FOUND" || !strings.Contains(message, "unknown tool: "+tool) || !strings.Contains(message, "agents.*.tools") || e.Read("notes.txt") != "" {
 			t.Errorf("%s: %v", tool, r.StructuredContent)
 		}
@@ -74,9 +73,7 @@ func TestToolsOfAnAgent(t *testing.T) {
 	} {
 		agent := agentOf(t, e, test.args...)
 		list, err := agent.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
@@ -86,9 +83,7 @@ func TestToolsOfAnAgent(t *testing.T) {
 		}
 		for tool, on := range map[string]bool{"read_file": test.readFileRun, test.off: false} {
 			r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: object{"path": "a.txt"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			text, _ := r.Content[0].(*mcp.TextContent)
 			if r.IsError == on || !on && (!strings.Contains(text.Text, "TOOL_NOT_FOUND: unknown tool") || !strings.Contains(text.Text, test.where)) {
 				t.Errorf("%q: %s gave %s", test.args, tool, text.Text)

@@ -31,8 +31,7 @@ func TestApprovedEditIsWritten(t *testing.T) {
 		t.Fatal("the file changed before anyone approved")
 	}
 	checkDiffRequest(t, e, a)
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	if want := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -79,9 +78,7 @@ func TestRejectionCarriesTheReason(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "reject", "feedback": "round in the caller", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := asked(t, e, done, object{"decision": "reject", "feedback": "round in the caller"})
 	if r.Code() != "USER_REJECTED" || !strings.Contains(r.Error("message"), "round in the caller") || !strings.Contains(r.Text(), "round in the caller") {
 		t.Errorf("result: %v", r)
 	}
@@ -94,9 +91,7 @@ func TestCancelPausesTheSession(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "cancel"}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" {
+	if r := asked(t, e, done, object{"decision": "cancel"}); r.Code() != "CANCELLED" {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
 	if r := e.Call("read_file", object{"path": "app.py"}); r.Code() != "CANCELLED" {
@@ -114,8 +109,7 @@ func TestTheHumanEditsTheProposal(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 3)", 1)
-	a.Answer <- object{"decision": "edit", "after": object{"app.py": mine}, "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "edit", "after": object{"app.py": mine}})
 	if e.Read("app.py") != mine {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -138,8 +132,7 @@ func TestUnsavedTextSurvives(t *testing.T) {
 	if a.File("dirty") != true || a.File("openInEditor") != true || !strings.HasPrefix(a.File("before").(string), "# mine\n") {
 		t.Errorf("the dialog does not show the unsaved text: %v", a.Params["preview"])
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, yes)
 	b := e.Buffer("app.py")
 	if b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1) || !b.Dirty {
 		t.Errorf("the buffer: %+v", b)
@@ -152,18 +145,14 @@ func TestUnsavedTextSurvives(t *testing.T) {
 func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	if err := os.Symlink("app.py", filepath.Join(e.Dir, "link.py")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("app.py", filepath.Join(e.Dir, "link.py")))
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
 	if r := e.Call("read_file", object{"path": "link.py"}); r.StructuredContent["content"] != "# mine\n"+app {
 		t.Errorf("through the link: %v", r.StructuredContent)
 	}
 	done := e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	asked(t, e, done, yes)
 	if b := e.Buffer("app.py"); b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "0", 1) || e.Read("app.py") != app {
 		t.Errorf("buffer %q, disk %q", b.Text, e.Read("app.py"))
 	}
@@ -180,9 +169,7 @@ func TestACleanOpenFileIsSaved(t *testing.T) {
 	e.Open("app.py")
 	e.Format = func(s string) string { return s + "# formatted\n" }
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := asked(t, e, done, yes)
 	if r.StructuredContent["saved"] != true || r.StructuredContent["formatted"] != true || !strings.HasSuffix(e.Read("app.py"), "# formatted\n") {
 		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
 	}
@@ -204,15 +191,12 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 		Moved              bool
 		Preview            struct{ Files []struct{ Before string } }
 	}
-	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed))
 	if !changed.Moved || changed.ApprovalID != a.Text("approvalId") || changed.Digest == a.Text("digest") || changed.Preview.Files[0].Before != "# new head\n"+app {
 		t.Errorf("approval/changed: %+v", changed)
 	}
 	// The edit only moved, so the yes to the first digest is a yes to this one.
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, a, done, yes)
 	if want := "# new head\n" + strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -234,8 +218,7 @@ func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
 	if second.File("before") != theirs || second.Text("approvalId") == first.Text("approvalId") {
 		t.Errorf("the second dialog: %v", second.Params)
 	}
-	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, second, done, yes)
 	if e.Read("app.py") != "gone\n" {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -255,8 +238,7 @@ func TestALateEditIsMergedAndShownAgain(t *testing.T) {
 	if after != "# careful\n"+mine {
 		t.Errorf("the merged proposal is %q", after)
 	}
-	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, second, done, yes)
 	if got := e.Read("app.py"); got != after {
 		t.Errorf("on disk: %q", got)
 	}
@@ -285,8 +267,7 @@ func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	e.Open("app.py")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, yes)
 	if b := e.Buffer("app.py"); r.IsError || !strings.Contains(b.Text, "round(") || b.Dirty || e.Read("app.py") != b.Text {
 		t.Errorf("result %v, buffer %+v", r.StructuredContent, b)
 	}
@@ -309,17 +290,13 @@ func TestApprovedForTheSession(t *testing.T) {
 		}
 	}
 	other := e.Start("run_command", object{"command": "echo once more"})
-	a := testrig.Wait(t, e.Approvals, "the dialog for another command")
-	a.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, other, "the result")
+	asked(t, e, other, no)
 	var r testrig.Result
 	stranger := make(chan error, 1)
 	go func() {
 		stranger <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "sessionId": "another", "arguments": object{"command": "echo once"}}, &r)
 	}()
-	a = testrig.Wait(t, e.Approvals, "the dialog in another session")
-	a.Answer <- object{"decision": "reject"}
-	if err := testrig.Wait(t, stranger, "the result"); err != nil || r.Code() != "USER_REJECTED" {
+	if err := asked(t, e, stranger, no); err != nil || r.Code() != "USER_REJECTED" {
 		t.Errorf("another session: %v %v", err, r.StructuredContent)
 	}
 }
@@ -360,8 +337,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	if got := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(got, `"withdrawn"`) {
 		t.Errorf("approval/resolved: %s", got)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	testrig.Wait(t, failed, "the end of the call")
+	answered(t, a, failed, yes)
 	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
 		t.Error("a late answer changed the file")
 	}
@@ -392,9 +368,7 @@ func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
 	first := e.Start("write_file", object{"path": "one.txt", "content": "1"})
 	a := testrig.Wait(t, e.Approvals, "the first dialog")
 	second := e.Start("write_file", object{"path": "two.txt", "content": "2"})
-	b := testrig.Wait(t, e.Approvals, "the second dialog")
-	b.Answer <- object{"decision": "approve", "digest": b.Text("digest")}
-	if r := testrig.Wait(t, second, "the second result"); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
+	if r := asked(t, e, second, yes); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
 		t.Errorf("the second call: %v", r.StructuredContent)
 	}
 	a.Answer <- object{"decision": "reject"}

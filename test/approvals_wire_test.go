@@ -78,8 +78,7 @@ func TestRequiresApprovalAlwaysAsks(t *testing.T) {
 			"name": "write_file", "requiresApproval": true, "arguments": object{"path": "n", "content": ""},
 		}, nil)
 	}()
-	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "reject"}
-	if err := testrig.Wait(t, result, "the result"); err != nil {
+	if err := asked(t, e, result, no); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,9 +111,7 @@ func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
 	e.Open("app.py")
 	e.OnEdit = func(json.RawMessage) (any, error) { return object{"applied": true, "version": 1, "dirty": false}, nil }
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "EXECUTION_FAILED" {
+	if r := asked(t, e, done, yes); r.Code() != "EXECUTION_FAILED" {
 		t.Errorf("a lie was believed: %v", r.StructuredContent)
 	}
 }

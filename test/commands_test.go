@@ -32,8 +32,7 @@ func TestRunCommandShowsTheExactLine(t *testing.T) {
 	if preview["kind"] != "command" || preview["command"] != line || preview["cwd"] != "sub" {
 		t.Errorf("preview: %v", preview)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, yes)
 	s := r.StructuredContent
 	if s["ok"] != true || s["exit_code"] != 3.0 || s["stdout"] != "a\n" || s["stderr"] != "b\n" || s["truncated"] != false {
 		t.Errorf("result: %v", s)
@@ -44,9 +43,7 @@ func TestTheHumanEditsACommand(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	done := e.Start("run_command", object{"command": "echo theirs"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "edit", "modifiedArguments": object{"command": "echo mine"}, "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["stdout"] != "mine\n" || r.StructuredContent["command"] != "echo mine" {
+	if r := asked(t, e, done, object{"decision": "edit", "modifiedArguments": object{"command": "echo mine"}}); r.StructuredContent["stdout"] != "mine\n" || r.StructuredContent["command"] != "echo mine" {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
 }
@@ -139,13 +136,9 @@ func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
 func copyForEveryone(t *testing.T, program string) string {
 	t.Helper()
 	data, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file := filepath.Join(testrig.OpenToAll(t), "pillion")
-	if err := os.WriteFile(file, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, data, 0o755))
 	return file
 }
 
@@ -228,9 +221,7 @@ func TestACancelledCommandIsGone(t *testing.T) {
 	}()
 	eventually(t, "the command", func() bool { return strings.HasSuffix(e.Read("pid"), "\n") })
 	pid, err := strconv.Atoi(strings.TrimSpace(e.Read("pid")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cancel()
 	testrig.Wait(t, failed, "the end of the call")
 	eventually(t, "the end of the command", func() bool { return !alive(pid) })

@@ -22,9 +22,7 @@ import (
 func memoryOf(t *testing.T, pid int) (now, most int) {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for line := range strings.Lines(string(data)) {
 		fmt.Sscanf(line, "VmRSS: %d", &now)  //nolint:errcheck // it is another line
 		fmt.Sscanf(line, "VmHWM: %d", &most) //nolint:errcheck // likewise
@@ -65,9 +63,7 @@ func TestSixteenFloods(t *testing.T) {
 	e.Must("relay/info", object{}, &at)
 	dial := func(name string) *relay.Client {
 		c, err := relay.Dial(t.Context(), relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: name}, Cwd: e.Dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { c.Close() })
 		return c
 	}

@@ -45,10 +45,7 @@ func mcpServer() {
 // serverOf is the settings of that server.
 func serverOf(t *testing.T) object {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := self(t)
 	return object{"command": self, "args": []string{"mcp-server"}, "env": object{"GIVEN": "${LANG:-}given"}}
 }
 
@@ -84,9 +81,7 @@ func TestToolsOfAServer(t *testing.T) {
 		t.Fatalf("listed: %v, %v", got, list.Notes)
 	}
 	dir, err := filepath.EvalSymlinks(e.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := e.Call("test__where", object{})
 	if text := strings.TrimSpace(r.Text()); r.StructuredContent["source"] != "test" || !strings.HasPrefix(text, dir+" ") || !strings.HasSuffix(text, "given") {
 		t.Errorf("it runs in %q: %v", text, r.StructuredContent)
@@ -127,8 +122,7 @@ func TestAServerOfAProject(t *testing.T) {
 	if facts := fmt.Sprint(a.Params["preview"]); !strings.Contains(facts, settingsFile) || !strings.Contains(facts, "mcp-server") {
 		t.Errorf("the dialog says %s", facts)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "" {
+	if r := answered(t, a, done, yes); r.Code() != "" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 	e.Write(settingsFile, text+" ")
@@ -148,9 +142,7 @@ func TestServersEndWithTheSidecar(t *testing.T) {
 		var pids []int
 		for _, text := range strings.Fields(e.Call("test__pids", object{}).Text()) {
 			pid, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			pids = append(pids, pid)
 		}
 		if len(pids) != 2 || allGone(pids)() {
@@ -169,9 +161,7 @@ func TestAgentsHearOfOtherTools(t *testing.T) {
 	agent := agentWith(t, e, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} }})
 	has := func(name string) bool {
 		list, err := agent.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return slices.ContainsFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == name })
 	}
 	if !has("test__grow") || has("test__grown") {
@@ -192,19 +182,12 @@ func TestAgentsHearOfOtherTools(t *testing.T) {
 func TestFoundToolsInATerminal(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, withMCPServer(t))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := self(t)
 	config := filepath.Join(e.Home, ".config/pillion")
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(config, 0o700))
 	list := `echo '[{"name": "greet", "description": "Greets."}, {"name": "glob"}]'; echo asked >>asked.txt`
 	text := fmt.Sprintf(`{"mcpServers": {"test": {"command": %q, "args": ["mcp-server"]}}, "tools": {"toolDiscoveryCommand": %q, "toolCallCommand": "echo hello from"}}`, self, list)
-	if err := os.WriteFile(filepath.Join(config, "settings.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(config, "settings.json"), []byte(text), 0o600))
 	pillion := func(args ...string) string {
 		command := exec.Command(self, args...)
 		command.Dir = e.Dir

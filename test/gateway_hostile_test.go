@@ -294,9 +294,7 @@ func TestTwoGatewaysAndAnAgentOnOneFile(t *testing.T) {
 	two.Next()
 	two.Next()
 	a.Answer <- object{"decision": "approve"}
-	a = testrig.Wait(t, e.Approvals, "the agent's dialog about the text as it is now")
-	a.Answer <- object{"decision": "approve"}
-	if r := testrig.Wait(t, done, "the agent's result"); r == nil || r.IsError || e.Read("a.txt") != "one\n2\n3\n" {
+	if r := asked(t, e, done, yes); r == nil || r.IsError || e.Read("a.txt") != "one\n2\n3\n" {
 		t.Errorf("%+v; the file is %q", r, e.Read("a.txt"))
 	}
 	one.Call("again", "glob", object{"pattern": "*"})

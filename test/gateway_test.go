@@ -250,9 +250,7 @@ func TestACommandStreams(t *testing.T) {
 	if code, is := f.Object("result")["exit_code"]; !is || code != nil || f.Object("result").Text("stdout") != "one\n" {
 		t.Errorf("the first part is %v", f)
 	}
-	if err := os.Remove(filepath.Join(e.Dir, "go")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(e.Dir, "go")))
 	for f = c.Next(); f.Object("result")["exit_code"] == nil; f = c.Next() {
 		if f.Object("result").Text("stdout") != "two\n" {
 			t.Errorf("a part is %v", f)

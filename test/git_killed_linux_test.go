@@ -34,9 +34,7 @@ func TestARepositoryIsWholeAfterAKill(t *testing.T) {
 	git("add", ".")
 	git("commit", "-qm", "one")
 	hook := e.Write(".git/hooks/pre-commit", "#!/bin/sh\ntouch .git/commondir ready\nsleep 1000\n")
-	if err := os.Chmod(hook, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(hook, 0o755))
 	e.Write("a.txt", "two\n")
 	failed := make(chan error, 1)
 	go func() {
@@ -46,17 +44,13 @@ func TestARepositoryIsWholeAfterAKill(t *testing.T) {
 	eventually(t, "the hook", func() bool { return exists(e, "ready") })
 	copies := func() []string {
 		found, err := filepath.Glob(filepath.Join(e.Dir, ".git", "pillion-*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found
 	}
 	if len(copies()) != 1 {
 		t.Fatalf("copies: %q", copies())
 	}
-	if err := e.Command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Command.Process.Kill())
 	testrig.Wait(t, failed, "the end of the call")
 	eventually(t, "the end of the copy", func() bool { return len(copies()) == 0 })
 	if exists(e, ".git/commondir") {

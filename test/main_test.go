@@ -2,6 +2,7 @@ package test
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"runtime"
 	"strconv"
@@ -44,11 +45,47 @@ func moreAtOnce() {
 // spawn starts `pillion serve` under a fake editor.
 func spawn(t testing.TB, o testrig.Options) *testrig.Editor {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return testrig.Spawn(t, []string{exe, "serve"}, o)
+	return testrig.Spawn(t, []string{self(t), "serve"}, o)
 }
 
 type object = map[string]any
+
+// self is this binary, which is pillion where PILLION_TEST_MAIN is set.
+func self(t testing.TB) string {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	return exe
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the user does with a request.
+var yes, no = object{"decision": "approve"}, object{"decision": "reject"}
+
+// asked waits for the request of a call, has it answered so, and gives what comes of the call.
+func asked[V any](t *testing.T, e *testrig.Editor, done <-chan V, answer object) V {
+	t.Helper()
+	return answered(t, testrig.Wait(t, e.Approvals, "the dialog"), done, answer)
+}
+
+// answered has a request answered so, for what it shows, and gives what comes of the call.
+func answered[V any](t *testing.T, a *testrig.Approval, done <-chan V, answer object) V {
+	t.Helper()
+	of := object{"digest": a.Text("digest")}
+	maps.Copy(of, answer)
+	a.Answer <- of
+	return testrig.Wait(t, done, "the result")
+}
+
+// startAs starts a call in a session.
+func startAs(e *testrig.Editor, id, tool string, arguments object) <-chan testrig.Result {
+	done := make(chan testrig.Result, 1)
+	go func() { done <- callAs(e, id, tool, arguments) }()
+	return done
+}

@@ -16,9 +16,7 @@ func TestMemory(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	file := filepath.Join(e.Home, ".config", "pillion", "PILLION.md")
 	name, err := filepath.Rel(e.Dir, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	remember := func(id, fact string) testrig.Result {
 		done := make(chan testrig.Result, 1)
 		go func() {

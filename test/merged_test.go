@@ -33,8 +33,7 @@ func TestAMergedResultIsShownAsSuch(t *testing.T) {
 	if a.File("merged") != true || a.File("after") != want || a.File("before") != typed {
 		t.Errorf("the dialog: merged %v, %q", a.File("merged"), a.File("after"))
 	}
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	if r.StructuredContent["merged"] != true || e.Buffer("app.py").Text != want || e.Read("app.py") != app {
 		t.Errorf("merged %v, in the buffer %q", r.StructuredContent["merged"], e.Buffer("app.py").Text)
 	}

@@ -32,12 +32,8 @@ func TestModesInSettings(t *testing.T) {
 			}
 			home := t.TempDir()
 			own := filepath.Join(home, ".config", "pillion", "settings.json")
-			if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(own, []byte(`{"mode": "`+set+`"}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Dir(own), 0o700))
+			must(t, os.WriteFile(own, []byte(`{"mode": "`+set+`"}`), 0o600))
 			e = spawn(t, testrig.Options{Home: home})
 			if got := modeOf(e, "one"); got != want {
 				t.Errorf("by the user's own file: %s", got)
@@ -92,11 +88,4 @@ func TestFullAccessIsOfOneSession(t *testing.T) {
 func execute(e *testrig.Editor, command string, args ...any) error {
 	_, err := e.Execute(command, args...)
 	return err
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

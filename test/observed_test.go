@@ -70,9 +70,7 @@ func TestASidecarKilledAmidACommand(t *testing.T) {
 		ended <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": waits}}, nil)
 	}()
 	eventually(t, "the command", func() bool { return exists(e, "ready") })
-	if err := e.Command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Command.Process.Kill())
 	testrig.Wait(t, ended, "the end of the call")
 	e.Stop()
 	next := again(t, e, o)

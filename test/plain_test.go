@@ -271,9 +271,7 @@ func TestWhatApplyEditIsAsked(t *testing.T) {
 		}
 	}
 	raw := testrig.Wait(t, asked, "workspace/applyEdit")
-	if err := json.Unmarshal(raw, &p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(raw, &p))
 	c := p.Edit.DocumentChanges
 	if len(c) != 1 || c[0].Kind != "" || c[0].TextDocument.Version != 2 || len(c[0].Edits) != 1 || p.Edit.Changes != nil {
 		t.Errorf("workspace/applyEdit: %s", raw)

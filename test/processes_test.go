@@ -206,9 +206,7 @@ func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 		"setsid sh -c '(setsid sh -c \"echo up; exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap), "up")
 	living = func() int {
 		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n := 0
 		for _, line := range lines {
 			if words, _ := os.ReadFile(line); string(words) == "sleep\x00"+nap+"\x00" {
@@ -247,9 +245,7 @@ func TestNoProcessSurvives(t *testing.T) {
 func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, parent *os.Process)) {
 	// The editor is a process of its own here, which dies without closing anything.
 	parent := exec.Command("sleep", "1000")
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, parent.Start())
 	waited := make(chan struct{})
 	go func() { parent.Wait(); close(waited) }() //nolint:errcheck // it is killed
 	t.Cleanup(func() { parent.Process.Kill(); <-waited })
@@ -288,9 +284,7 @@ func checkMemoryBelow(t *testing.T, pid, most int) {
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
 		t.Fatalf("no peak in %s", status)

@@ -33,8 +33,7 @@ func TestWhatRunsNext(t *testing.T) {
 		if asked == nil {
 			t.Fatalf("%s: nobody was asked", what)
 		}
-		asked.Answer <- object{"decision": decision, "digest": asked.Text("digest")}
-		if r := testrig.Wait(t, done, "the result"); r.Code() != code {
+		if r := answered(t, asked, done, object{"decision": decision}); r.Code() != code {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}

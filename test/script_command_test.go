@@ -26,9 +26,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 				Digest string
 				Moved  bool
 			}
-			if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed))
 			if changed.Moved || changed.Digest == "" || changed.Digest == a.Text("digest") {
 				t.Errorf("approval/changed: %+v", changed)
 			}
@@ -37,8 +35,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 			if again.Text("digest") == a.Text("digest") { // that of changed may be of the file half written
 				t.Error("it asks about what the script was before")
 			}
-			again.Answer <- object{"decision": "reject", "digest": again.Text("digest")}
-			if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
+			if r := answered(t, again, done, no); r.Code() != "USER_REJECTED" {
 				t.Errorf("result: %v", r.StructuredContent)
 			}
 			if _, err := os.Stat(filepath.Join(filepath.Dir(script), "planted")); err == nil {
@@ -72,8 +69,7 @@ func TestAPatternForTheSession(t *testing.T) {
 	if asked == nil {
 		t.Fatal("nobody was asked")
 	}
-	asked.Answer <- object{"decision": "approve", "decisionId": "pattern", "digest": asked.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, asked, done, object{"decision": "approve", "decisionId": "pattern"})
 	if asked, done := call("one", "git status && git status -b | git status"); asked != nil {
 		t.Errorf("asked again: %v", asked.Params)
 	} else {

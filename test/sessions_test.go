@@ -235,9 +235,7 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("still granted: %v", s.Grants)
 	}
 	third := write("3")
-	a = testrig.Wait(t, e.Approvals, "the dialog after the rule was taken back")
-	a.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, third, "the rejection")
+	asked(t, e, third, no)
 	if s = openAs(e, "p", "planner"); s.Rejected != 1 {
 		t.Errorf("%d rejected", s.Rejected)
 	}

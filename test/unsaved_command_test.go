@@ -33,8 +33,7 @@ func TestSaveAndRun(t *testing.T) {
 	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	s := testrig.Wait(t, done, "the result").StructuredContent
+	s := answered(t, a, done, yes).StructuredContent
 	if s["stdout"] != "# mine\n"+app || s["unsaved"] != nil {
 		t.Errorf("result: %v", s)
 	}
@@ -50,14 +49,11 @@ func TestSavingIsFollowed(t *testing.T) {
 		Preview object
 		Moved   bool
 	}
-	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed))
 	if len(unsavedOf(changed.Preview)) != 0 || !changed.Moved {
 		t.Errorf("approval/changed: %+v", changed)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if s := testrig.Wait(t, done, "the result").StructuredContent; s["stdout"] != "# mine\n"+app {
+	if s := answered(t, a, done, yes).StructuredContent; s["stdout"] != "# mine\n"+app {
 		t.Errorf("result: %v", s)
 	}
 }

@@ -16,10 +16,7 @@ import (
 // extension lays out a folder as VS Code has one for each version of an extension.
 func extension(t *testing.T, version string) (dir, program string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := self(t)
 	dir = filepath.Join(t.TempDir(), "pillion.pillion-"+version)
 	program = filepath.Join(dir, "bin", filepath.Base(self))
 	must(t, os.MkdirAll(filepath.Dir(program), 0o755))
