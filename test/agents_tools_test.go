@@ -11,31 +11,38 @@ import (
 
 const onlyReads = `{"agents": {"*": {"tools": ["read_file"]}}}`
 
+// toolNames are those of a list that an editor gets.
+func toolNames(e *testrig.Editor, params object) string {
+	var list struct {
+		Tools []struct {
+			Name     string
+			Function struct{ Name string }
+		}
+	}
+	e.Must("tools/list", params, &list)
+	var names []string
+	for _, one := range list.Tools {
+		names = append(names, one.Name+one.Function.Name)
+	}
+	return strings.Join(names, " ")
+}
+
 // TestToolsThatAProjectTakesAway: it needs no trust for that, and gives nothing.
 func TestToolsThatAProjectTakesAway(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"agents": object{"*": object{"tools": []string{"read_file", "write_file", "no_such"}}}}})
-	listed := func() string {
-		var list struct{ Tools []struct{ Name string } }
-		e.Must("tools/list", object{}, &list)
-		var names []string
-		for _, one := range list.Tools {
-			names = append(names, one.Name)
-		}
-		return strings.Join(names, " ")
-	}
-	if got := listed(); got != "read_file write_file" {
+	if got := toolNames(e, object{}); got != "read_file write_file" {
 		t.Errorf("by the user's settings: %s", got)
 	}
 	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "TOOL_NOT_FOUND" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 	e.Write(settingsFile, `{"agents": {"*": {"tools": ["all"]}}}`)
-	if got := listed(); got != "read_file write_file" {
+	if got := toolNames(e, object{}); got != "read_file write_file" {
 		t.Errorf("a project turned on %s", got)
 	}
 	e.Write(settingsFile, onlyReads)
-	if got := listed(); got != "read_file" {
+	if got := toolNames(e, object{}); got != "read_file" {
 		t.Errorf("a project took nothing away: %s", got)
 	}
 	wantDecision(t, e, "write_file", write, "refuse")

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -273,34 +274,6 @@ func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
 	}
 }
 
-func TestApprovedForTheSession(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	for i, want := range []string{"asked", "run", "run"} {
-		done := e.Start("run_command", object{"command": "echo once"})
-		if want == "asked" {
-			a := testrig.Wait(t, e.Approvals, "the dialog")
-			if rule := sessionChoice(a)["rule"]; rule != "run_command(echo once)" {
-				t.Errorf("the rule on offer is %v", rule)
-			}
-			a.Answer <- object{"decision": "approve", "decisionId": sessionChoice(a)["id"], "digest": a.Text("digest")}
-		}
-		if r := testrig.Wait(t, done, "the result"); r.StructuredContent["stdout"] != "once\n" {
-			t.Errorf("call %d: %v", i, r.StructuredContent)
-		}
-	}
-	other := e.Start("run_command", object{"command": "echo once more"})
-	asked(t, e, other, no)
-	var r testrig.Result
-	stranger := make(chan error, 1)
-	go func() {
-		stranger <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "sessionId": "another", "arguments": object{"command": "echo once"}}, &r)
-	}()
-	if err := asked(t, e, stranger, no); err != nil || r.Code() != "USER_REJECTED" {
-		t.Errorf("another session: %v %v", err, r.StructuredContent)
-	}
-}
-
 func sessionChoice(a *testrig.Approval) object {
 	decisions, _ := a.Params["decisions"].([]any)
 	for _, d := range decisions {
@@ -311,26 +284,11 @@ func sessionChoice(a *testrig.Approval) object {
 	return nil
 }
 
-func TestPlanModeRefuses(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	e.Must("session/setMode", object{"mode": "plan"}, nil)
-	for tool, args := range map[string]object{"edit_file": edit, "run_command": {"command": "true"}, "write_file": {"path": "x", "content": ""}} {
-		if r := e.Call(tool, args); r.Code() != "POLICY_DENIED" {
-			t.Errorf("%s in plan mode: %v", tool, r.StructuredContent)
-		}
-	}
-	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
-		t.Errorf("read_file in plan mode: %v", r.StructuredContent)
-	}
-}
-
 func TestCancelWhileWaiting(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	ctx, cancel := withCancel(t)
-	failed := make(chan error, 1)
-	go func() { failed <- e.Conn.Call(ctx, "tools/call", object{"name": "edit_file", "arguments": edit}, nil) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := begin(ctx, e, "edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	cancel()
 	testrig.Wait(t, a.Ctx.Done(), "the end of the dialog")
@@ -348,7 +306,7 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	const waiting = 100 // more than there are workers
 	for i := range waiting {
-		go e.Conn.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": fmt.Sprint("new", i), "content": "x"}}, nil) //nolint:errcheck // it never returns
+		begin(t.Context(), e, "write_file", object{"path": fmt.Sprint("new", i), "content": "x"}) // it never returns
 	}
 	ids := map[string]bool{}
 	for range waiting {
@@ -359,21 +317,6 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 	}
 	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
 		t.Errorf("read_file: %v", r.StructuredContent)
-	}
-}
-
-func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	first := e.Start("write_file", object{"path": "one.txt", "content": "1"})
-	a := testrig.Wait(t, e.Approvals, "the first dialog")
-	second := e.Start("write_file", object{"path": "two.txt", "content": "2"})
-	if r := asked(t, e, second, yes); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
-		t.Errorf("the second call: %v", r.StructuredContent)
-	}
-	a.Answer <- object{"decision": "reject"}
-	if r := testrig.Wait(t, first, "the first result"); r.Code() != "USER_REJECTED" || e.Read("one.txt") != "" {
-		t.Errorf("the first call: %v", r.StructuredContent)
 	}
 }
 
@@ -389,6 +332,10 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 		"a text":              "approve",
 		"no text of a file":   object{"decision": "edit", "after": object{"app.py": nil}},
 		"numbers for hunks":   object{"decision": "approve", "selected": []int{1}},
+		"a foreign hunk":      object{"decision": "approve", "selected": []string{"1", "6"}},
+		"a zero before it":    object{"decision": "approve", "selected": []string{"01"}},
+		"a file for a hunk":   object{"decision": "approve", "selected": []string{"app.py"}},
+		"an empty hunk":       object{"decision": "approve", "selected": []string{""}},
 		"a foreign choice":    object{"decision": "approve", "decisionId": "full"},
 		"a capital letter":    object{"Decision": "approve"},
 		"two decisions":       json.RawMessage(`{"decision": "reject", "Decision": "approve"}`),

@@ -26,11 +26,6 @@ func TestPromptUser(t *testing.T) {
 	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "right" {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
-	done = e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left"}})
-	testrig.Wait(t, e.Prompts, "the question").Answer <- "none of those"
-	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "cancel" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
 }
 
 func TestToolsApprovalDoesNothing(t *testing.T) {
@@ -119,7 +114,7 @@ func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
 func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	go e.Conn.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": edit}, nil) //nolint:errcheck // the window closes
+	begin(t.Context(), e, "edit_file", edit) // the window closes
 	testrig.Wait(t, e.Approvals, "the dialog")
 	e.Stop()
 	if e.Read("app.py") != app {
@@ -131,27 +126,6 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 	var closed *wire.Error
 	if err := e.Conn.Call(t.Context(), "tools/list", object{}, nil); errors.As(err, &closed) {
 		t.Errorf("the connection lives on: %v", err)
-	}
-}
-
-func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	for _, name := range []string{"git.diff", "git_diff"} {
-		if r := e.Call(name, object{}); r.Code() != "GIT_NOT_INITIALIZED" {
-			t.Errorf("%s: %v", name, r.StructuredContent)
-		}
-	}
-}
-
-func TestNullIsAnAbsentOptionalArgument(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	if r := e.Call("read_file", object{"path": "app.py", "encoding": nil, "start_line": nil}); r.StructuredContent["content"] != app {
-		t.Errorf("read_file: %v", r.StructuredContent)
-	}
-	if r := e.Call("read_file", object{"path": nil}); r.Code() != "INVALID_ARGUMENTS" {
-		t.Errorf("a required argument that is null: %v", r.StructuredContent)
 	}
 }
 

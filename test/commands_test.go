@@ -17,10 +17,6 @@ import (
 	"pillion/internal/wire"
 )
 
-func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
-	return context.WithCancel(t.Context())
-}
-
 func TestRunCommandShowsTheExactLine(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
@@ -146,9 +142,9 @@ func copyForEveryone(t *testing.T, program string) string {
 // their ids.
 func survivor(t *testing.T, e *testrig.Editor) []int {
 	t.Helper()
-	go e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": //nolint:errcheck // it is cut off
+	begin(t.Context(), e, "run_command", object{"command": // it is cut off
 	"echo $$ >pids; sleep 1001 & echo $! >>pids; setsid sh -c 'echo $$ >>pids; trap \"\" TERM; sleep 1002; sleep 1003' & " +
-		"(setsid sh -c 'echo $$ >>pids; echo ready >>pids; exec sleep 1004' &) ; sleep 1005"}}, nil)
+		"(setsid sh -c 'echo $$ >>pids; echo ready >>pids; exec sleep 1004' &) ; sleep 1005"})
 	var pids []int
 	eventually(t, "the command's processes", func() bool {
 		text := e.Read("pids")
@@ -192,13 +188,16 @@ func allGone(pids []int) func() bool {
 	}
 }
 
+// endings are the ways in which a sidecar comes to its end.
+var endings = map[string]func(e *testrig.Editor){
+	"stdin closes":          func(e *testrig.Editor) { e.Stop() },
+	"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
+	"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
+}
+
 func TestNothingSurvivesTheEditor(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(e *testrig.Editor){
-		"stdin closes":          func(e *testrig.Editor) { e.Stop() },
-		"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
-		"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
-	} {
+	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {
 			e := spawn(t, unheld())
 			pids := survivor(t, e)
@@ -214,11 +213,8 @@ func TestNothingSurvivesTheEditor(t *testing.T) {
 func TestACancelledCommandIsGone(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, unheld())
-	ctx, cancel := withCancel(t)
-	failed := make(chan error, 1)
-	go func() {
-		failed <- e.Conn.Call(ctx, "tools/call", object{"name": "run_command", "arguments": object{"command": "echo $$ >pid; sleep 1000"}}, nil)
-	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := begin(ctx, e, "run_command", object{"command": "echo $$ >pid; sleep 1000"})
 	eventually(t, "the command", func() bool { return strings.HasSuffix(e.Read("pid"), "\n") })
 	pid, err := strconv.Atoi(strings.TrimSpace(e.Read("pid")))
 	must(t, err)

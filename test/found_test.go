@@ -45,8 +45,7 @@ func mcpServer() {
 // serverOf is the settings of that server.
 func serverOf(t *testing.T) object {
 	t.Helper()
-	self := self(t)
-	return object{"command": self, "args": []string{"mcp-server"}, "env": object{"GIVEN": "${LANG:-}given"}}
+	return object{"command": self(t), "args": []string{"mcp-server"}, "env": object{"GIVEN": "${LANG:-}given"}}
 }
 
 // withMCPServer has it in the user's own settings, and asks about nothing.
@@ -134,10 +133,7 @@ func TestAServerOfAProject(t *testing.T) {
 // TestServersEndWithTheSidecar, and so does what they started.
 func TestServersEndWithTheSidecar(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(e *testrig.Editor){
-		"stdin closes":          func(e *testrig.Editor) { e.Stop() },
-		"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
-	} {
+	for name, end := range endings {
 		e := spawn(t, withMCPServer(t))
 		var pids []int
 		for _, text := range strings.Fields(e.Call("test__pids", object{}).Text()) {
@@ -182,16 +178,12 @@ func TestAgentsHearOfOtherTools(t *testing.T) {
 func TestFoundToolsInATerminal(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, withMCPServer(t))
-	self := self(t)
-	config := filepath.Join(e.Home, ".config/pillion")
-	must(t, os.MkdirAll(config, 0o700))
 	list := `echo '[{"name": "greet", "description": "Greets."}, {"name": "glob"}]'; echo asked >>asked.txt`
-	text := fmt.Sprintf(`{"mcpServers": {"test": {"command": %q, "args": ["mcp-server"]}}, "tools": {"toolDiscoveryCommand": %q, "toolCallCommand": "echo hello from"}}`, self, list)
-	must(t, os.WriteFile(filepath.Join(config, "settings.json"), []byte(text), 0o600))
+	text := fmt.Sprintf(`{"mcpServers": {"test": {"command": %q, "args": ["mcp-server"]}}, "tools": {"toolDiscoveryCommand": %q, "toolCallCommand": "echo hello from"}}`, self(t), list)
+	put(t, filepath.Join(e.Home, ".config/pillion/settings.json"), text)
 	pillion := func(args ...string) string {
-		command := exec.Command(self, args...)
-		command.Dir = e.Dir
-		command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"), "MY_SECRET=swordfish")
+		command := commandOf(e, args...)
+		command.Env = append(command.Env, "MY_SECRET=swordfish")
 		out, err := command.Output()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)

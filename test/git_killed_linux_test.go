@@ -36,11 +36,7 @@ func TestARepositoryIsWholeAfterAKill(t *testing.T) {
 	hook := e.Write(".git/hooks/pre-commit", "#!/bin/sh\ntouch .git/commondir ready\nsleep 1000\n")
 	must(t, os.Chmod(hook, 0o755))
 	e.Write("a.txt", "two\n")
-	failed := make(chan error, 1)
-	go func() {
-		line := "git add a.txt && git -c user.name=A -c user.email=a@example.org commit -qm two"
-		failed <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": line}}, nil)
-	}()
+	failed := begin(t.Context(), e, "run_command", object{"command": "git add a.txt && git -c user.name=A -c user.email=a@example.org commit -qm two"})
 	eventually(t, "the hook", func() bool { return exists(e, "ready") })
 	copies := func() []string {
 		found, err := filepath.Glob(filepath.Join(e.Dir, ".git", "pillion-*"))

@@ -87,47 +87,31 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 	testrig.Wait(t, second, "the second result")
 }
 
-func TestAllHunksAreAPlainYesAndNoneIsANo(t *testing.T) {
+// TestWhatAChoiceOfHunksMeans: all are a plain yes, none is a no, and the user's own text goes
+// before their choice.
+func TestWhatAChoiceOfHunksMeans(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
-	a, done := startFive(t, e)
-	if r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1", "2", "3", "4", "5"}}); r.IsError || r.StructuredContent["edited_by_human"] != nil {
-		t.Errorf("all hunks: %v", r.StructuredContent)
-	}
-	testrig.Wait(t, e.Resolved, "approval/resolved")
-	for _, decision := range []string{"approve", "edit"} {
-		a, done = startFive(t, e)
-		if r := answered(t, a, done, object{"decision": decision, "selected": []string{}, "feedback": "none of it"}); r.Code() != "USER_REJECTED" || !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != far {
-			t.Errorf("%s of no hunk: %v", decision, r.StructuredContent)
-		}
-		var resolved struct{ Outcome string }
-		json.Unmarshal(testrig.Wait(t, e.Resolved, "approval/resolved"), &resolved) //nolint:errcheck // compared
-		if resolved.Outcome != "rejected" {
-			t.Errorf("approval/resolved: %+v", resolved)
-		}
-
-	}
-}
-
-func TestAHunkThatIsNotThereIsNoYes(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	for _, selected := range [][]string{{"1", "6"}, {"01"}, {"app.py"}, {""}} {
-		a, done := startFive(t, e)
-		if r := answered(t, a, done, object{"decision": "approve", "selected": selected}); !r.IsError || e.Read("app.py") != far {
-			t.Errorf("%v: %v", selected, r.StructuredContent)
-		}
-	}
-}
-
-func TestTheHumansOwnTextGoesBeforeTheirChoice(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	a, done := startFive(t, e)
+	all := replaced(far, "= 1", "= 10", "= 2", "= 20", "= 3", "= 30", "= 4", "= 40", "= 5", "= 50")
 	mine := replaced(far, "one = 1", "one = 111")
-	r := answered(t, a, done, object{"decision": "edit", "selected": []string{"2"}, "after": object{"app.py": mine}})
-	if e.Read("app.py") != mine || r.StructuredContent["edited_by_human"] != true {
-		t.Errorf("on disk %q: %v", e.Read("app.py"), r.StructuredContent)
+	for name, c := range map[string]struct {
+		answer              object
+		text, code, outcome string
+		edited              any
+	}{
+		"all":           {object{"decision": "approve", "selected": []string{"1", "2", "3", "4", "5"}}, all, "", "approved", nil},
+		"none":          {object{"decision": "approve", "selected": []string{}, "feedback": "none of it"}, far, "USER_REJECTED", "rejected", nil},
+		"none, edited":  {object{"decision": "edit", "selected": []string{}, "feedback": "none of it"}, far, "USER_REJECTED", "rejected", nil},
+		"one, and text": {object{"decision": "edit", "selected": []string{"2"}, "after": object{"app.py": mine}}, mine, "", "edited", true},
+	} {
+		a, done := startFive(t, e)
+		r := answered(t, a, done, c.answer)
+		if r.Code() != c.code || r.StructuredContent["edited_by_human"] != c.edited || c.code != "" && !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != c.text {
+			t.Errorf("%s: %v, on disk %q", name, r.StructuredContent, e.Read("app.py"))
+		}
+		if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"outcome":"`+c.outcome+`"`) {
+			t.Errorf("%s: %s", name, resolved)
+		}
 	}
 }
 

@@ -60,18 +60,11 @@ func hostile(t *testing.T, mark string) (dir string) {
 		files["node_modules/.bin/"+program] = shell(program)
 	}
 	for name, text := range files {
-		writeProgram(t, filepath.Join(dir, name), text)
+		put(t, filepath.Join(dir, name), text)
 	}
-	writeProgram(t, mark+"fsmonitor.sh", shell("fsmonitor"))
-	writeProgram(t, mark+"toolexec.sh", shell("toolexec")+"exec \"$@\"\n")
+	put(t, mark+"fsmonitor.sh", shell("fsmonitor"))
+	put(t, mark+"toolexec.sh", shell("toolexec")+"exec \"$@\"\n")
 	return dir
-}
-
-// writeProgram makes a file that may be run.
-func writeProgram(t *testing.T, name, text string) {
-	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must(t, os.WriteFile(name, []byte(text), 0o755))
 }
 
 // TestServersRunNothingOfARepository: pylsp, to whose plugins most of it is addressed, and

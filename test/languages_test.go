@@ -40,8 +40,7 @@ func TestAProjectMaySwitchAServerOff(t *testing.T) {
 		"evil":       "#!/bin/sh\n: > " + filepath.Join(dir, "ran") + "\n",
 		settingsFile: `{"languageServers": {"prefer": "own", "servers": {"pylsp": {"enabled": false, "command": ["` + dir + `/evil"]}, "pyright": {"command": ["` + dir + `/evil"]}}}}`,
 	} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		put(t, filepath.Join(dir, name), text)
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"languageServers": object{"servers": object{
 		"pyright": object{"command": []string{"no-such-pyright"}}, "basedpyright": object{"enabled": false},

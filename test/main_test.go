@@ -1,9 +1,11 @@
 package test
 
 import (
+	"context"
 	"flag"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -81,6 +83,38 @@ func answered[V any](t *testing.T, a *testrig.Approval, done <-chan V, answer ob
 	maps.Copy(of, answer)
 	a.Answer <- of
 	return testrig.Wait(t, done, "the result")
+}
+
+// begin makes a call that may be given up, and gives how it ends.
+func begin(ctx context.Context, e *testrig.Editor, tool string, arguments object) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- e.Conn.Call(ctx, "tools/call", object{"name": tool, "arguments": arguments}, nil) }()
+	return ended
+}
+
+// askedOrDone makes a call, and gives the user's request, nil where there is none, and what comes
+// of the call.
+func askedOrDone(e *testrig.Editor, call object) (*testrig.Approval, <-chan testrig.Result) {
+	done := make(chan testrig.Result, 1)
+	go func() {
+		var r testrig.Result
+		e.Must("tools/call", call, &r)
+		done <- r
+	}()
+	select {
+	case a := <-e.Approvals:
+		return a, done
+	case r := <-done:
+		done <- r
+		return nil, done
+	}
+}
+
+// put writes a file that may be run.
+func put(t testing.TB, name, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o755))
 }
 
 // startAs starts a call in a session.

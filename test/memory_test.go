@@ -18,18 +18,11 @@ func TestMemory(t *testing.T) {
 	name, err := filepath.Rel(e.Dir, file)
 	must(t, err)
 	remember := func(id, fact string) testrig.Result {
-		done := make(chan testrig.Result, 1)
-		go func() {
-			var r testrig.Result
-			e.Must("tools/call", object{"name": "save_memory", "arguments": object{"fact": fact}, "callId": id, "sessionId": "ada"}, &r)
-			done <- r
-		}()
-		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a, done := askedOrDone(e, object{"name": "save_memory", "arguments": object{"fact": fact}, "callId": id, "sessionId": "ada"})
 		if a.File("path") != "~/.config/pillion/PILLION.md" || a.File("uri") != testrig.URI(file) {
 			t.Errorf("the dialog shows %v at %v", a.File("path"), a.File("uri"))
 		}
-		a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-		return testrig.Wait(t, done, "the result")
+		return answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	}
 	if r := remember("first", "one"); r.StructuredContent["added"] != true || r.StructuredContent["path"] != file || e.Read(name) != "## Agent memories\n\n- one\n" {
 		t.Errorf("%v, and the file holds %q", r.StructuredContent, e.Read(name))

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -31,9 +30,7 @@ func TestModesInSettings(t *testing.T) {
 				t.Errorf("by didChangeConfiguration: %s", got)
 			}
 			home := t.TempDir()
-			own := filepath.Join(home, ".config", "pillion", "settings.json")
-			must(t, os.MkdirAll(filepath.Dir(own), 0o700))
-			must(t, os.WriteFile(own, []byte(`{"mode": "`+set+`"}`), 0o600))
+			put(t, filepath.Join(home, ".config", "pillion", "settings.json"), `{"mode": "`+set+`"}`)
 			e = spawn(t, testrig.Options{Home: home})
 			if got := modeOf(e, "one"); got != want {
 				t.Errorf("by the user's own file: %s", got)

@@ -65,10 +65,7 @@ func TestASidecarKilledAmidACommand(t *testing.T) {
 	o := ruled(waits)
 	e := spawn(t, o)
 	e.Write("a.txt", "yours\n")
-	ended := make(chan error, 1)
-	go func() {
-		ended <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": waits}}, nil)
-	}()
+	ended := begin(t.Context(), e, "run_command", object{"command": waits})
 	eventually(t, "the command", func() bool { return exists(e, "ready") })
 	must(t, e.Command.Process.Kill())
 	testrig.Wait(t, ended, "the end of the call")

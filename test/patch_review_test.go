@@ -138,7 +138,7 @@ func TestPatchReviewThatNobodyWaitsFor(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write("app.py", far)
-	go e.Conn.Call(t.Context(), "tools/call", object{"name": "apply_patch_review", "arguments": object{"diff": fivePatch(t)}}, nil) //nolint:errcheck // it is paused
+	begin(t.Context(), e, "apply_patch_review", object{"diff": fivePatch(t)}) // it is paused
 	r := testrig.Wait(t, e.Reviews, "the review")
 	e.Must("session/pause", object{}, nil)
 	testrig.Wait(t, r.Ctx.Done(), "the end of the review")

@@ -78,6 +78,16 @@ func TestAnswersByCommand(t *testing.T) {
 	}
 }
 
+// waitingRequests are those that wait for the user, once they are so many.
+func waitingRequests(t *testing.T, e *testrig.Editor, n int) (waiting []any) {
+	for len(waiting) < n {
+		status, err := e.Execute("pillion.status")
+		must(t, err)
+		waiting, _ = status["waiting"].([]any)
+	}
+	return waiting
+}
+
 // TestACommandNamesItsApproval: the one that is named, and never one that nobody
 // has seen.
 func TestACommandNamesItsApproval(t *testing.T) {
@@ -86,12 +96,7 @@ func TestACommandNamesItsApproval(t *testing.T) {
 	one := e.Start("write_file", object{"path": "one.txt", "content": "1"})
 	testrig.Wait(t, e.Boxes, "the first message box")
 	two := e.Start("write_file", object{"path": "two.txt", "content": "2"})
-	var waiting []any
-	for len(waiting) < 2 {
-		status, err := e.Execute("pillion.status")
-		must(t, err)
-		waiting, _ = status["waiting"].([]any)
-	}
+	waiting := waitingRequests(t, e, 2)
 	second, _ := waiting[1].(object)
 	if text, _ := second["text"].(string); !strings.Contains(text, "two.txt") {
 		t.Fatalf("the second is %v", second)
@@ -117,14 +122,8 @@ func TestWhatWasNotShownCannotBeApproved(t *testing.T) {
 	for _, name := range names {
 		calls = append(calls, e.Start("write_file", object{"path": name, "content": "x"}))
 	}
-	var waiting []any
-	for len(waiting) < len(names) {
-		status, err := e.Execute("pillion.status")
-		must(t, err)
-		waiting, _ = status["waiting"].([]any)
-	}
 	unseen := 0
-	for _, w := range slices.Backward(waiting) {
+	for _, w := range slices.Backward(waitingRequests(t, e, len(names))) {
 		w := w.(object)
 		_, err := e.Execute("pillion.approve", w["approvalId"])
 		if w["text"] == nil && code(err) == wire.CodeRequestFailed {

@@ -5,10 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime/debug"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -260,37 +256,30 @@ func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, pare
 	eventually(t, "the end of every process", func() bool { return living() == 0 })
 }
 
-// checkMemory holds a sidecar to what it may ever take. The race detector takes
-// several times as much again.
-func checkMemory(t *testing.T, pid int) {
+// memoryOf is what a process holds of memory, now and at most, in MB.
+func memoryOf(t *testing.T, pid int) (now, most int) {
 	t.Helper()
-	checkMemoryBelow(t, pid, 150)
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(t, err)
+	for line := range strings.Lines(string(data)) {
+		fmt.Sscanf(line, "VmRSS: %d", &now)  //nolint:errcheck // it is another line
+		fmt.Sscanf(line, "VmHWM: %d", &most) //nolint:errcheck // likewise
+	}
+	return now >> 10, most >> 10
 }
 
-// checkMemoryBelow is checkMemory with another bound, in megabytes.
+// checkMemoryBelow holds a sidecar to what it may ever take, in megabytes. The race detector takes
+// several times as much again.
 func checkMemoryBelow(t *testing.T, pid, most int) {
 	t.Helper()
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if raced {
 		most *= 3
 	}
-	peak := peakMemory(t, pid)
+	_, peak := memoryOf(t, pid)
 	t.Logf("the sidecar took %d MB of %d", peak, most)
 	if peak > most {
 		t.Errorf("the sidecar took %d MB, more than %d", peak, most)
 	}
-}
-
-// peakMemory is the most memory that a process ever had, in megabytes.
-func peakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	must(t, err)
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	if found == nil {
-		t.Fatalf("no peak in %s", status)
-	}
-	kb, _ := strconv.Atoi(string(found[1]))
-	return kb >> 10
 }
 
 func TestEndlessOutputTakesNoMemory(t *testing.T) {
@@ -306,7 +295,7 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 	if endless["exit_code"] != 124.0 {
 		t.Errorf("yes: exit code %v", endless["exit_code"])
 	}
-	checkMemory(t, e.Command.Process.Pid)
+	checkMemoryBelow(t, e.Command.Process.Pid, 150)
 }
 
 // An editor that does not read gets no queue: later it is told by offsets what it
@@ -328,7 +317,7 @@ func TestAnEditorThatDoesNotReadOutput(t *testing.T) {
 	testrig.Wait(t, blocked, "the first output")
 	e.Write("go", "")
 	eventually(t, "the end of the flood", func() bool { return e.Read("done") != "" })
-	checkMemory(t, e.Command.Process.Pid)
+	checkMemoryBelow(t, e.Command.Process.Pid, 150)
 	close(release)
 	testrig.Wait(t, done, "the result")
 	const total = 168888897 + 21 // of the two seqs

@@ -126,9 +126,7 @@ func TestACommandOfAnAgentCannotTrust(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
-	self := self(t)
-	done := e.Start("run_command", object{"command": "echo 2 | PILLION_TEST_MAIN=1 HOME='" + e.Home + "' '" + self + "' trust"})
-	r := asked(t, e, done, yes)
+	r := asked(t, e, e.Start("run_command", object{"command": "echo 2 | PILLION_TEST_MAIN=1 HOME='" + e.Home + "' '" + self(t) + "' trust"}), yes)
 	if text, _ := r.StructuredContent["stderr"].(string); !strings.Contains(text, "only you can trust a project's settings") || r.StructuredContent["exit_code"] != 1.0 {
 		t.Errorf("%v", r.StructuredContent)
 	}

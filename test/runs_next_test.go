@@ -14,19 +14,7 @@ func TestWhatRunsNext(t *testing.T) {
 	e := freely(t, testrig.Options{})
 	e.Write("Makefile", "all:\n")
 	write := func(id, session, path, text string) (*testrig.Approval, <-chan testrig.Result) {
-		done := make(chan testrig.Result, 1)
-		go func() {
-			var r testrig.Result
-			e.Must("tools/call", object{"name": "write_file", "arguments": object{"path": path, "content": text}, "callId": id, "sessionId": session}, &r)
-			done <- r
-		}()
-		select {
-		case asked := <-e.Approvals:
-			return asked, done
-		case r := <-done:
-			done <- r
-			return nil, done
-		}
+		return askedOrDone(e, object{"name": "write_file", "arguments": object{"path": path, "content": text}, "callId": id, "sessionId": session})
 	}
 	answered := func(what string, asked *testrig.Approval, done <-chan testrig.Result, decision, code string) {
 		t.Helper()

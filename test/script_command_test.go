@@ -50,20 +50,8 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 func TestAPatternForTheSession(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
-	call := func(session, line string) (asked *testrig.Approval, result <-chan testrig.Result) {
-		done := make(chan testrig.Result, 1)
-		go func() {
-			var r testrig.Result
-			e.Must("tools/call", object{"name": "run_command", "arguments": object{"command": line}, "sessionId": session}, &r)
-			done <- r
-		}()
-		select {
-		case asked = <-e.Approvals:
-			return asked, done
-		case r := <-done:
-			done <- r
-			return nil, done
-		}
+	call := func(session, line string) (*testrig.Approval, <-chan testrig.Result) {
+		return askedOrDone(e, object{"name": "run_command", "arguments": object{"command": line}, "sessionId": session})
 	}
 	asked, done := call("one", "git status --short")
 	if asked == nil {

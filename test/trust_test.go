@@ -206,8 +206,7 @@ func TestTwoFoldersOfWhichOneIsTrusted(t *testing.T) {
 		kettle: `{"permissions": {"allow": ["write_file(*.txt)", "run_command(make test)", "run_command(echo *)"]}, "limits": {"readBytes": 99999999}}`,
 		teapot: `{"permissions": {"allow": ["write_file", "run_command"], "deny": ["write_file(lid/**)", "run_command(true)"]}}`,
 	} {
-		must(t, os.MkdirAll(filepath.Join(dir, ".pillion"), 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, settingsFile), []byte(text), 0o600))
+		put(t, filepath.Join(dir, settingsFile), text)
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{kettle, teapot}})
 	for range 2 {

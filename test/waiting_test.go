@@ -2,9 +2,6 @@ package test
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,12 +19,8 @@ func agentOf(t *testing.T, e *testrig.Editor, args ...string) *mcp.ClientSession
 // agentWith is such an agent that can more.
 func agentWith(t *testing.T, e *testrig.Editor, o *mcp.ClientOptions, args ...string) *mcp.ClientSession {
 	t.Helper()
-	self := self(t)
-	command := exec.Command(self, append([]string{"mcp"}, args...)...)
-	command.Dir = e.Dir
-	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
 	client := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, o)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: commandOf(e, append([]string{"mcp"}, args...)...)}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	return session
