@@ -63,9 +63,7 @@ func TestFilesThatTakeEachOthersPlace(t *testing.T) {
 // emptied removes the files below a folder.
 func emptied(t testing.TB, dir string) {
 	for name := range filesIn(t, dir) {
-		if err := os.Remove(filepath.Join(dir, plain(name))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, plain(name))))
 	}
 }
 
