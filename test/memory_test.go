@@ -36,14 +36,13 @@ func TestMemory(t *testing.T) {
 	if e.Read(name) != "## Agent memories\n\n- one\n" {
 		t.Error("what was not saved is on disk")
 	}
-	var r reverted
-	e.Must("journal/revert", object{"callId": "second"}, &r)
+	r := revert(e, object{"callId": "second"})
 	r.want(t, []string{"~/.config/pillion/PILLION.md"}, []string{}, []string{})
 	if text := e.Buffer(name).Text; text != "# Mine\n## Agent memories\n\n- one\n" {
 		t.Errorf("after the revert the buffer holds %q", text)
 	}
 	e.Notify("textDocument/didClose", object{"textDocument": object{"uri": testrig.URI(file)}})
-	e.Must("journal/revert", object{"callId": "first"}, &r)
+	r = revert(e, object{"callId": "first"})
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v, %+v", err, r)
 	}

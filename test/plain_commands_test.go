@@ -245,16 +245,12 @@ func TestNewTurnResumesWhoeverIsPaused(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Must("session/open", object{"sessionId": "agent"}, nil)
-	call := object{"name": "edit_file", "arguments": edit, "sessionId": "agent"}
-	result := make(chan error, 1)
-	go func() { result <- e.Conn.Call(t.Context(), "tools/call", call, nil) }()
+	result := startAs(e, "agent", "edit_file", edit)
 	testrig.Wait(t, e.Boxes, "the message box")
 	must(t, execute(e, "pillion.cancel"))
-	must(t, testrig.Wait(t, result, "the result"))
-	read := object{"name": "read_file", "arguments": object{"path": "app.py"}, "sessionId": "agent"}
+	testrig.Wait(t, result, "the result")
 	for _, want := range []string{"CANCELLED", ""} {
-		var r testrig.Result
-		if e.Must("tools/call", read, &r); r.Code() != want {
+		if r := callAs(e, "agent", "read_file", object{"path": "app.py"}); r.Code() != want {
 			t.Errorf("read_file: %v, want %q", r.StructuredContent, want)
 		}
 		must(t, execute(e, "pillion.newTurn"))

@@ -67,10 +67,7 @@ func (o *outputs) last(id string) testrig.ProcessOutput {
 // start starts a process for a session, and gives what run_persistent answered.
 func startProcess(t *testing.T, e *testrig.Editor, session, id, command, ready string) object {
 	t.Helper()
-	var r testrig.Result
-	e.Must("tools/call", object{"name": "run_persistent", "sessionId": session, "arguments": object{
-		"command": command, "process_id": id, "ready_pattern": ready,
-	}}, &r)
+	r := callAs(e, session, "run_persistent", object{"command": command, "process_id": id, "ready_pattern": ready})
 	if r.StructuredContent["ready"] != true {
 		t.Fatalf("run_persistent: %v", r.StructuredContent)
 	}
@@ -84,10 +81,9 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	e.OnOutput(heard.hear)
 	e.Must("session/open", object{"sessionId": "s1", "agent": object{"name": "claude", "via": "chat"}}, nil)
 	e.Write("sub/keep", "")
-	var r testrig.Result
-	e.Must("tools/call", object{"name": "run_persistent", "sessionId": "s1", "arguments": object{
+	r := callAs(e, "s1", "run_persistent", object{
 		"command": "echo grüße; while read -r line; do echo got $line; done", "process_id": "echo", "cwd": "sub", "ready_pattern": "gr",
-	}}, &r)
+	})
 
 	first := heard.of("echo")
 	eventually(t, "the first message", func() bool { first = heard.of("echo"); return len(first) > 0 })
@@ -123,9 +119,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	if killed.Running || killed.ExitCode == nil || *killed.ExitCode != 128+15 {
 		t.Errorf("process/kill: %+v", killed)
 	}
-	var read testrig.Result
-	e.Must("tools/call", object{"name": "read_process", "sessionId": "s1", "arguments": object{"process_id": "echo"}}, &read)
-	if !strings.Contains(read.Text(), "the user ended it") {
+	if read := callAs(e, "s1", "read_process", object{"process_id": "echo"}); !strings.Contains(read.Text(), "the user ended it") {
 		t.Errorf("the agent reads %q", read.Text())
 	}
 	eventually(t, "the last message", func() bool { return !heard.last("echo").Running })
