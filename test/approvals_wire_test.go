@@ -128,18 +128,3 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 		t.Errorf("the connection lives on: %v", err)
 	}
 }
-
-func TestSeveralFolders(t *testing.T) {
-	t.Parallel()
-	one, two := t.TempDir(), t.TempDir()
-	e := spawn(t, testrig.Options{Dirs: []string{one, two}, Settings: object{"permissions": object{"allow": []string{"run_command"}}}})
-	if r := e.Call("run_command", object{"command": "true"}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give cwd") {
-		t.Errorf("run_command: %v", r.StructuredContent)
-	}
-	if r := e.Call("git.diff", object{}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give path") {
-		t.Errorf("git.diff: %v", r.StructuredContent)
-	}
-	if r := e.Call("list_files", object{}); r.IsError {
-		t.Errorf("list_files: %v", r.StructuredContent)
-	}
-}

@@ -121,12 +121,8 @@ func TestChosenHunksMoveWithTheirText(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	e.Write("app.py", "# new\n# lines\n"+far)
-	var changed struct {
-		Digest string
-		Moved  bool
-	}
-	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil || !changed.Moved {
-		t.Fatalf("approval/changed: %+v, %v", changed, err)
+	if changed := wantChanged(t, e); !changed.Moved {
+		t.Fatalf("approval/changed: %+v", changed)
 	}
 	r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1", "3"}})
 	if want := "# new\n# lines\n" + replaced(far, "one = 1", "one = 10", "three = 3", "three = 30"); e.Read("app.py") != want {

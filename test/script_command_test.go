@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,11 +21,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 			done := e.Start("run_command", object{"command": line})
 			a := testrig.Wait(t, e.Approvals, "the dialog")
 			e.Write(file, "all:\n\techo two >planted\n")
-			var changed struct {
-				Digest string
-				Moved  bool
-			}
-			must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed))
+			changed := wantChanged(t, e)
 			if changed.Moved || changed.Digest == "" || changed.Digest == a.Text("digest") {
 				t.Errorf("approval/changed: %+v", changed)
 			}

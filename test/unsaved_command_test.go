@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"pillion/internal/testrig"
@@ -45,11 +44,7 @@ func TestSavingIsFollowed(t *testing.T) {
 	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
-	var changed struct {
-		Preview object
-		Moved   bool
-	}
-	must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed))
+	changed := wantChanged(t, e)
 	if len(unsavedOf(changed.Preview)) != 0 || !changed.Moved {
 		t.Errorf("approval/changed: %+v", changed)
 	}
