@@ -34,6 +34,9 @@ func TestToolsThatAProjectTakesAway(t *testing.T) {
 	if got := toolNames(e, object{}); got != "read_file write_file" {
 		t.Errorf("by the user's settings: %s", got)
 	}
+	if got := toolNames(e, object{"allowed": []string{"read_file", "glob"}}); got != "read_file" {
+		t.Errorf("of two that are wanted: %s", got)
+	}
 	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "TOOL_NOT_FOUND" {
 		t.Errorf("%v", r.StructuredContent)
 	}

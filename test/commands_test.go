@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -106,13 +107,13 @@ func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
 	}
 }
 
-// copyForEveryone puts a program where any user can run it.
+// copyForEveryone puts a program where any user can run it. Another program writes it: what a test
+// beside this one starts has our open files for a moment, and who is written to cannot be run.
 func copyForEveryone(t *testing.T, program string) string {
 	t.Helper()
-	data, err := os.ReadFile(program)
-	must(t, err)
 	file := filepath.Join(testrig.OpenToAll(t), "pillion")
-	must(t, os.WriteFile(file, data, 0o755))
+	must(t, exec.Command("cp", program, file).Run())
+	must(t, os.Chmod(file, 0o755))
 	return file
 }
 

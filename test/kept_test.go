@@ -377,11 +377,7 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 	}
 	e.Must("session/close", object{"sessionId": "one"}, nil)
 	_ = c.Ended()
-	var state struct{ State string }
-	eventually(t, "the gateway is disconnected", func() bool {
-		e.Must("gateway/status", object{}, &state)
-		return state.State == "disconnected"
-	})
+	eventually(t, "the gateway is disconnected", func() bool { return gatewayNow(e).State == "disconnected" })
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": "one"}, nil)
 	c = g.Accept()
 	c.Call("t2", "todo_read", object{})
