@@ -15,12 +15,8 @@ import (
 func (p machine) install(t *testing.T, agent, binary, scope string) {
 	t.Helper()
 	plan, err := install.For(agent, install.Options{Binary: binary, Project: p.project, Home: p.home, Getenv: os.Getenv, Scope: scope})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := plan.Apply(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, plan.Apply())
 }
 
 func (p machine) pillion(t *testing.T) string {

@@ -23,14 +23,10 @@ type machine struct{ home, project, bin string }
 func newPlace(t *testing.T) machine {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := machine{filepath.Join(root, "home"), filepath.Join(root, "project"), filepath.Join(root, "bin")}
 	for _, dir := range []string{p.home, p.project, p.bin} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(dir, 0o700))
 	}
 	t.Setenv("HOME", p.home)
 	t.Setenv("PATH", p.bin+string(filepath.ListSeparator)+filepath.Join(p.home, "bin"))
@@ -48,15 +44,9 @@ func (p machine) script(t *testing.T, name, text string) string {
 
 func write(t *testing.T, path, text string, mode os.FileMode) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), mode))
+	must(t, os.Chmod(path, mode)) // whatever the umask
 	return path
 }
 
@@ -111,9 +101,7 @@ func TestShapeOfTheJSON(t *testing.T) {
 	p := newPlace(t)
 	p.script(t, "git", "echo git version 2.39.5")
 	text, err := json.Marshal(p.examine(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var r struct {
 		Version  string           `json:"version"`
 		Verdict  string           `json:"verdict"`
@@ -122,9 +110,7 @@ func TestShapeOfTheJSON(t *testing.T) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Decode(&r))
 	if r.Version != "1.2.3" || r.Verdict == "" || len(r.Summary) != 4 {
 		t.Errorf("version %q, summary %v", r.Version, r.Summary)
 	}
@@ -156,9 +142,7 @@ func TestNothingOfThePersonIsTold(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "a-very-secret-key")
 	write(t, filepath.Join(p.home, ".config", "pillion", "settings.json"), `{"permissions": {"allow": ["run_command(curl -H 'Token abcdefgh0123456789abcdefgh0123' "]}}`, 0o600)
 	text, err := json.Marshal(p.examine(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, secret := range []string{p.home, "a-very-secret-key", "abcdefgh0123456789"} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%s is told: %s", secret, text)
@@ -265,5 +249,12 @@ func TestVerdict(t *testing.T) {
 		if got := mark(terminal.Style{}, r.Summary.overall()) + " " + r.Verdict; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

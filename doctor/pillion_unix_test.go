@@ -27,12 +27,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %+v", c.text, f)
 		}
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(file, 0o700); err != nil { // whoever may read everything cannot read this
-		t.Fatal(err)
-	}
+	must(t, os.Remove(file))
+	must(t, os.Mkdir(file, 0o700)) // whoever may read everything cannot read this
 	if f := settings(t.Context(), exam{}); f.Status != Error || !strings.Contains(f.Detail, "cannot be read") {
 		t.Errorf("a folder: %+v", f)
 	}
@@ -54,27 +50,19 @@ func TestFolders(t *testing.T) {
 		{"pillion.registry", filepath.Join(state, "relay"), 0o700, OK, ""},
 		{"pillion.registry", filepath.Join(state, "relay"), 0o750, Warning, "chmod 0700 "},
 	} {
-		if err := os.MkdirAll(c.dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(c.dir, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(c.dir, 0o700))
+		must(t, os.Chmod(c.dir, c.mode))
 		if f := finding(t, p.examine(t), c.id); f.Status != c.status || !strings.Contains(f.Hint, c.hint) {
 			t.Errorf("%s with %o: %+v", c.id, c.mode, f)
 		}
-		if err := os.Chmod(c.dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(c.dir, 0o700))
 	}
 	write(t, filepath.Join(config, "settings.json"), "{}", 0o666)
 	if f := finding(t, p.examine(t), "pillion.config"); f.Status != Warning || !strings.Contains(f.Hint, "chmod go-w ~/.config/pillion/settings.json") {
 		t.Errorf("settings that all may write: %+v", f)
 	}
 	write(t, filepath.Join(state, "not-relay"), "", 0o600)
-	if err := os.Rename(filepath.Join(state, "relay"), filepath.Join(state, "old")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(state, "relay"), filepath.Join(state, "old")))
 	write(t, filepath.Join(state, "relay"), "", 0o600)
 	if f := finding(t, p.examine(t), "pillion.registry"); f.Status != Error || !strings.Contains(f.Detail, "is not a folder") {
 		t.Errorf("a file where the registry would be: %+v", f)

@@ -44,9 +44,7 @@ func TestVersions(t *testing.T) {
 func TestLanguagesOfTheFolder(t *testing.T) {
 	p := newPlace(t)
 	for _, name := range []string{"a.py", "b.py", "main.go", "run.sh", "main.rs", "x.ts", "c.yaml"} {
-		if err := os.WriteFile(filepath.Join(p.project, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(p.project, name), nil, 0o600))
 	}
 	p.script(t, "pylsp", "echo pylsp v1.7.1")
 	p.script(t, "gopls", `[ "$1" = version ] && echo golang.org/x/tools/gopls v0.23.0`)
@@ -97,9 +95,7 @@ func TestTheProjectRunsNothing(t *testing.T) {
 	inside := write(t, filepath.Join(p.project, "bin", "git"), "#!/bin/sh\necho inside >> "+trace+"\n", 0o755)
 	write(t, filepath.Join(p.project, "codex"), "#!/bin/sh\necho beside >> "+trace+"\n", 0o755)
 	link := filepath.Join(p.home, "link")
-	if err := os.Symlink(filepath.Dir(inside), link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Dir(inside), link))
 	p.script(t, "nvim", "echo $PATH in $PWD, $SECRET >> "+trace+"; echo 0.10.4")
 	t.Setenv("SECRET", "secret")
 	t.Setenv("PATH", strings.Join([]string{filepath.Dir(inside), link, "bin", ".", p.bin}, ":"))
@@ -130,9 +126,7 @@ func TestHangingPrograms(t *testing.T) {
 		t.Errorf("a version from a program that tells none: %q", got)
 	}
 	text, err := os.ReadFile(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wait(t, "what it started has ended", func() bool {
 		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
 		return err != nil || strings.Contains(string(state), ") Z ")
@@ -165,9 +159,7 @@ func TestOpenEditors(t *testing.T) {
 		Registry: &tools.Registry{}, Sessions: session.NewSet(policy.Default), Roots: func() []string { return []string{p.project} },
 		Editor: "Neovim", Version: "1.2.3", Logf: t.Logf,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close() //nolint:errcheck // the test is over
 	p.script(t, "nvim", "echo NVIM v0.10.4")
 	r := p.examine(t)

@@ -85,9 +85,7 @@ func TestUserNamespaces(t *testing.T) {
 // On this machine: what this process does is seen.
 func TestInotifyHere(t *testing.T) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unix.Close(fd) //nolint:errcheck // the test is over
 	for range 3 {
 		if _, err := unix.InotifyAddWatch(fd, t.TempDir(), unix.IN_CREATE); err != nil {
@@ -115,12 +113,8 @@ func TestInotifyBudget(t *testing.T) {
 	write(t, filepath.Join(proc, "sys/fs/inotify/max_user_instances"), "128\n", 0o600)
 	for _, fd := range []string{"3", "4", "5"} {
 		kind := map[string]string{"3": "anon_inode:inotify", "4": "anon_inode:inotify", "5": "/dev/null"}[fd]
-		if err := os.MkdirAll(filepath.Join(proc, "77", "fd"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(kind, filepath.Join(proc, "77", "fd", fd)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(proc, "77", "fd"), 0o700))
+		must(t, os.Symlink(kind, filepath.Join(proc, "77", "fd", fd)))
 		write(t, filepath.Join(proc, "77", "fdinfo", fd), "pos:\t0\n"+strings.Repeat("inotify wd:1 ino:2\n", 4), 0o600)
 	}
 	got := inotify(proc)

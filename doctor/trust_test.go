@@ -19,9 +19,7 @@ func TestAProjectsSettings(t *testing.T) {
 		}
 	}
 	look(OK, "none of its own")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	write(t, file, `{"mode": "plan"}`, 0o600)
 	look(OK, "they only tighten")
 	write(t, file, `{"mod": "plan"}`, 0o600)
@@ -30,18 +28,10 @@ func TestAProjectsSettings(t *testing.T) {
 	write(t, file, loose, 0o600)
 	look(Info, "ask for more than you trust")
 	book, err := config.OpenConsent()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root, err := filepath.EvalSymlinks(p.project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := book.Trust(root, config.Hash([]byte(loose))); err != nil {
-		t.Fatal(err)
-	}
-	if err := book.Remember(root, "edit_file(a)"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, book.Trust(root, config.Hash([]byte(loose))))
+	must(t, book.Remember(root, "edit_file(a)"))
 	look(OK, "trusted; remembered rules: 1 (pillion rules)")
 }

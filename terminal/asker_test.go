@@ -87,12 +87,17 @@ func piped(answers string) (*Asker, *screen) {
 	return NewAsker(Options{In: strings.NewReader(answers), Out: out}), out
 }
 
+// shown asks, with answers from a text, and gives what was on the screen.
+func shown(t *testing.T, r approval.Request, answers string) string {
+	t.Helper()
+	a, out := piped(answers)
+	_, err := a.Ask(t.Context(), r)
+	must(t, err)
+	return out.String()
+}
+
 func TestAQuestionLooksLikeThis(t *testing.T) {
 	noEditor(t)
-	a, out := piped("a\n")
-	if _, err := a.Ask(t.Context(), editRequest); err != nil {
-		t.Fatal(err)
-	}
 	want := `
 ? sample-agent asks: Edit app.py
 
@@ -107,8 +112,8 @@ func TestAQuestionLooksLikeThis(t *testing.T) {
   c  stop the agent: reject this, and pause it
 Your answer (a s r c): a
 `
-	if out.String() != want {
-		t.Errorf("the question is\n%s\nwant\n%s", out, want)
+	if got := shown(t, editRequest, "a\n"); got != want {
+		t.Errorf("the question is\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -212,15 +217,11 @@ func TestNothingShownCanMoveTheCursor(t *testing.T) {
 		{Kind: "text", Markdown: nasty},
 		{Kind: "text", Message: nasty, Facts: []approval.Fact{{Label: "Author", Text: nasty}}, Diff: files[0].Diff},
 	} {
-		a, out := piped("a\n")
 		r := approval.Request{
 			Agent: approval.Agent{Name: nasty}, Title: nasty, Reasons: []approval.Reason{{Text: nasty}}, Preview: p,
 			Decisions: []approval.Choice{{Scope: approval.Session, Rule: nasty}},
 		}.Compose()
-		if _, err := a.Ask(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-		if text := out.String(); fault.Escape(text) != text {
+		if text := shown(t, r, "a\n"); fault.Escape(text) != text {
 			t.Errorf("%s: invisible characters reach the terminal: %q", p.Kind, text)
 		}
 	}
@@ -236,12 +237,8 @@ func TestNothingShownCanMoveTheCursor(t *testing.T) {
 func TestInvisibleCharactersAreTold(t *testing.T) {
 	noEditor(t)
 	for command, want := range map[string]bool{"ls": false, "ls \u200b": true, "ls\n\tls": false} {
-		a, out := piped("a\n")
 		r := approval.Request{Title: "Run", Preview: approval.Preview{Kind: "command", Command: command, Cwd: "."}}.Compose()
-		if _, err := a.Ask(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(out.String(), "! Invisible characters are written"); got != want {
+		if got := strings.Contains(shown(t, r, "a\n"), "! Invisible characters are written"); got != want {
 			t.Errorf("%q: told of invisible characters: %v, want %v", command, got, want)
 		}
 	}
@@ -405,5 +402,12 @@ func TestNobodySaysWhatWouldHelp(t *testing.T) {
 	}
 	if _, err := n.Prompt(t.Context(), approval.Agent{}, "Which?", nil); fault.CodeOf(err) != fault.ApprovalUnavailable {
 		t.Errorf("prompt: %v", err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,9 +21,7 @@ func withEditor(t *testing.T, script string) {
 	}
 	file := filepath.Join(t.TempDir(), "an editor")
 	text := "#!/bin/sh\n[ \"$1\" = 'two words' ] || exit 9\nfile=$2\n" + script + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o755))
 	t.Setenv("VISUAL", fmt.Sprintf("'%s' \"two words\"", file))
 	t.Setenv("EDITOR", "false")
 }
@@ -81,54 +79,45 @@ func TestAnEditorMayEndTheLastLine(t *testing.T) {
 	}
 }
 
-func TestEditsACommand(t *testing.T) {
-	withEditor(t, `printf 'echo "mine"\n' >"$file"`)
-	r := approval.Request{
-		Digest: "d1", Arguments: json.RawMessage(`{"command":"echo theirs","cwd":"sub"}`),
-		Preview: approval.Preview{Kind: "command", Command: "echo theirs", Cwd: "sub"},
-	}
-	answer, out := edited(t, r)
-	var arguments map[string]string
-	if err := json.Unmarshal(answer.ModifiedArguments, &arguments); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if answer.Decision != approval.Edit || arguments["command"] != `echo "mine"` || arguments["cwd"] != "sub" {
-		t.Errorf("answer %+v", answer)
-	}
-	for script, says := range map[string]string{"true": "a approves it", `: >"$file"`: "You left no command; r rejects it."} {
-		withEditor(t, script)
-		if answer, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
-			t.Errorf("%s: answer %+v\n%s", script, answer, out)
+// TestEditsACommandAndAMessage: that of a commit under the name by which editors know what it is.
+func TestEditsACommandAndAMessage(t *testing.T) {
+	for _, c := range []struct {
+		theirs       string
+		preview      approval.Preview
+		editor, mine string
+		left         string
+	}{
+		{
+			`{"command":"echo theirs","cwd":"sub"}`,
+			approval.Preview{Kind: "command", Command: "echo theirs", Cwd: "sub"},
+			`printf 'echo "mine"\n' >"$file"`, `{"command":"echo \"mine\"","cwd":"sub"}`, "You left no command; r rejects it.",
+		},
+		{
+			`{"message":"theirs","files":["a"]}`,
+			approval.Preview{Kind: "text", Markdown: "    theirs\n", Message: "theirs"},
+			`grep -qx theirs "$file" && case "$file" in */COMMIT_EDITMSG) printf 'mine\n\nand why\n' >"$file";; esac`,
+			`{"files":["a"],"message":"mine\n\nand why"}`, "You left no message; r rejects it.",
+		},
+	} {
+		r := approval.Request{Digest: "d1", Arguments: json.RawMessage(c.theirs), Preview: c.preview}
+		withEditor(t, c.editor)
+		answer, out := edited(t, r)
+		if got := string(answer.ModifiedArguments); answer.Decision != approval.Edit || got != c.mine {
+			t.Errorf("answer %+v: %s, want %s\n%s", answer, got, c.mine, out)
 		}
-	}
-}
-
-// TestEditsAMessage: of a commit, under the name by which editors know what it is.
-func TestEditsAMessage(t *testing.T) {
-	withEditor(t, `grep -qx theirs "$file" && case "$file" in */COMMIT_EDITMSG) printf 'mine\n\nand why\n' >"$file";; esac`)
-	r := approval.Request{
-		Digest: "d1", Arguments: json.RawMessage(`{"message":"theirs","files":["a"]}`),
-		Preview: approval.Preview{Kind: "text", Markdown: "    theirs\n", Message: "theirs"},
-	}
-	answer, out := edited(t, r)
-	if got := string(answer.ModifiedArguments); answer.Decision != approval.Edit || got != `{"files":["a"],"message":"mine\n\nand why"}` {
-		t.Errorf("answer %+v: %s\n%s", answer, got, out)
-	}
-	for script, says := range map[string]string{"true": "a approves it", `: >"$file"`: "You left no message; r rejects it."} {
-		withEditor(t, script)
-		if answer, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
-			t.Errorf("%s: answer %+v\n%s", script, answer, out)
+		for script, says := range map[string]string{"true": "a approves it", `: >"$file"`: c.left} {
+			withEditor(t, script)
+			if answer, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
+				t.Errorf("%s: answer %+v\n%s", script, answer, out)
+			}
 		}
 	}
 }
 
 func TestWhatIsOnlyReadCannotBeEdited(t *testing.T) {
 	withEditor(t, "true")
-	a, out := piped("c\n")
-	if _, err := a.Ask(t.Context(), approval.Request{Preview: approval.Preview{Kind: "text", Markdown: "Read .env"}}); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(out.String(), "  e  ") {
+	r := approval.Request{Preview: approval.Preview{Kind: "text", Markdown: "Read .env"}}
+	if out := shown(t, r, "c\n"); strings.Contains(out, "  e  ") {
 		t.Errorf("an edit is offered:\n%s", out)
 	}
 }

@@ -34,9 +34,7 @@ func TestWrap(t *testing.T) {
 
 func TestAFileIsNoTerminal(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if s := StyleOf(f); s != (Style{}) {
 		t.Errorf("the style of a file is %+v", s)

@@ -11,31 +11,41 @@ import (
 
 const onlyReads = `{"agents": {"*": {"tools": ["read_file"]}}}`
 
+// toolNames are those of a list that an editor gets.
+func toolNames(e *testrig.Editor, params object) string {
+	var list struct {
+		Tools []struct {
+			Name     string
+			Function struct{ Name string }
+		}
+	}
+	e.Must("tools/list", params, &list)
+	var names []string
+	for _, one := range list.Tools {
+		names = append(names, one.Name+one.Function.Name)
+	}
+	return strings.Join(names, " ")
+}
+
 // TestToolsThatAProjectTakesAway: it needs no trust for that, and gives nothing.
 func TestToolsThatAProjectTakesAway(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"agents": object{"*": object{"tools": []string{"read_file", "write_file", "no_such"}}}}})
-	listed := func() string {
-		var list struct{ Tools []struct{ Name string } }
-		e.Must("tools/list", object{}, &list)
-		var names []string
-		for _, one := range list.Tools {
-			names = append(names, one.Name)
-		}
-		return strings.Join(names, " ")
-	}
-	if got := listed(); got != "read_file write_file" {
+	if got := toolNames(e, object{}); got != "read_file write_file" {
 		t.Errorf("by the user's settings: %s", got)
+	}
+	if got := toolNames(e, object{"allowed": []string{"read_file", "glob"}}); got != "read_file" {
+		t.Errorf("of two that are wanted: %s", got)
 	}
 	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "TOOL_NOT_FOUND" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 	e.Write(settingsFile, `{"agents": {"*": {"tools": ["all"]}}}`)
-	if got := listed(); got != "read_file write_file" {
+	if got := toolNames(e, object{}); got != "read_file write_file" {
 		t.Errorf("a project turned on %s", got)
 	}
 	e.Write(settingsFile, onlyReads)
-	if got := listed(); got != "read_file" {
+	if got := toolNames(e, object{}); got != "read_file" {
 		t.Errorf("a project took nothing away: %s", got)
 	}
 	wantDecision(t, e, "write_file", write, "refuse")
@@ -49,8 +59,7 @@ func TestAToolIsTakenAwayWhileItAsks(t *testing.T) {
 		done := e.Start(tool, arguments)
 		a := testrig.Wait(t, e.Approvals, "the dialog")
 		e.Write(settingsFile, onlyReads)
-		a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-		r := testrig.Wait(t, done, "the result")
+		r := answered(t, a, done, yes)
 		if message := r.Text(); r.Code() != "TOOL_NOT_FOUND" || !strings.Contains(message, "unknown tool: "+tool) || !strings.Contains(message, "agents.*.tools") || e.Read("notes.txt") != "" {
 			t.Errorf("%s: %v", tool, r.StructuredContent)
 		}
@@ -74,9 +83,7 @@ func TestToolsOfAnAgent(t *testing.T) {
 	} {
 		agent := agentOf(t, e, test.args...)
 		list, err := agent.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
@@ -86,9 +93,7 @@ func TestToolsOfAnAgent(t *testing.T) {
 		}
 		for tool, on := range map[string]bool{"read_file": test.readFileRun, test.off: false} {
 			r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: object{"path": "a.txt"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			text, _ := r.Content[0].(*mcp.TextContent)
 			if r.IsError == on || !on && (!strings.Contains(text.Text, "TOOL_NOT_FOUND: unknown tool") || !strings.Contains(text.Text, test.where)) {
 				t.Errorf("%q: %s gave %s", test.args, tool, text.Text)

@@ -23,9 +23,7 @@ type unusualTold struct {
 
 func wantUnusual(t *testing.T, e *testrig.Editor) (u unusualTold) {
 	t.Helper()
-	if err := json.Unmarshal(testrig.Wait(t, e.Unusual, "session/unusual"), &u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(testrig.Wait(t, e.Unusual, "session/unusual"), &u))
 	return u
 }
 
@@ -33,18 +31,14 @@ func wantUnusual(t *testing.T, e *testrig.Editor) (u unusualTold) {
 func paused(t *testing.T, agent *wire.Conn) bool {
 	t.Helper()
 	var result json.RawMessage
-	if err := agent.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "a.txt"}}, &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agent.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "a.txt"}}, &result))
 	return strings.Contains(string(result), "this session is paused")
 }
 
 func escapes(t *testing.T, agent *wire.Conn) {
 	for i := range 5 {
 		params := object{"name": "read_file", "arguments": object{"path": fmt.Sprintf("../secret%d", i)}}
-		if err := agent.Call(t.Context(), "tools/call", params, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, agent.Call(t.Context(), "tools/call", params, nil))
 	}
 }
 
@@ -102,9 +96,7 @@ func TestWhatIsUnusualIsStopped(t *testing.T) {
 			e.Write(fmt.Sprintf("old/%d", i), "text\n")
 		}
 		agent, _ := listenAsAgent(t, e)
-		if err := agent.Call(t.Context(), "tools/call", object{"name": "delete_file", "arguments": object{"path": "old", "recursive": true}}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, agent.Call(t.Context(), "tools/call", object{"name": "delete_file", "arguments": object{"path": "old", "recursive": true}}, nil))
 		u := wantUnusual(t, e)
 		if want := map[string]string{"pause": "paused", "revert": "reverted"}[does]; u.Kind != "mass_deletion" || u.Acted != want {
 			t.Errorf("%s: %+v", does, u)
@@ -133,9 +125,7 @@ func TestOrdinaryWorkIsNotUnusual(t *testing.T) {
 			object{"name": "delete_file", "arguments": object{"path": name}})
 	}
 	for _, call := range slices.Concat(calls, calls[:1]) {
-		if err := agent.Call(t.Context(), "tools/call", call, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, agent.Call(t.Context(), "tools/call", call, nil))
 	}
 	select {
 	case raw := <-e.Unusual:

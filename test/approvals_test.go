@@ -1,6 +1,7 @@
 package test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -31,8 +32,7 @@ func TestApprovedEditIsWritten(t *testing.T) {
 		t.Fatal("the file changed before anyone approved")
 	}
 	checkDiffRequest(t, e, a)
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	if want := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -79,32 +79,12 @@ func TestRejectionCarriesTheReason(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "reject", "feedback": "round in the caller", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := asked(t, e, done, object{"decision": "reject", "feedback": "round in the caller"})
 	if r.Code() != "USER_REJECTED" || !strings.Contains(r.Error("message"), "round in the caller") || !strings.Contains(r.Text(), "round in the caller") {
 		t.Errorf("result: %v", r)
 	}
 	if e.Read("app.py") != app {
 		t.Error("a rejected edit changed the file")
-	}
-}
-
-func TestCancelPausesTheSession(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "cancel"}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
-	if r := e.Call("read_file", object{"path": "app.py"}); r.Code() != "CANCELLED" {
-		t.Errorf("a paused session went on: %v", r.StructuredContent)
-	}
-	e.Must("session/newTurn", object{}, nil)
-	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
-		t.Errorf("a resumed session does not go on: %v", r.StructuredContent)
 	}
 }
 
@@ -114,8 +94,7 @@ func TestTheHumanEditsTheProposal(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 3)", 1)
-	a.Answer <- object{"decision": "edit", "after": object{"app.py": mine}, "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "edit", "after": object{"app.py": mine}})
 	if e.Read("app.py") != mine {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -138,8 +117,7 @@ func TestUnsavedTextSurvives(t *testing.T) {
 	if a.File("dirty") != true || a.File("openInEditor") != true || !strings.HasPrefix(a.File("before").(string), "# mine\n") {
 		t.Errorf("the dialog does not show the unsaved text: %v", a.Params["preview"])
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, yes)
 	b := e.Buffer("app.py")
 	if b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1) || !b.Dirty {
 		t.Errorf("the buffer: %+v", b)
@@ -152,18 +130,14 @@ func TestUnsavedTextSurvives(t *testing.T) {
 func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	if err := os.Symlink("app.py", filepath.Join(e.Dir, "link.py")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("app.py", filepath.Join(e.Dir, "link.py")))
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
 	if r := e.Call("read_file", object{"path": "link.py"}); r.StructuredContent["content"] != "# mine\n"+app {
 		t.Errorf("through the link: %v", r.StructuredContent)
 	}
 	done := e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	asked(t, e, done, yes)
 	if b := e.Buffer("app.py"); b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "0", 1) || e.Read("app.py") != app {
 		t.Errorf("buffer %q, disk %q", b.Text, e.Read("app.py"))
 	}
@@ -180,9 +154,7 @@ func TestACleanOpenFileIsSaved(t *testing.T) {
 	e.Open("app.py")
 	e.Format = func(s string) string { return s + "# formatted\n" }
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := asked(t, e, done, yes)
 	if r.StructuredContent["saved"] != true || r.StructuredContent["formatted"] != true || !strings.HasSuffix(e.Read("app.py"), "# formatted\n") {
 		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
 	}
@@ -199,23 +171,29 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	e.Write("app.py", "# new head\n"+app)
-	var changed struct {
-		ApprovalID, Digest string
-		Moved              bool
-		Preview            struct{ Files []struct{ Before string } }
-	}
-	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
-		t.Fatal(err)
-	}
-	if !changed.Moved || changed.ApprovalID != a.Text("approvalId") || changed.Digest == a.Text("digest") || changed.Preview.Files[0].Before != "# new head\n"+app {
+	changed := wantChanged(t, e)
+	before := changed.Preview["files"].([]any)[0].(object)["before"]
+	if !changed.Moved || changed.ApprovalID != a.Text("approvalId") || changed.Digest == a.Text("digest") || before != "# new head\n"+app {
 		t.Errorf("approval/changed: %+v", changed)
 	}
 	// The edit only moved, so the yes to the first digest is a yes to this one.
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, a, done, yes)
 	if want := "# new head\n" + strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
+}
+
+// changedTold is approval/changed as an editor reads it.
+type changedTold struct {
+	ApprovalID, Digest string
+	Moved              bool
+	Preview            object
+}
+
+func wantChanged(t *testing.T, e *testrig.Editor) (c changedTold) {
+	t.Helper()
+	must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &c))
+	return c
 }
 
 func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
@@ -234,8 +212,7 @@ func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
 	if second.File("before") != theirs || second.Text("approvalId") == first.Text("approvalId") {
 		t.Errorf("the second dialog: %v", second.Params)
 	}
-	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, second, done, yes)
 	if e.Read("app.py") != "gone\n" {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -255,8 +232,7 @@ func TestALateEditIsMergedAndShownAgain(t *testing.T) {
 	if after != "# careful\n"+mine {
 		t.Errorf("the merged proposal is %q", after)
 	}
-	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, second, done, yes)
 	if got := e.Read("app.py"); got != after {
 		t.Errorf("on disk: %q", got)
 	}
@@ -285,42 +261,9 @@ func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	e.Open("app.py")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, yes)
 	if b := e.Buffer("app.py"); r.IsError || !strings.Contains(b.Text, "round(") || b.Dirty || e.Read("app.py") != b.Text {
 		t.Errorf("result %v, buffer %+v", r.StructuredContent, b)
-	}
-}
-
-func TestApprovedForTheSession(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	for i, want := range []string{"asked", "run", "run"} {
-		done := e.Start("run_command", object{"command": "echo once"})
-		if want == "asked" {
-			a := testrig.Wait(t, e.Approvals, "the dialog")
-			if rule := sessionChoice(a)["rule"]; rule != "run_command(echo once)" {
-				t.Errorf("the rule on offer is %v", rule)
-			}
-			a.Answer <- object{"decision": "approve", "decisionId": sessionChoice(a)["id"], "digest": a.Text("digest")}
-		}
-		if r := testrig.Wait(t, done, "the result"); r.StructuredContent["stdout"] != "once\n" {
-			t.Errorf("call %d: %v", i, r.StructuredContent)
-		}
-	}
-	other := e.Start("run_command", object{"command": "echo once more"})
-	a := testrig.Wait(t, e.Approvals, "the dialog for another command")
-	a.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, other, "the result")
-	var r testrig.Result
-	stranger := make(chan error, 1)
-	go func() {
-		stranger <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "sessionId": "another", "arguments": object{"command": "echo once"}}, &r)
-	}()
-	a = testrig.Wait(t, e.Approvals, "the dialog in another session")
-	a.Answer <- object{"decision": "reject"}
-	if err := testrig.Wait(t, stranger, "the result"); err != nil || r.Code() != "USER_REJECTED" {
-		t.Errorf("another session: %v %v", err, r.StructuredContent)
 	}
 }
 
@@ -334,34 +277,18 @@ func sessionChoice(a *testrig.Approval) object {
 	return nil
 }
 
-func TestPlanModeRefuses(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	e.Must("session/setMode", object{"mode": "plan"}, nil)
-	for tool, args := range map[string]object{"edit_file": edit, "run_command": {"command": "true"}, "write_file": {"path": "x", "content": ""}} {
-		if r := e.Call(tool, args); r.Code() != "POLICY_DENIED" {
-			t.Errorf("%s in plan mode: %v", tool, r.StructuredContent)
-		}
-	}
-	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
-		t.Errorf("read_file in plan mode: %v", r.StructuredContent)
-	}
-}
-
 func TestCancelWhileWaiting(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	ctx, cancel := withCancel(t)
-	failed := make(chan error, 1)
-	go func() { failed <- e.Conn.Call(ctx, "tools/call", object{"name": "edit_file", "arguments": edit}, nil) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := begin(ctx, e, "edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	cancel()
 	testrig.Wait(t, a.Ctx.Done(), "the end of the dialog")
 	if got := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(got, `"withdrawn"`) {
 		t.Errorf("approval/resolved: %s", got)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	testrig.Wait(t, failed, "the end of the call")
+	answered(t, a, failed, yes)
 	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
 		t.Error("a late answer changed the file")
 	}
@@ -372,7 +299,7 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	const waiting = 100 // more than there are workers
 	for i := range waiting {
-		go e.Conn.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": fmt.Sprint("new", i), "content": "x"}}, nil) //nolint:errcheck // it never returns
+		begin(t.Context(), e, "write_file", object{"path": fmt.Sprint("new", i), "content": "x"}) // it never returns
 	}
 	ids := map[string]bool{}
 	for range waiting {
@@ -383,23 +310,6 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 	}
 	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
 		t.Errorf("read_file: %v", r.StructuredContent)
-	}
-}
-
-func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	first := e.Start("write_file", object{"path": "one.txt", "content": "1"})
-	a := testrig.Wait(t, e.Approvals, "the first dialog")
-	second := e.Start("write_file", object{"path": "two.txt", "content": "2"})
-	b := testrig.Wait(t, e.Approvals, "the second dialog")
-	b.Answer <- object{"decision": "approve", "digest": b.Text("digest")}
-	if r := testrig.Wait(t, second, "the second result"); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
-		t.Errorf("the second call: %v", r.StructuredContent)
-	}
-	a.Answer <- object{"decision": "reject"}
-	if r := testrig.Wait(t, first, "the first result"); r.Code() != "USER_REJECTED" || e.Read("one.txt") != "" {
-		t.Errorf("the first call: %v", r.StructuredContent)
 	}
 }
 
@@ -415,6 +325,10 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 		"a text":              "approve",
 		"no text of a file":   object{"decision": "edit", "after": object{"app.py": nil}},
 		"numbers for hunks":   object{"decision": "approve", "selected": []int{1}},
+		"a foreign hunk":      object{"decision": "approve", "selected": []string{"1", "6"}},
+		"a zero before it":    object{"decision": "approve", "selected": []string{"01"}},
+		"a file for a hunk":   object{"decision": "approve", "selected": []string{"app.py"}},
+		"an empty hunk":       object{"decision": "approve", "selected": []string{""}},
 		"a foreign choice":    object{"decision": "approve", "decisionId": "full"},
 		"a capital letter":    object{"Decision": "approve"},
 		"two decisions":       json.RawMessage(`{"decision": "reject", "Decision": "approve"}`),

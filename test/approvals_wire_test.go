@@ -26,11 +26,6 @@ func TestPromptUser(t *testing.T) {
 	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "right" {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
-	done = e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left"}})
-	testrig.Wait(t, e.Prompts, "the question").Answer <- "none of those"
-	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "cancel" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
 }
 
 func TestToolsApprovalDoesNothing(t *testing.T) {
@@ -78,8 +73,7 @@ func TestRequiresApprovalAlwaysAsks(t *testing.T) {
 			"name": "write_file", "requiresApproval": true, "arguments": object{"path": "n", "content": ""},
 		}, nil)
 	}()
-	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "reject"}
-	if err := testrig.Wait(t, result, "the result"); err != nil {
+	if err := asked(t, e, result, no); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,9 +106,7 @@ func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
 	e.Open("app.py")
 	e.OnEdit = func(json.RawMessage) (any, error) { return object{"applied": true, "version": 1, "dirty": false}, nil }
 	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "EXECUTION_FAILED" {
+	if r := asked(t, e, done, yes); r.Code() != "EXECUTION_FAILED" {
 		t.Errorf("a lie was believed: %v", r.StructuredContent)
 	}
 }
@@ -122,7 +114,7 @@ func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
 func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	go e.Conn.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": edit}, nil) //nolint:errcheck // the window closes
+	begin(t.Context(), e, "edit_file", edit) // the window closes
 	testrig.Wait(t, e.Approvals, "the dialog")
 	e.Stop()
 	if e.Read("app.py") != app {
@@ -134,41 +126,5 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 	var closed *wire.Error
 	if err := e.Conn.Call(t.Context(), "tools/list", object{}, nil); errors.As(err, &closed) {
 		t.Errorf("the connection lives on: %v", err)
-	}
-}
-
-func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	for _, name := range []string{"git.diff", "git_diff"} {
-		if r := e.Call(name, object{}); r.Code() != "GIT_NOT_INITIALIZED" {
-			t.Errorf("%s: %v", name, r.StructuredContent)
-		}
-	}
-}
-
-func TestNullIsAnAbsentOptionalArgument(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	if r := e.Call("read_file", object{"path": "app.py", "encoding": nil, "start_line": nil}); r.StructuredContent["content"] != app {
-		t.Errorf("read_file: %v", r.StructuredContent)
-	}
-	if r := e.Call("read_file", object{"path": nil}); r.Code() != "INVALID_ARGUMENTS" {
-		t.Errorf("a required argument that is null: %v", r.StructuredContent)
-	}
-}
-
-func TestSeveralFolders(t *testing.T) {
-	t.Parallel()
-	one, two := t.TempDir(), t.TempDir()
-	e := spawn(t, testrig.Options{Dirs: []string{one, two}, Settings: object{"permissions": object{"allow": []string{"run_command"}}}})
-	if r := e.Call("run_command", object{"command": "true"}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give cwd") {
-		t.Errorf("run_command: %v", r.StructuredContent)
-	}
-	if r := e.Call("git.diff", object{}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give path") {
-		t.Errorf("git.diff: %v", r.StructuredContent)
-	}
-	if r := e.Call("list_files", object{}); r.IsError {
-		t.Errorf("list_files: %v", r.StructuredContent)
 	}
 }

@@ -20,9 +20,7 @@ func audited(t *testing.T, e *testrig.Editor) (dir string, calls []audit.Entry) 
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	if err := audit.Read(dir, func(e audit.Entry) bool { calls = append(calls, e); return true }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audit.Read(dir, func(e audit.Entry) bool { calls = append(calls, e); return true }))
 	return dir, calls
 }
 
@@ -88,9 +86,7 @@ func TestEveryCallIsInTheAuditLog(t *testing.T) {
 		t.Errorf("%d calls: %s", len(got), strings.Join(got, "\n"))
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil || strings.Contains(string(text), "TOPSECRET") {

@@ -72,9 +72,7 @@ func TestAChatOverTLS(t *testing.T) {
 		t.Error("the token went to somebody unknown")
 	}
 	known := filepath.Join(w.home, "gateway.pem")
-	if err := os.WriteFile(known, g.Certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(known, g.Certificate, 0o600))
 	w.env = append(w.env, "SSL_CERT_FILE="+known)
 	chat = w.inTerminal("chat", "--gateway", g.URL)
 	chat.sees("Connected")

@@ -27,8 +27,7 @@ func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
 	if after, _ := a.File("after").(string); after != chunk+chunk+chunk {
 		t.Errorf("the dialog shows %d bytes", len(after))
 	}
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	if r.StructuredContent["ok"] != true || r.StructuredContent["size"] != float64(3*len(chunk)) || r.StructuredContent["diff"] != "" {
 		t.Errorf("the result: %.300s", r.Text())
 	}

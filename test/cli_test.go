@@ -29,9 +29,7 @@ func TestCommandLine(t *testing.T) {
 	if err == nil {
 		err = os.Symlink(self, filepath.Join(bin, "pillion"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -14,28 +14,13 @@ func TestDialectsOnTheWire(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Must("session/open", object{"sessionId": "c", "agent": object{"name": "coder"}, "dialect": "coder"}, nil)
-	var list struct {
-		Tools []struct {
-			Name     string
-			Function struct{ Name string }
-		}
-	}
-	names := func(params object) string {
-		list.Tools = nil
-		e.Must("tools/list", params, &list)
-		var out []string
-		for _, one := range list.Tools {
-			out = append(out, one.Name+one.Function.Name)
-		}
-		return strings.Join(out, " ")
-	}
 	coder := "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill task"
 	for params, want := range map[*object]string{
 		{"dialect": "coder"}: coder, {"sessionId": "c"}: coder, {"dialect": "coder", "format": "openai"}: coder,
 		{"dialect": "coder", "allowed": []string{"read", "run_command"}}: "read bash",
 		{"dialect": "qwen", "allowed": []string{"edit"}}:                 "edit",
 	} {
-		if got := names(*params); got != want {
+		if got := toolNames(e, *params); got != want {
 			t.Errorf("%v: %s, want %s", *params, got, want)
 		}
 	}
@@ -45,12 +30,7 @@ func TestDialectsOnTheWire(t *testing.T) {
 	if need.Decision != "ask" {
 		t.Errorf("it needs %+v", need)
 	}
-	done := make(chan testrig.Result, 1)
-	go func() {
-		var r testrig.Result
-		e.Must("tools/call", object{"sessionId": "c", "name": "write", "arguments": object{"path": "notes.txt", "content": "two\n"}}, &r)
-		done <- r
-	}()
+	done := startAs(e, "c", "write", object{"path": "notes.txt", "content": "two\n"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	if a.Text("tool") != "write_file" {
 		t.Errorf("the user is asked about %s", a.Text("tool"))

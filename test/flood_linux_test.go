@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,20 +16,6 @@ import (
 	"pillion/internal/testrig/machine"
 	"pillion/internal/wire"
 )
-
-// memoryOf is what a process holds of memory, now and at most, in MB.
-func memoryOf(t *testing.T, pid int) (now, most int) {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		fmt.Sscanf(line, "VmRSS: %d", &now)  //nolint:errcheck // it is another line
-		fmt.Sscanf(line, "VmHWM: %d", &most) //nolint:errcheck // likewise
-	}
-	return now >> 10, most >> 10
-}
 
 // spawnPlain is spawn for what is measured: without the race detector.
 func spawnPlain(t *testing.T) *testrig.Editor {
@@ -65,9 +50,7 @@ func TestSixteenFloods(t *testing.T) {
 	e.Must("relay/info", object{}, &at)
 	dial := func(name string) *relay.Client {
 		c, err := relay.Dial(t.Context(), relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: name}, Cwd: e.Dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
@@ -125,7 +108,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		var reads sync.WaitGroup
 		for range 6 {
 			reads.Go(func() {
-				e.Conn.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "large.txt"}}, nil) //nolint:errcheck // the memory is what counts
+				<-begin(t.Context(), e, "read_file", object{"path": "large.txt"}) // the memory is what counts
 			})
 		}
 		reads.Wait()

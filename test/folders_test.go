@@ -25,9 +25,7 @@ func TestAddedFoldersAreRegisteredForAgents(t *testing.T) {
 		t.Fatalf("the registry holds %v, want one entry: %v", entries, err)
 	}
 	real, err := filepath.EvalSymlinks(added)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := os.ReadFile(entries[0]) // written before relay/info was even looked at
 	if err != nil || !strings.Contains(string(text), `"`+real+`"`) {
 		t.Errorf("the registry does not know the added folder: %s %v", text, err)
@@ -39,9 +37,7 @@ func TestAddedFoldersAreRegisteredForAgents(t *testing.T) {
 func TestAWorkspaceFolderThatWasReplaced(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "app")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"mode": "auto_edit"}})
 	write := func(name string) testrig.Result { return e.Call("write_file", object{"path": name, "content": "x"}) }
 	waiting := e.Start("run_command", object{"command": "touch b.txt"})
@@ -49,9 +45,7 @@ func TestAWorkspaceFolderThatWasReplaced(t *testing.T) {
 	if r := write("a.txt"); r.IsError {
 		t.Fatalf("at first: %v", r.StructuredContent)
 	}
-	if err := errors.Join(os.Rename(dir, dir+".moved"), os.Mkdir(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Rename(dir, dir+".moved"), os.Mkdir(dir, 0o755)))
 	dialog.Answer <- object{"decision": "approve", "digest": dialog.Text("digest")}
 	for _, r := range []testrig.Result{testrig.Wait(t, waiting, "the result"), write("a.txt"), e.Call("run_command", object{"command": "touch c.txt"}), e.Call("read_file", object{"path": "a.txt"})} {
 		if r.Code() != "CONCURRENT_MODIFICATION" {

@@ -45,11 +45,7 @@ func mcpServer() {
 // serverOf is the settings of that server.
 func serverOf(t *testing.T) object {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return object{"command": self, "args": []string{"mcp-server"}, "env": object{"GIVEN": "${LANG:-}given"}}
+	return object{"command": self(t), "args": []string{"mcp-server"}, "env": object{"GIVEN": "${LANG:-}given"}}
 }
 
 // withMCPServer has it in the user's own settings, and asks about nothing.
@@ -84,9 +80,7 @@ func TestToolsOfAServer(t *testing.T) {
 		t.Fatalf("listed: %v, %v", got, list.Notes)
 	}
 	dir, err := filepath.EvalSymlinks(e.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := e.Call("test__where", object{})
 	if text := strings.TrimSpace(r.Text()); r.StructuredContent["source"] != "test" || !strings.HasPrefix(text, dir+" ") || !strings.HasSuffix(text, "given") {
 		t.Errorf("it runs in %q: %v", text, r.StructuredContent)
@@ -127,8 +121,7 @@ func TestAServerOfAProject(t *testing.T) {
 	if facts := fmt.Sprint(a.Params["preview"]); !strings.Contains(facts, settingsFile) || !strings.Contains(facts, "mcp-server") {
 		t.Errorf("the dialog says %s", facts)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "" {
+	if r := answered(t, a, done, yes); r.Code() != "" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 	e.Write(settingsFile, text+" ")
@@ -140,17 +133,12 @@ func TestAServerOfAProject(t *testing.T) {
 // TestServersEndWithTheSidecar, and so does what they started.
 func TestServersEndWithTheSidecar(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(e *testrig.Editor){
-		"stdin closes":          func(e *testrig.Editor) { e.Stop() },
-		"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
-	} {
+	for name, end := range endings {
 		e := spawn(t, withMCPServer(t))
 		var pids []int
 		for _, text := range strings.Fields(e.Call("test__pids", object{}).Text()) {
 			pid, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			pids = append(pids, pid)
 		}
 		if len(pids) != 2 || allGone(pids)() {
@@ -169,9 +157,7 @@ func TestAgentsHearOfOtherTools(t *testing.T) {
 	agent := agentWith(t, e, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} }})
 	has := func(name string) bool {
 		list, err := agent.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return slices.ContainsFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == name })
 	}
 	if !has("test__grow") || has("test__grown") {
@@ -192,23 +178,12 @@ func TestAgentsHearOfOtherTools(t *testing.T) {
 func TestFoundToolsInATerminal(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, withMCPServer(t))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := filepath.Join(e.Home, ".config/pillion")
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	list := `echo '[{"name": "greet", "description": "Greets."}, {"name": "glob"}]'; echo asked >>asked.txt`
-	text := fmt.Sprintf(`{"mcpServers": {"test": {"command": %q, "args": ["mcp-server"]}}, "tools": {"toolDiscoveryCommand": %q, "toolCallCommand": "echo hello from"}}`, self, list)
-	if err := os.WriteFile(filepath.Join(config, "settings.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := fmt.Sprintf(`{"mcpServers": {"test": {"command": %q, "args": ["mcp-server"]}}, "tools": {"toolDiscoveryCommand": %q, "toolCallCommand": "echo hello from"}}`, self(t), list)
+	put(t, filepath.Join(e.Home, ".config/pillion/settings.json"), text)
 	pillion := func(args ...string) string {
-		command := exec.Command(self, args...)
-		command.Dir = e.Dir
-		command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"), "MY_SECRET=swordfish")
+		command := commandOf(e, args...)
+		command.Env = append(command.Env, "MY_SECRET=swordfish")
 		out, err := command.Output()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)

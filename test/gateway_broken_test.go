@@ -24,9 +24,7 @@ type cutter struct {
 
 func cutting(t *testing.T, to string) *cutter {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { listener.Close() })
 	host, path, _ := strings.Cut(strings.TrimPrefix(to, "ws://"), "/")
 	c := &cutter{URL: "ws://" + listener.Addr().String() + "/" + path, up: -1, down: -1}

@@ -99,11 +99,7 @@ func TestADialogOutlivesTheConnection(t *testing.T) {
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	g.Refuse.Store(503)
 	c.Break()
-	var state struct{ State string }
-	until(t, func() bool {
-		e.Must("gateway/status", object{}, &state)
-		return state.State == "reconnecting"
-	})
+	until(t, func() bool { return gatewayNow(e).State == "reconnecting" })
 	a.Answer <- object{"decision": "approve"}
 	until(t, func() bool { return row(t, e, "1") == "done" })
 	g.Refuse.Store(0)
@@ -294,20 +290,14 @@ func TestTwoGatewaysAndAnAgentOnOneFile(t *testing.T) {
 	two.Next()
 	two.Next()
 	a.Answer <- object{"decision": "approve"}
-	a = testrig.Wait(t, e.Approvals, "the agent's dialog about the text as it is now")
-	a.Answer <- object{"decision": "approve"}
-	if r := testrig.Wait(t, done, "the agent's result"); r == nil || r.IsError || e.Read("a.txt") != "one\n2\n3\n" {
+	if r := asked(t, e, done, yes); r == nil || r.IsError || e.Read("a.txt") != "one\n2\n3\n" {
 		t.Errorf("%+v; the file is %q", r, e.Read("a.txt"))
 	}
 	one.Call("again", "glob", object{"pattern": "*"})
 	if f := one.Next(); fmt.Sprint(f.Object("result")["changed_outside"]) != "[a.txt]" {
 		t.Errorf("the first is not told: %v", f)
 	}
-	var status struct {
-		Connections []struct{ SessionID, State string }
-	}
-	e.Must("gateway/status", object{}, &status)
-	if fmt.Sprint(status.Connections) != "[{one connected} {two connected}]" {
+	if status := gatewayNow(e); fmt.Sprint(status.Connections) != "[{one connected} {two connected}]" {
 		t.Errorf("%v", status)
 	}
 }

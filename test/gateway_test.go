@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"pillion/internal/testrig"
 	"pillion/internal/testrig/gateway"
@@ -20,6 +19,18 @@ func atGateway(t *testing.T, o testrig.Options) (*testrig.Editor, *gateway.Serve
 	e := spawn(t, o)
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": "one"}, nil)
 	return e, g, g.Accept()
+}
+
+// gatewayState is gateway/status as an editor reads it.
+type gatewayState struct {
+	State, URL, SessionID string
+	Error                 struct{ Message string }
+	Connections           []struct{ SessionID, State string }
+}
+
+func gatewayNow(e *testrig.Editor) (s gatewayState) {
+	e.Must("gateway/status", object{}, &s)
+	return s
 }
 
 // TestAGatewaysCalls: frames in, frames out, of the tools of a real sidecar.
@@ -250,9 +261,7 @@ func TestACommandStreams(t *testing.T) {
 	if code, is := f.Object("result")["exit_code"]; !is || code != nil || f.Object("result").Text("stdout") != "one\n" {
 		t.Errorf("the first part is %v", f)
 	}
-	if err := os.Remove(filepath.Join(e.Dir, "go")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(e.Dir, "go")))
 	for f = c.Next(); f.Object("result")["exit_code"] == nil; f = c.Next() {
 		if f.Object("result").Text("stdout") != "two\n" {
 			t.Errorf("a part is %v", f)
@@ -443,10 +452,7 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 	if code := e.Code("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "a\r\nX-Other: 1"}); code != -32602 {
 		t.Errorf("a token with a line break: %d", code)
 	}
-	var state struct {
-		State, URL, SessionID string
-		Error                 struct{ Message string }
-	}
+	var state gatewayState
 	g := gateway.New(t)
 	g.Refuse.Store(401)
 	e.Must("gateway/connect", object{"url": g.URL + "?key=hidden", "token": "wrong"}, &state)
@@ -454,7 +460,7 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 		t.Errorf("%+v", state)
 	}
 	until(t, func() bool {
-		e.Must("gateway/status", object{}, &state)
+		state := gatewayNow(e)
 		return state.State == "disconnected" && strings.Contains(state.Error.Message, "refused the token")
 	})
 }
@@ -465,11 +471,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	e, g, thief := spawn(t, testrig.Options{}), gateway.New(t), gateway.New(t)
 	g.Redirect.Store(&thief.URL)
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret"}, nil)
-	var state struct{ Error struct{ Message string } }
-	until(t, func() bool {
-		e.Must("gateway/status", object{}, &state)
-		return strings.Contains(state.Error.Message, "302")
-	})
+	until(t, func() bool { return strings.Contains(gatewayNow(e).Error.Message, "302") })
 	e.Must("gateway/disconnect", object{}, nil)
 	if thief.Met() > 0 {
 		t.Error("it went where it was sent")
@@ -496,11 +498,5 @@ func TestTheEditorsOwnSessionIsNoGateways(t *testing.T) {
 // until polls what no event tells of.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(gateway.Patience); !is(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatal("it never happens")
-		}
-	}
+	eventually(t, "what is waited for", is)
 }

@@ -34,29 +34,19 @@ func TestARepositoryIsWholeAfterAKill(t *testing.T) {
 	git("add", ".")
 	git("commit", "-qm", "one")
 	hook := e.Write(".git/hooks/pre-commit", "#!/bin/sh\ntouch .git/commondir ready\nsleep 1000\n")
-	if err := os.Chmod(hook, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(hook, 0o755))
 	e.Write("a.txt", "two\n")
-	failed := make(chan error, 1)
-	go func() {
-		line := "git add a.txt && git -c user.name=A -c user.email=a@example.org commit -qm two"
-		failed <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": line}}, nil)
-	}()
+	failed := begin(t.Context(), e, "run_command", object{"command": "git add a.txt && git -c user.name=A -c user.email=a@example.org commit -qm two"})
 	eventually(t, "the hook", func() bool { return exists(e, "ready") })
 	copies := func() []string {
 		found, err := filepath.Glob(filepath.Join(e.Dir, ".git", "pillion-*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found
 	}
 	if len(copies()) != 1 {
 		t.Fatalf("copies: %q", copies())
 	}
-	if err := e.Command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Command.Process.Kill())
 	testrig.Wait(t, failed, "the end of the call")
 	eventually(t, "the end of the copy", func() bool { return len(copies()) == 0 })
 	if exists(e, ".git/commondir") {

@@ -41,9 +41,7 @@ func files(t *testing.T, a *testrig.Approval) []shownFile {
 	var params struct {
 		Preview struct{ Files []shownFile }
 	}
-	if err := json.Unmarshal(a.Raw, &params); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(a.Raw, &params))
 	return params.Preview.Files
 }
 
@@ -65,8 +63,7 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
-	a.Answer <- object{"decision": "approve", "selected": []string{"5", "1", "4"}, "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "selected": []string{"5", "1", "4"}})
 	if want := replaced(far, "one = 1", "one = 10", "four = 4", "four = 40", "five = 5", "five = 50"); e.Read("app.py") != want {
 		t.Errorf("on disk: %q", e.Read("app.py"))
 	}
@@ -90,51 +87,31 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 	testrig.Wait(t, second, "the second result")
 }
 
-func TestAllHunksAreAPlainYesAndNoneIsANo(t *testing.T) {
+// TestWhatAChoiceOfHunksMeans: all are a plain yes, none is a no, and the user's own text goes
+// before their choice.
+func TestWhatAChoiceOfHunksMeans(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
-	a, done := startFive(t, e)
-	a.Answer <- object{"decision": "approve", "selected": []string{"1", "2", "3", "4", "5"}, "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.IsError || r.StructuredContent["edited_by_human"] != nil {
-		t.Errorf("all hunks: %v", r.StructuredContent)
-	}
-	testrig.Wait(t, e.Resolved, "approval/resolved")
-	for _, decision := range []string{"approve", "edit"} {
-		a, done = startFive(t, e)
-		a.Answer <- object{"decision": decision, "selected": []string{}, "feedback": "none of it", "digest": a.Text("digest")}
-		if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" || !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != far {
-			t.Errorf("%s of no hunk: %v", decision, r.StructuredContent)
-		}
-		var resolved struct{ Outcome string }
-		json.Unmarshal(testrig.Wait(t, e.Resolved, "approval/resolved"), &resolved) //nolint:errcheck // compared
-		if resolved.Outcome != "rejected" {
-			t.Errorf("approval/resolved: %+v", resolved)
-		}
-
-	}
-}
-
-func TestAHunkThatIsNotThereIsNoYes(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	for _, selected := range [][]string{{"1", "6"}, {"01"}, {"app.py"}, {""}} {
-		a, done := startFive(t, e)
-		a.Answer <- object{"decision": "approve", "selected": selected, "digest": a.Text("digest")}
-		if r := testrig.Wait(t, done, "the result"); !r.IsError || e.Read("app.py") != far {
-			t.Errorf("%v: %v", selected, r.StructuredContent)
-		}
-	}
-}
-
-func TestTheHumansOwnTextGoesBeforeTheirChoice(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	a, done := startFive(t, e)
+	all := replaced(far, "= 1", "= 10", "= 2", "= 20", "= 3", "= 30", "= 4", "= 40", "= 5", "= 50")
 	mine := replaced(far, "one = 1", "one = 111")
-	a.Answer <- object{"decision": "edit", "selected": []string{"2"}, "after": object{"app.py": mine}, "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
-	if e.Read("app.py") != mine || r.StructuredContent["edited_by_human"] != true {
-		t.Errorf("on disk %q: %v", e.Read("app.py"), r.StructuredContent)
+	for name, c := range map[string]struct {
+		answer              object
+		text, code, outcome string
+		edited              any
+	}{
+		"all":           {object{"decision": "approve", "selected": []string{"1", "2", "3", "4", "5"}}, all, "", "approved", nil},
+		"none":          {object{"decision": "approve", "selected": []string{}, "feedback": "none of it"}, far, "USER_REJECTED", "rejected", nil},
+		"none, edited":  {object{"decision": "edit", "selected": []string{}, "feedback": "none of it"}, far, "USER_REJECTED", "rejected", nil},
+		"one, and text": {object{"decision": "edit", "selected": []string{"2"}, "after": object{"app.py": mine}}, mine, "", "edited", true},
+	} {
+		a, done := startFive(t, e)
+		r := answered(t, a, done, c.answer)
+		if r.Code() != c.code || r.StructuredContent["edited_by_human"] != c.edited || c.code != "" && !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != c.text {
+			t.Errorf("%s: %v, on disk %q", name, r.StructuredContent, e.Read("app.py"))
+		}
+		if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"outcome":"`+c.outcome+`"`) {
+			t.Errorf("%s: %s", name, resolved)
+		}
 	}
 }
 
@@ -144,15 +121,10 @@ func TestChosenHunksMoveWithTheirText(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	e.Write("app.py", "# new\n# lines\n"+far)
-	var changed struct {
-		Digest string
-		Moved  bool
+	if changed := wantChanged(t, e); !changed.Moved {
+		t.Fatalf("approval/changed: %+v", changed)
 	}
-	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil || !changed.Moved {
-		t.Fatalf("approval/changed: %+v, %v", changed, err)
-	}
-	a.Answer <- object{"decision": "approve", "selected": []string{"1", "3"}, "digest": a.Text("digest")} // what it was first shown with
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1", "3"}})
 	if want := "# new\n# lines\n" + replaced(far, "one = 1", "one = 10", "three = 3", "three = 30"); e.Read("app.py") != want {
 		t.Errorf("on disk %q: %v", e.Read("app.py"), r.StructuredContent)
 	}
@@ -171,8 +143,7 @@ func TestHunksOfAnotherTextAreAskedAgain(t *testing.T) {
 	if len(hunkIDs(t, b)) != 5 || e.Read("app.py") != other {
 		t.Errorf("asked again about %v, on disk %q", hunkIDs(t, b), e.Read("app.py"))
 	}
-	b.Answer <- object{"decision": "approve", "selected": []string{"2"}, "digest": b.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, b, done, object{"decision": "approve", "selected": []string{"2"}})
 	if want := replaced(other, "two = 2", "two = 20"); e.Read("app.py") != want {
 		t.Errorf("on disk %q", e.Read("app.py"))
 	}
@@ -187,9 +158,7 @@ func TestChosenHunksInABuffer(t *testing.T) {
 	done := e.Start("edit_file", object{"path": "app.py", "edits": []any{
 		object{"old_string": "one = 1", "new_string": "one = 10"}, object{"old_string": "five = 5", "new_string": "five = 50"},
 	}})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "selected": []string{"2"}, "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := asked(t, e, done, object{"decision": "approve", "selected": []string{"2"}})
 	if want := "# unsaved\n" + replaced(far, "five = 5", "five = 50"); e.Buffer("app.py").Text != want || e.Read("app.py") != far || r.StructuredContent["saved"] != false {
 		t.Errorf("in the buffer %q: %v", e.Buffer("app.py").Text, r.StructuredContent)
 	}
@@ -203,8 +172,7 @@ func TestANewFileIsOneHunk(t *testing.T) {
 	if ids := hunkIDs(t, a); len(ids) != 1 {
 		t.Errorf("the hunks are %v", ids)
 	}
-	a.Answer <- object{"decision": "approve", "selected": []string{"1"}, "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.IsError || e.Read("new.py") != "a\nb\n" {
+	if r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1"}}); r.IsError || e.Read("new.py") != "a\nb\n" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 }
@@ -220,8 +188,7 @@ func TestOneHunkIsOneBlock(t *testing.T) {
 	if ids, diff := hunkIDs(t, a), fmt.Sprint(a.File("diff")); strings.Join(ids, " ") != "1 2" || strings.Count(diff, "@@ -") != 1 {
 		t.Fatalf("hunks %v of\n%s", ids, diff)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest"), "selected": []string{"2"}}
-	testrig.Wait(t, done, "the result")
+	answered(t, a, done, object{"decision": "approve", "selected": []string{"2"}})
 	if got := e.Read("app.py"); got != "one\n2\n3\n4\n5\nSIX\n" {
 		t.Errorf("on disk is %q", got)
 	}

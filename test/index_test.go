@@ -57,9 +57,7 @@ func TestALargeProjectIsIndexed(t *testing.T) {
 	for round := range 20 {
 		mark := fmt.Sprintf("mark%d of this round", round)
 		e.Write("d1/new.txt", mark+" on disk")
-		if err := os.Rename(e.Dir+"/d1/new.txt", e.Dir+"/d2/moved.txt"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(e.Dir+"/d1/new.txt", e.Dir+"/d2/moved.txt"))
 		if paths, n := searched(t, e, mark); paths != "d2/moved.txt" || n != files+1 {
 			t.Fatalf("round %d: %q in %d files", round, paths, n)
 		}

@@ -26,6 +26,18 @@ type reverted struct {
 	}
 }
 
+func revert(e *testrig.Editor, params object) (r reverted) {
+	e.Must("journal/revert", params, &r)
+	return r
+}
+
+// entries is what the journal has.
+func entries(e *testrig.Editor, params object) []map[string]any {
+	var list struct{ Entries []map[string]any }
+	e.Must("journal/list", params, &list)
+	return list.Entries
+}
+
 // freely is an editor whose agents edit without asking.
 func freely(t *testing.T, o testrig.Options) *testrig.Editor {
 	if o.Settings == nil {
@@ -68,18 +80,15 @@ func TestACallIsPutBack(t *testing.T) {
 	if j.Entry.CallID != "first" || j.Entry.State != "done" || len(j.Files) != 1 || len(j.Files[0].Lines) != 1 || j.Files[0].Lines[0].Start != 1 || j.Files[0].Lines[0].End != 2 {
 		t.Errorf("told of %+v", j)
 	}
-	var list struct{ Entries []map[string]any }
-	e.Must("journal/list", object{"sessionId": "ada"}, &list)
-	if len(list.Entries) != 1 || list.Entries[0]["callId"] != "first" || list.Entries[0]["tool"] != "edit_file" || list.Entries[0]["state"] != "done" {
-		t.Errorf("listed %v", list.Entries)
+	if list := entries(e, object{"sessionId": "ada"}); len(list) != 1 || list[0]["callId"] != "first" || list[0]["tool"] != "edit_file" || list[0]["state"] != "done" {
+		t.Errorf("listed %v", list)
 	}
-	var r reverted
-	e.Must("journal/revert", object{"callId": "first", "dryRun": true}, &r)
+	r := revert(e, object{"callId": "first", "dryRun": true})
 	if r.want(t, []string{"a.txt"}, []string{}, []string{}); r.Preview == nil || r.Preview.Files[0].After != "one\ntwo\nthree\n" || r.CallID != "" {
 		t.Errorf("a dry run shows %+v", r.Preview)
 	}
 	wantText(t, e, "a.txt", "one\n2\nthree\n")
-	e.Must("journal/revert", object{"callId": "first"}, &r)
+	r = revert(e, object{"callId": "first"})
 	wantText(t, e, "a.txt", "one\ntwo\nthree\n")
 	states := []string{}
 	for range 2 {
@@ -88,15 +97,14 @@ func TestACallIsPutBack(t *testing.T) {
 	if !slices.Equal(states, []string{"done", "reverted"}) {
 		t.Errorf("told of the states %v", states)
 	}
-	e.Must("journal/revert", object{"callId": r.CallID}, &r)
+	r = revert(e, object{"callId": r.CallID})
 	wantText(t, e, "a.txt", "one\n2\nthree\n")
-	if e.Must("journal/list", object{"callId": "first"}, &list); list.Entries[0]["state"] != "done" {
-		t.Errorf("after its revert was put back it is %v", list.Entries[0]["state"])
+	if list := entries(e, object{"callId": "first"}); list[0]["state"] != "done" {
+		t.Errorf("after its revert was put back it is %v", list[0]["state"])
 	}
-	e.Must("journal/revert", object{"callId": r.CallID}, &r)
-	e.Must("journal/list", object{}, &list)
+	revert(e, object{"callId": r.CallID})
 	var titles []string
-	for _, entry := range list.Entries {
+	for _, entry := range entries(e, object{}) {
 		titles = append(titles, entry["title"].(string))
 	}
 	if want := []string{"Revert: Edit a.txt", "Bring back: Edit a.txt", "Revert: Edit a.txt", "Edit a.txt"}; !slices.Equal(titles, want) {
@@ -111,8 +119,7 @@ func TestWhatGoesIsShown(t *testing.T) {
 	mustCall(t, e, "file", "write_file", object{"path": "made/deep/new.txt", "content": "new\n"})
 	mustCall(t, e, "folder", "create_directory", object{"path": "empty"})
 	for id, want := range map[string]string{"file": "made/deep/new.txt made/deep/ made/", "folder": "empty/"} {
-		var r reverted
-		e.Must("journal/revert", object{"callId": id, "dryRun": true}, &r)
+		r := revert(e, object{"callId": id, "dryRun": true})
 		var shown []string
 		for _, f := range r.Preview.Files {
 			if f.Entries != nil && *f.Entries == 0 {
@@ -126,14 +133,12 @@ func TestWhatGoesIsShown(t *testing.T) {
 			t.Errorf("shown are %q, want %q", got, want)
 		}
 	}
-	var r reverted
-	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	r := revert(e, object{"sessionId": "ada"})
 	if got := treeOf(t, e.Dir); got != "" || len(r.Conflicts) > 0 {
 		t.Errorf("left is %q; %v", got, r.Reasons)
 	}
-	var list struct{ Entries []map[string]any }
-	if e.Must("journal/list", object{"limit": 1}, &list); list.Entries[0]["title"] != "Revert 2 changes by fake editor" {
-		t.Errorf("the title is %q", list.Entries[0]["title"])
+	if list := entries(e, object{"limit": 1}); list[0]["title"] != "Revert 2 changes by fake editor" {
+		t.Errorf("the title is %q", list[0]["title"])
 	}
 }
 
@@ -157,12 +162,10 @@ func TestTheFilesGoBackToBeforeATurn(t *testing.T) {
 		e.Must("session/newTurn", object{"sessionId": "ada"}, nil)
 	}
 	e.Must("tools/call", object{"name": "write_file", "arguments": object{"path": "other.txt", "content": "by another\n"}, "sessionId": "bob"}, nil)
-	var list struct{ Entries []map[string]any }
-	if e.Must("journal/list", object{"sessionId": "ada", "sinceTurn": 2}, &list); len(list.Entries) != 4 {
-		t.Errorf("listed %v", list.Entries)
+	if list := entries(e, object{"sessionId": "ada", "sinceTurn": 2}); len(list) != 4 {
+		t.Errorf("listed %v", list)
 	}
-	var r reverted
-	e.Must("journal/revert", object{"sessionId": "ada", "sinceTurn": 2}, &r)
+	r := revert(e, object{"sessionId": "ada", "sinceTurn": 2})
 	r.want(t, []string{"third.txt", "a.txt", "secon.txt"}, []string{}, []string{})
 	wantText(t, e, "a.txt", "first\n")
 	wantText(t, e, "first.txt", "first\n")
@@ -181,8 +184,7 @@ func TestASessionIsPutBackAsOne(t *testing.T) {
 	}
 	e.Write("a.txt", strings.Replace(e.Read("a.txt"), "four", "the user's", 1))
 	e.Write("b.txt", "1 and a half\n")
-	var r reverted
-	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	r := revert(e, object{"sessionId": "ada"})
 	r.want(t, []string{}, []string{"a.txt"}, []string{"b.txt"})
 	if wantText(t, e, "a.txt", "one\ntwo\nthree\nthe user's\n"); r.Reasons["b.txt"] == "" {
 		t.Error("nothing says why b.txt was left alone")
@@ -197,15 +199,14 @@ func TestAnOpenFileIsPutBackThroughTheEditor(t *testing.T) {
 	e.Write("a.txt", "one\ntwo\n")
 	e.Open("a.txt")
 	mustCall(t, e, "clean", "edit_file", object{"path": "a.txt", "old_string": "two", "new_string": "2"})
-	var r reverted
-	e.Must("journal/revert", object{"callId": "clean"}, &r)
+	revert(e, object{"callId": "clean"})
 	if b := e.Buffer("a.txt"); b.Text != "one\ntwo\n" || b.Dirty {
 		t.Errorf("the buffer is %+v", b)
 	}
 	wantText(t, e, "a.txt", "one\ntwo\n")
 	e.Type("a.txt", at(0, 0), "mine\n")
 	mustCall(t, e, "dirty", "edit_file", object{"path": "a.txt", "old_string": "two", "new_string": "2"})
-	e.Must("journal/revert", object{"callId": "dirty"}, &r)
+	revert(e, object{"callId": "dirty"})
 	if b := e.Buffer("a.txt"); b.Text != "mine\none\ntwo\n" || !b.Dirty {
 		t.Errorf("the buffer is %+v", b)
 	}
@@ -238,8 +239,7 @@ func TestTreesComeBack(t *testing.T) {
 	}
 	e.Write("sub/moved.txt", strings.Replace(e.Read("sub/moved.txt"), "five", "mine", 1))
 	before := treeOf(t, e.Dir)
-	var r reverted
-	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	r := revert(e, object{"sessionId": "ada"})
 	if len(r.Conflicts) > 0 {
 		t.Errorf("left alone: %v", r.Reasons)
 	}
@@ -251,7 +251,7 @@ func TestTreesComeBack(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(e.Dir, "lib/a.txt")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("a.txt came back with %v, %v", info, err)
 	}
-	e.Must("journal/revert", object{"callId": r.CallID}, &r)
+	r = revert(e, object{"callId": r.CallID})
 	if got := treeOf(t, e.Dir); got != before || len(r.Conflicts) > 0 {
 		t.Errorf("after the revert was put back there is %s, want %s; %v", got, before, r.Reasons)
 	}
@@ -271,8 +271,7 @@ func TestWhatOthersMadeStays(t *testing.T) {
 	e.Write("made/new.txt", "the user's\n")
 	e.Write("made/beside.txt", "the user's\n")
 	e.Write("gone.txt", "the user's\n")
-	var r reverted
-	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	r := revert(e, object{"sessionId": "ada"})
 	r.want(t, []string{"made/other.txt"}, []string{}, []string{"gone.txt", "made/new.txt"})
 	if got := treeOf(t, e.Dir); got != "gone.txt made/ made/beside.txt made/new.txt" {
 		t.Errorf("there is %s", got)

@@ -32,9 +32,7 @@ var ends = map[string]func(t *testing.T, e *testrig.Editor){
 	"killed": func(t *testing.T, e *testrig.Editor) {
 		// What is a second old is kept, however the program ends.
 		eventually(t, "it", func() bool { return strings.Contains(recordsText(e), `"calls":4`) })
-		if err := e.Command.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Command.Process.Kill())
 		e.Stop()
 	},
 }
@@ -112,11 +110,9 @@ func busy(t *testing.T, e *testrig.Editor, id string) (s sessionInfo) {
 // writeRemembered writes a file, and the user remembers the rule for the session.
 func writeRemembered(t *testing.T, e *testrig.Editor, id string) {
 	t.Helper()
-	done := make(chan testrig.Result, 1)
-	go func() { done <- callAs(e, id, "write_file", object{"path": "x.txt", "content": "1"}) }()
+	done := startAs(e, id, "write_file", object{"path": "x.txt", "content": "1"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "decisionId": sessionChoice(a)["id"]}
-	if r := testrig.Wait(t, done, "the write"); r.IsError {
+	if r := answered(t, a, done, object{"decision": "approve", "decisionId": sessionChoice(a)["id"]}); r.IsError {
 		t.Fatal(r.StructuredContent)
 	}
 }
@@ -218,9 +214,7 @@ func dialAs(t *testing.T, e *testrig.Editor, agent, cwd string, had session.Proo
 	ctx, cancel := context.WithTimeout(t.Context(), testrig.Patience)
 	defer cancel()
 	c, err := relay.Dial(ctx, relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: agent}, Cwd: cwd, Session: &had})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -228,13 +222,9 @@ func dialAs(t *testing.T, e *testrig.Editor, agent, cwd string, had session.Proo
 func todosBy(t *testing.T, c *relay.Client, tool string, arguments object) string {
 	t.Helper()
 	text, err := json.Marshal(arguments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := c.Call(t.Context(), relay.Call{Name: tool, Arguments: text}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(bytes.Join(r, nil))
 }
 
@@ -302,9 +292,7 @@ func TestAnAgentComesBack(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// The user ends it: the connection ends, and nothing comes back.
 	e.Must("session/close", object{"sessionId": own.ID}, nil)
 	testrig.Wait(t, back.Done(), "the end of the connection")
@@ -389,11 +377,7 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 	}
 	e.Must("session/close", object{"sessionId": "one"}, nil)
 	_ = c.Ended()
-	var state struct{ State string }
-	eventually(t, "the gateway is disconnected", func() bool {
-		e.Must("gateway/status", object{}, &state)
-		return state.State == "disconnected"
-	})
+	eventually(t, "the gateway is disconnected", func() bool { return gatewayNow(e).State == "disconnected" })
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": "one"}, nil)
 	c = g.Accept()
 	c.Call("t2", "todo_read", object{})

@@ -30,7 +30,7 @@ func withServer(t *testing.T, script string) (e *testrig.Editor, pids string) {
 	t.Helper()
 	away := t.TempDir()
 	program, pids := filepath.Join(away, "server"), filepath.Join(away, "pids")
-	writeProgram(t, program, script)
+	put(t, program, script)
 	e = spawn(t, testrig.Options{Settings: object{
 		"mode": "auto_edit",
 		"languageServers": object{"editWaitSeconds": 0.2, "servers": object{
@@ -60,15 +60,11 @@ func numbers(t *testing.T, file string, n int) (out []int) {
 
 func TestNothingOfALanguageServerSurvivesTheEditor(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(e *testrig.Editor){
-		"stdin closes":          func(e *testrig.Editor) { e.Stop() },
-		"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
-		"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
-	} {
+	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e, file := withServer(t, badServer)
-			go e.Conn.Call(t.Context(), "tools/call", object{"name": "lsp_hover", "arguments": object{"path": "a.py", "line": 0, "character": 0}}, nil) //nolint:errcheck // it is cut off
+			begin(t.Context(), e, "lsp_hover", object{"path": "a.py", "line": 0, "character": 0}) // it is cut off
 			pids := numbers(t, file, 4)
 			if allGone(pids)() {
 				t.Fatal("the server had ended before the test began")
@@ -84,7 +80,7 @@ func TestALanguageServerThatHangsHoldsNothingUp(t *testing.T) {
 	e, file := withServer(t, badServer)
 	e.Open("a.py")
 	numbers(t, file, 4)
-	go e.Conn.Call(t.Context(), "tools/call", object{"name": "lsp_hover", "arguments": object{"path": "a.py", "line": 0, "character": 0}}, nil) //nolint:errcheck // nobody ever answers it
+	begin(t.Context(), e, "lsp_hover", object{"path": "a.py", "line": 0, "character": 0}) // nobody ever answers it
 	if r := e.Call("read_file", object{"path": "a.py"}); r.IsError {
 		t.Errorf("read_file: %+v", r)
 	}

@@ -60,22 +60,11 @@ func hostile(t *testing.T, mark string) (dir string) {
 		files["node_modules/.bin/"+program] = shell(program)
 	}
 	for name, text := range files {
-		writeProgram(t, filepath.Join(dir, name), text)
+		put(t, filepath.Join(dir, name), text)
 	}
-	writeProgram(t, mark+"fsmonitor.sh", shell("fsmonitor"))
-	writeProgram(t, mark+"toolexec.sh", shell("toolexec")+"exec \"$@\"\n")
+	put(t, mark+"fsmonitor.sh", shell("fsmonitor"))
+	put(t, mark+"toolexec.sh", shell("toolexec")+"exec \"$@\"\n")
 	return dir
-}
-
-// writeProgram makes a file that may be run.
-func writeProgram(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestServersRunNothingOfARepository: pylsp, to whose plugins most of it is addressed, and
@@ -88,8 +77,7 @@ func TestServersRunNothingOfARepository(t *testing.T) {
 	}
 	done := e.Start("lsp_rename", object{"path": "till.py", "line": 0, "character": 5, "new_name": "sum_up"})
 	a := testrig.Wait(t, e.Approvals, "the dialog") // the files may be run
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the rename"); r.IsError || !strings.Contains(e.Read("shop.py"), "till.sum_up(") {
+	if r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"}); r.IsError || !strings.Contains(e.Read("shop.py"), "till.sum_up(") {
 		t.Errorf("rename: %+v", r.StructuredContent)
 	}
 	if r := e.Call("lsp_definition", object{"path": "main.rs", "line": 0, "character": 3}); r.Code() != "LSP_UNAVAILABLE" {
@@ -115,9 +103,7 @@ func amongHostile(t *testing.T, parts ...string) (e *testrig.Editor, ended func(
 		t.Helper()
 		e.Stop()
 		left, err := filepath.Glob(marks + "/ran-*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, mark := range left {
 			if !strings.HasSuffix(mark, ".sh") {
 				t.Errorf("the repository has run something: %s", filepath.Base(mark))

@@ -13,9 +13,7 @@ import (
 // TestMoreServersRunNothingOfARepository: those of shell scripts, TypeScript and Go likewise.
 func TestMoreServersRunNothingOfARepository(t *testing.T) {
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Setenv("XDG_CACHE_HOME", cache) // gopls need not read all of Go anew
 	e, ended := amongHostile(t, filepath.Join(machine.Part(t, "language-servers"), "node_modules/.bin"), machine.Part(t, "gopls"))
 	askAll(t, e, object{"path": "run.sh", "line": 4, "character": 1})

@@ -13,9 +13,7 @@ import (
 func TestAMissingServerIsToldAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.py"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "a.py"), nil, 0o600))
 	off := object{"enabled": false}
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"languageServers": object{"servers": object{
 		"pyright": off, "basedpyright": off, "pylsp": object{"command": []string{"no-such-pylsp"}, "install": "get it"},
@@ -42,12 +40,7 @@ func TestAProjectMaySwitchAServerOff(t *testing.T) {
 		"evil":       "#!/bin/sh\n: > " + filepath.Join(dir, "ran") + "\n",
 		settingsFile: `{"languageServers": {"prefer": "own", "servers": {"pylsp": {"enabled": false, "command": ["` + dir + `/evil"]}, "pyright": {"command": ["` + dir + `/evil"]}}}}`,
 	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, name), text)
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"languageServers": object{"servers": object{
 		"pyright": object{"command": []string{"no-such-pyright"}}, "basedpyright": object{"enabled": false},

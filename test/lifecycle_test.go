@@ -58,9 +58,7 @@ func TestInitializeSaysWhatItCanDo(t *testing.T) {
 			Experimental           struct{ Pillion struct{ ProtocolVersion int } }
 		}
 	}
-	if err := json.Unmarshal(raw, &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(raw, &result))
 	c := result.Capabilities
 	if result.ServerInfo.Name != "pillion" || result.ServerInfo.Version == "" || c.Experimental.Pillion.ProtocolVersion != 1 {
 		t.Errorf("initialize answered %s", raw)
@@ -123,9 +121,7 @@ func TestExitWithoutShutdownIsAFailure(t *testing.T) {
 func TestTheSidecarEndsWithTheProcessThatItServes(t *testing.T) {
 	t.Parallel()
 	parent := exec.Command("sleep", "1000")
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, parent.Start())
 	e := spawn(t, testrig.Options{Silent: true})
 	e.Must("initialize", object{"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{}}, nil)
 	parent.Process.Kill() //nolint:errcheck // it runs
@@ -163,22 +159,14 @@ type raw struct {
 func spawnRaw(t *testing.T) *raw {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(exe, "serve", "--stdio")
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "PILLION_TEST_MAIN=1")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	r := &raw{t, in, bufio.NewReader(out), cmd}
 	t.Cleanup(func() {
 		in.Close()

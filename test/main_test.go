@@ -1,8 +1,11 @@
 package test
 
 import (
+	"context"
 	"flag"
+	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -44,11 +47,79 @@ func moreAtOnce() {
 // spawn starts `pillion serve` under a fake editor.
 func spawn(t testing.TB, o testrig.Options) *testrig.Editor {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return testrig.Spawn(t, []string{exe, "serve"}, o)
+	return testrig.Spawn(t, []string{self(t), "serve"}, o)
 }
 
 type object = map[string]any
+
+// self is this binary, which is pillion where PILLION_TEST_MAIN is set.
+func self(t testing.TB) string {
+	t.Helper()
+	exe, err := os.Executable()
+	must(t, err)
+	return exe
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the user does with a request.
+var yes, no = object{"decision": "approve"}, object{"decision": "reject"}
+
+// asked waits for the request of a call, has it answered so, and gives what comes of the call.
+func asked[V any](t *testing.T, e *testrig.Editor, done <-chan V, answer object) V {
+	t.Helper()
+	return answered(t, testrig.Wait(t, e.Approvals, "the dialog"), done, answer)
+}
+
+// answered has a request answered so, for what it shows, and gives what comes of the call.
+func answered[V any](t *testing.T, a *testrig.Approval, done <-chan V, answer object) V {
+	t.Helper()
+	of := object{"digest": a.Text("digest")}
+	maps.Copy(of, answer)
+	a.Answer <- of
+	return testrig.Wait(t, done, "the result")
+}
+
+// begin makes a call that may be given up, and gives how it ends.
+func begin(ctx context.Context, e *testrig.Editor, tool string, arguments object) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- e.Conn.Call(ctx, "tools/call", object{"name": tool, "arguments": arguments}, nil) }()
+	return ended
+}
+
+// askedOrDone makes a call, and gives the user's request, nil where there is none, and what comes
+// of the call.
+func askedOrDone(e *testrig.Editor, call object) (*testrig.Approval, <-chan testrig.Result) {
+	done := make(chan testrig.Result, 1)
+	go func() {
+		var r testrig.Result
+		e.Must("tools/call", call, &r)
+		done <- r
+	}()
+	select {
+	case a := <-e.Approvals:
+		return a, done
+	case r := <-done:
+		done <- r
+		return nil, done
+	}
+}
+
+// put writes a file that may be run.
+func put(t testing.TB, name, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o755))
+}
+
+// startAs starts a call in a session.
+func startAs(e *testrig.Editor, id, tool string, arguments object) <-chan testrig.Result {
+	done := make(chan testrig.Result, 1)
+	go func() { done <- callAs(e, id, tool, arguments) }()
+	return done
+}

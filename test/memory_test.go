@@ -16,22 +16,13 @@ func TestMemory(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	file := filepath.Join(e.Home, ".config", "pillion", "PILLION.md")
 	name, err := filepath.Rel(e.Dir, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	remember := func(id, fact string) testrig.Result {
-		done := make(chan testrig.Result, 1)
-		go func() {
-			var r testrig.Result
-			e.Must("tools/call", object{"name": "save_memory", "arguments": object{"fact": fact}, "callId": id, "sessionId": "ada"}, &r)
-			done <- r
-		}()
-		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a, done := askedOrDone(e, object{"name": "save_memory", "arguments": object{"fact": fact}, "callId": id, "sessionId": "ada"})
 		if a.File("path") != "~/.config/pillion/PILLION.md" || a.File("uri") != testrig.URI(file) {
 			t.Errorf("the dialog shows %v at %v", a.File("path"), a.File("uri"))
 		}
-		a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-		return testrig.Wait(t, done, "the result")
+		return answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	}
 	if r := remember("first", "one"); r.StructuredContent["added"] != true || r.StructuredContent["path"] != file || e.Read(name) != "## Agent memories\n\n- one\n" {
 		t.Errorf("%v, and the file holds %q", r.StructuredContent, e.Read(name))
@@ -45,14 +36,13 @@ func TestMemory(t *testing.T) {
 	if e.Read(name) != "## Agent memories\n\n- one\n" {
 		t.Error("what was not saved is on disk")
 	}
-	var r reverted
-	e.Must("journal/revert", object{"callId": "second"}, &r)
+	r := revert(e, object{"callId": "second"})
 	r.want(t, []string{"~/.config/pillion/PILLION.md"}, []string{}, []string{})
 	if text := e.Buffer(name).Text; text != "# Mine\n## Agent memories\n\n- one\n" {
 		t.Errorf("after the revert the buffer holds %q", text)
 	}
 	e.Notify("textDocument/didClose", object{"textDocument": object{"uri": testrig.URI(file)}})
-	e.Must("journal/revert", object{"callId": "first"}, &r)
+	r = revert(e, object{"callId": "first"})
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v, %+v", err, r)
 	}

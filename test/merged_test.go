@@ -19,22 +19,13 @@ func TestAMergedResultIsShownAsSuch(t *testing.T) {
 	}
 	typed := "# typed\n" + app
 	e.Type("app.py", document.Range{}, "# typed\n")
-	done := e.Start("write_file", object{"path": "other.py", "content": app})
-	other := testrig.Wait(t, e.Approvals, "the dialog")
-	if other.File("merged") != nil {
-		t.Errorf("a new file is merged: %v", other.File("merged"))
-	}
-	other.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, done, "the result")
-
-	done = e.Start("write_file", object{"path": "app.py", "content": strings.Replace(app, "[1, 2]", "[1, 2, 3]", 1)})
+	done := e.Start("write_file", object{"path": "app.py", "content": strings.Replace(app, "[1, 2]", "[1, 2, 3]", 1)})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	want := strings.Replace(typed, "[1, 2]", "[1, 2, 3]", 1)
 	if a.File("merged") != true || a.File("after") != want || a.File("before") != typed {
 		t.Errorf("the dialog: merged %v, %q", a.File("merged"), a.File("after"))
 	}
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	if r.StructuredContent["merged"] != true || e.Buffer("app.py").Text != want || e.Read("app.py") != app {
 		t.Errorf("merged %v, in the buffer %q", r.StructuredContent["merged"], e.Buffer("app.py").Text)
 	}

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -31,13 +30,7 @@ func TestModesInSettings(t *testing.T) {
 				t.Errorf("by didChangeConfiguration: %s", got)
 			}
 			home := t.TempDir()
-			own := filepath.Join(home, ".config", "pillion", "settings.json")
-			if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(own, []byte(`{"mode": "`+set+`"}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			put(t, filepath.Join(home, ".config", "pillion", "settings.json"), `{"mode": "`+set+`"}`)
 			e = spawn(t, testrig.Options{Home: home})
 			if got := modeOf(e, "one"); got != want {
 				t.Errorf("by the user's own file: %s", got)
@@ -92,11 +85,4 @@ func TestFullAccessIsOfOneSession(t *testing.T) {
 func execute(e *testrig.Editor, command string, args ...any) error {
 	_, err := e.Execute(command, args...)
 	return err
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -41,8 +41,7 @@ func TestACommandThatARuleAllowedIsPutBack(t *testing.T) {
 			t.Errorf("told of %+v", j)
 		}
 		wantText(t, e, "a.txt", "agent\n")
-		var r reverted
-		e.Must("journal/revert", object{"callId": call}, &r)
+		r := revert(e, object{"callId": call})
 		r.want(t, []string{"new/c.txt", "b.txt", "a.txt"}, []string{}, []string{})
 		wantText(t, e, "a.txt", yours)
 		wantText(t, e, "b.txt", "yours\n")
@@ -53,9 +52,8 @@ func TestACommandThatARuleAllowedIsPutBack(t *testing.T) {
 			t.Error("the folder stays")
 		}
 	}
-	var list struct{ Entries []map[string]any }
-	if e.Must("journal/list", object{"callId": "nothing"}, &list); len(list.Entries) > 0 {
-		t.Errorf("of a command that did nothing it has %v", list.Entries)
+	if list := entries(e, object{"callId": "nothing"}); len(list) > 0 {
+		t.Errorf("of a command that did nothing it has %v", list)
 	}
 }
 
@@ -65,20 +63,14 @@ func TestASidecarKilledAmidACommand(t *testing.T) {
 	o := ruled(waits)
 	e := spawn(t, o)
 	e.Write("a.txt", "yours\n")
-	ended := make(chan error, 1)
-	go func() {
-		ended <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": waits}}, nil)
-	}()
+	ended := begin(t.Context(), e, "run_command", object{"command": waits})
 	eventually(t, "the command", func() bool { return exists(e, "ready") })
-	if err := e.Command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Command.Process.Kill())
 	testrig.Wait(t, ended, "the end of the call")
 	e.Stop()
 	next := again(t, e, o)
-	var list struct{ Entries []map[string]any }
-	if next.Must("journal/list", object{}, &list); len(list.Entries) > 0 {
-		t.Errorf("the journal has %v", list.Entries)
+	if list := entries(next, object{}); len(list) > 0 {
+		t.Errorf("the journal has %v", list)
 	}
 	wantText(t, next, "a.txt", "agent\n")
 	left, err := os.ReadDir(next.Home + "/.local/state/pillion/journal")

@@ -18,9 +18,7 @@ func fivePatch(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a": far, "b": replaced(far, "= 1", "= 10", "= 2", "= 20", "= 3", "= 30", "= 4", "= 40", "= 5", "= 50")} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	cmd := exec.Command("git", "diff", "--no-index", "a", "b")
 	cmd.Dir = dir
@@ -50,9 +48,7 @@ func startReview(t *testing.T, e *testrig.Editor) (*testrig.Review, review, <-ch
 	done := e.Start("apply_patch_review", object{"diff": fivePatch(t), "message": "which?\u202e"})
 	r := testrig.Wait(t, e.Reviews, "the review")
 	var p review
-	if err := json.Unmarshal(r.Raw, &p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(r.Raw, &p))
 	return r, p, done
 }
 
@@ -142,7 +138,7 @@ func TestPatchReviewThatNobodyWaitsFor(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write("app.py", far)
-	go e.Conn.Call(t.Context(), "tools/call", object{"name": "apply_patch_review", "arguments": object{"diff": fivePatch(t)}}, nil) //nolint:errcheck // it is paused
+	begin(t.Context(), e, "apply_patch_review", object{"diff": fivePatch(t)}) // it is paused
 	r := testrig.Wait(t, e.Reviews, "the review")
 	e.Must("session/pause", object{}, nil)
 	testrig.Wait(t, r.Ctx.Done(), "the end of the review")
@@ -181,8 +177,7 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 	if len(ids) != 9 {
 		t.Fatalf("on offer: %v", ids)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest"), "selected": []string{ids["goes.py deleted"], ids["app.py @@ -19,7 +19,7 @@ one = 1"]}}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "selected": []string{ids["goes.py deleted"], ids["app.py @@ -19,7 +19,7 @@ one = 1"]}})
 	if e.Read("app.py") != replaced(far, "two = 2", "two = 20") || e.Read("goes.py") != "" || e.Read("stays.py") != "stays\n" || e.Read("new.py") != "" || e.Read("old.py") != "old\n" {
 		t.Errorf("on disk: %q, goes.py %q, stays.py %q, new.py %q, old.py %q", e.Read("app.py"), e.Read("goes.py"), e.Read("stays.py"), e.Read("new.py"), e.Read("old.py"))
 	}

@@ -78,6 +78,16 @@ func TestAnswersByCommand(t *testing.T) {
 	}
 }
 
+// waitingRequests are those that wait for the user, once they are so many.
+func waitingRequests(t *testing.T, e *testrig.Editor, n int) (waiting []any) {
+	for len(waiting) < n {
+		status, err := e.Execute("pillion.status")
+		must(t, err)
+		waiting, _ = status["waiting"].([]any)
+	}
+	return waiting
+}
+
 // TestACommandNamesItsApproval: the one that is named, and never one that nobody
 // has seen.
 func TestACommandNamesItsApproval(t *testing.T) {
@@ -86,14 +96,7 @@ func TestACommandNamesItsApproval(t *testing.T) {
 	one := e.Start("write_file", object{"path": "one.txt", "content": "1"})
 	testrig.Wait(t, e.Boxes, "the first message box")
 	two := e.Start("write_file", object{"path": "two.txt", "content": "2"})
-	var waiting []any
-	for len(waiting) < 2 {
-		status, err := e.Execute("pillion.status")
-		if err != nil {
-			t.Fatal(err)
-		}
-		waiting, _ = status["waiting"].([]any)
-	}
+	waiting := waitingRequests(t, e, 2)
 	second, _ := waiting[1].(object)
 	if text, _ := second["text"].(string); !strings.Contains(text, "two.txt") {
 		t.Fatalf("the second is %v", second)
@@ -101,15 +104,11 @@ func TestACommandNamesItsApproval(t *testing.T) {
 	if _, err := e.Execute("pillion.approve", "no such"); code(err) != wire.CodeInvalidParams {
 		t.Errorf("an unknown approval: %v", err)
 	}
-	if _, err := e.Execute("pillion.approve", second["approvalId"]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, execute(e, "pillion.approve", second["approvalId"]))
 	if r := testrig.Wait(t, two, "the second result"); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
 		t.Errorf("the second call: %v", r.StructuredContent)
 	}
-	if _, err := e.Execute("pillion.reject"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, execute(e, "pillion.reject"))
 	if r := testrig.Wait(t, one, "the first result"); r.Code() != "USER_REJECTED" {
 		t.Errorf("the first call: %v", r.StructuredContent)
 	}
@@ -123,16 +122,8 @@ func TestWhatWasNotShownCannotBeApproved(t *testing.T) {
 	for _, name := range names {
 		calls = append(calls, e.Start("write_file", object{"path": name, "content": "x"}))
 	}
-	var waiting []any
-	for len(waiting) < len(names) {
-		status, err := e.Execute("pillion.status")
-		if err != nil {
-			t.Fatal(err)
-		}
-		waiting, _ = status["waiting"].([]any)
-	}
 	unseen := 0
-	for _, w := range slices.Backward(waiting) {
+	for _, w := range slices.Backward(waitingRequests(t, e, len(names))) {
 		w := w.(object)
 		_, err := e.Execute("pillion.approve", w["approvalId"])
 		if w["text"] == nil && code(err) == wire.CodeRequestFailed {
@@ -159,16 +150,10 @@ func TestAYesByCommandIsForWhatWasShown(t *testing.T) {
 	testrig.Wait(t, e.Boxes, "the message box")
 	// Through another name of the same file, which nobody watches: the box that is open stays the one that is answered.
 	elsewhere := filepath.Join(t.TempDir(), "app.py")
-	if err := os.Link(filepath.Join(e.Dir, "app.py"), elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Link(filepath.Join(e.Dir, "app.py"), elsewhere))
 	theirs := app + "# written meanwhile\n"
-	if err := os.WriteFile(elsewhere, []byte(theirs), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Execute("pillion.approve"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(elsewhere, []byte(theirs), 0o644))
+	must(t, execute(e, "pillion.approve"))
 	again := testrig.Wait(t, e.Boxes, "another message box")
 	if e.Read("app.py") != theirs || !strings.Contains(again.Message, "# written meanwhile") {
 		t.Errorf("on disk %q, the box %q", e.Read("app.py"), again.Message)
@@ -188,9 +173,7 @@ func TestABoxThatWasLost(t *testing.T) {
 	}
 	done := e.Start("edit_file", edit)
 	lost := testrig.Wait(t, e.Boxes, "the message box")
-	if _, err := e.Execute("pillion.show"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, execute(e, "pillion.show"))
 	box := testrig.Wait(t, e.Boxes, "the message box once more")
 	lost.Answer <- "Approve"
 	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
@@ -208,9 +191,7 @@ func TestStatusIsShown(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	testrig.Wait(t, e.Boxes, "the message box")
 	status, err := e.Execute("pillion.status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	waiting, _ := status["waiting"].([]any)
 	sessions, _ := status["sessions"].([]any)
 	if len(waiting) != 1 || len(sessions) != 1 {
@@ -222,9 +203,7 @@ func TestStatusIsShown(t *testing.T) {
 			t.Errorf("%q is not in %q", part, shown)
 		}
 	}
-	if _, err := e.Execute("pillion.reject"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, execute(e, "pillion.reject"))
 	testrig.Wait(t, done, "the result")
 }
 
@@ -244,20 +223,14 @@ func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
 	if m := testrig.Wait(t, e.Messages, "the failure"); !strings.Contains(m, "was not shown yet") {
 		t.Errorf("the user is told %q", m)
 	}
-	if _, err := e.Execute("pillion.show"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, execute(e, "pillion.show"))
 	page, err := url.Parse(testrig.Wait(t, e.Shown, "window/showDocument"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := os.ReadFile(page.Path)
 	if err != nil || !strings.Contains(string(text), "+    return round(sum(prices), 2)") || !strings.Contains(string(text), "pillion.reject") {
 		t.Errorf("the page: %q, %v", text, err)
 	}
-	if _, err := e.Execute("pillion.approve"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, execute(e, "pillion.approve"))
 	if r := testrig.Wait(t, done, "the result"); r.IsError || !strings.Contains(e.Read("app.py"), "round(") {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
@@ -272,25 +245,15 @@ func TestNewTurnResumesWhoeverIsPaused(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Must("session/open", object{"sessionId": "agent"}, nil)
-	call := object{"name": "edit_file", "arguments": edit, "sessionId": "agent"}
-	result := make(chan error, 1)
-	go func() { result <- e.Conn.Call(t.Context(), "tools/call", call, nil) }()
+	result := startAs(e, "agent", "edit_file", edit)
 	testrig.Wait(t, e.Boxes, "the message box")
-	if _, err := e.Execute("pillion.cancel"); err != nil {
-		t.Fatal(err)
-	}
-	if err := testrig.Wait(t, result, "the result"); err != nil {
-		t.Fatal(err)
-	}
-	read := object{"name": "read_file", "arguments": object{"path": "app.py"}, "sessionId": "agent"}
+	must(t, execute(e, "pillion.cancel"))
+	testrig.Wait(t, result, "the result")
 	for _, want := range []string{"CANCELLED", ""} {
-		var r testrig.Result
-		if e.Must("tools/call", read, &r); r.Code() != want {
+		if r := callAs(e, "agent", "read_file", object{"path": "app.py"}); r.Code() != want {
 			t.Errorf("read_file: %v, want %q", r.StructuredContent, want)
 		}
-		if _, err := e.Execute("pillion.newTurn"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, execute(e, "pillion.newTurn"))
 	}
 }
 
@@ -305,9 +268,7 @@ func TestAProcessIsListedAndEndedByCommand(t *testing.T) {
 	startProcess(t, e, "one", "server", "echo up; sleep 1001", "up")
 	startProcess(t, e, "two", "server", "echo up; sleep 1002", "up")
 	status, err := e.Execute("pillion.status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if list, _ := status["processes"].([]any); len(list) != 2 {
 		t.Errorf("pillion.status gave %v", status)
 	}

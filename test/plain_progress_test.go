@@ -19,9 +19,7 @@ type bar struct {
 
 func nextBar(t *testing.T, e *testrig.Editor) (b bar) {
 	t.Helper()
-	if err := json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &b))
 	return b
 }
 

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -167,9 +168,8 @@ func TestABoxThatIsNeverAnswered(t *testing.T) {
 func spawnWithDeadBox(t *testing.T) (*testrig.Editor, *testrig.Box) {
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.KeepsBoxes = true
-	ctx, cancel := withCancel(t)
-	gone := make(chan error, 1)
-	go func() { gone <- e.Conn.Call(ctx, "tools/call", object{"name": "edit_file", "arguments": edit}, nil) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := begin(ctx, e, "edit_file", edit)
 	old := testrig.Wait(t, e.Boxes, "the message box")
 	cancel()
 	testrig.Wait(t, gone, "the end of the call")
@@ -271,9 +271,7 @@ func TestWhatApplyEditIsAsked(t *testing.T) {
 		}
 	}
 	raw := testrig.Wait(t, asked, "workspace/applyEdit")
-	if err := json.Unmarshal(raw, &p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(raw, &p))
 	c := p.Edit.DocumentChanges
 	if len(c) != 1 || c[0].Kind != "" || c[0].TextDocument.Version != 2 || len(c[0].Edits) != 1 || p.Edit.Changes != nil {
 		t.Errorf("workspace/applyEdit: %s", raw)

@@ -5,10 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime/debug"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,10 +67,7 @@ func (o *outputs) last(id string) testrig.ProcessOutput {
 // start starts a process for a session, and gives what run_persistent answered.
 func startProcess(t *testing.T, e *testrig.Editor, session, id, command, ready string) object {
 	t.Helper()
-	var r testrig.Result
-	e.Must("tools/call", object{"name": "run_persistent", "sessionId": session, "arguments": object{
-		"command": command, "process_id": id, "ready_pattern": ready,
-	}}, &r)
+	r := callAs(e, session, "run_persistent", object{"command": command, "process_id": id, "ready_pattern": ready})
 	if r.StructuredContent["ready"] != true {
 		t.Fatalf("run_persistent: %v", r.StructuredContent)
 	}
@@ -88,10 +81,9 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	e.OnOutput(heard.hear)
 	e.Must("session/open", object{"sessionId": "s1", "agent": object{"name": "claude", "via": "chat"}}, nil)
 	e.Write("sub/keep", "")
-	var r testrig.Result
-	e.Must("tools/call", object{"name": "run_persistent", "sessionId": "s1", "arguments": object{
+	r := callAs(e, "s1", "run_persistent", object{
 		"command": "echo grüße; while read -r line; do echo got $line; done", "process_id": "echo", "cwd": "sub", "ready_pattern": "gr",
-	}}, &r)
+	})
 
 	first := heard.of("echo")
 	eventually(t, "the first message", func() bool { first = heard.of("echo"); return len(first) > 0 })
@@ -127,9 +119,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	if killed.Running || killed.ExitCode == nil || *killed.ExitCode != 128+15 {
 		t.Errorf("process/kill: %+v", killed)
 	}
-	var read testrig.Result
-	e.Must("tools/call", object{"name": "read_process", "sessionId": "s1", "arguments": object{"process_id": "echo"}}, &read)
-	if !strings.Contains(read.Text(), "the user ended it") {
+	if read := callAs(e, "s1", "read_process", object{"process_id": "echo"}); !strings.Contains(read.Text(), "the user ended it") {
 		t.Errorf("the agent reads %q", read.Text())
 	}
 	eventually(t, "the last message", func() bool { return !heard.last("echo").Running })
@@ -206,9 +196,7 @@ func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 		"setsid sh -c '(setsid sh -c \"echo up; exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap), "up")
 	living = func() int {
 		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n := 0
 		for _, line := range lines {
 			if words, _ := os.ReadFile(line); string(words) == "sleep\x00"+nap+"\x00" {
@@ -247,9 +235,7 @@ func TestNoProcessSurvives(t *testing.T) {
 func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, parent *os.Process)) {
 	// The editor is a process of its own here, which dies without closing anything.
 	parent := exec.Command("sleep", "1000")
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, parent.Start())
 	waited := make(chan struct{})
 	go func() { parent.Wait(); close(waited) }() //nolint:errcheck // it is killed
 	t.Cleanup(func() { parent.Process.Kill(); <-waited })
@@ -264,39 +250,30 @@ func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, pare
 	eventually(t, "the end of every process", func() bool { return living() == 0 })
 }
 
-// checkMemory holds a sidecar to what it may ever take. The race detector takes
-// several times as much again.
-func checkMemory(t *testing.T, pid int) {
+// memoryOf is what a process holds of memory, now and at most, in MB.
+func memoryOf(t *testing.T, pid int) (now, most int) {
 	t.Helper()
-	checkMemoryBelow(t, pid, 150)
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(t, err)
+	for line := range strings.Lines(string(data)) {
+		fmt.Sscanf(line, "VmRSS: %d", &now)  //nolint:errcheck // it is another line
+		fmt.Sscanf(line, "VmHWM: %d", &most) //nolint:errcheck // likewise
+	}
+	return now >> 10, most >> 10
 }
 
-// checkMemoryBelow is checkMemory with another bound, in megabytes.
+// checkMemoryBelow holds a sidecar to what it may ever take, in megabytes. The race detector takes
+// several times as much again.
 func checkMemoryBelow(t *testing.T, pid, most int) {
 	t.Helper()
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if raced {
 		most *= 3
 	}
-	peak := peakMemory(t, pid)
+	_, peak := memoryOf(t, pid)
 	t.Logf("the sidecar took %d MB of %d", peak, most)
 	if peak > most {
 		t.Errorf("the sidecar took %d MB, more than %d", peak, most)
 	}
-}
-
-// peakMemory is the most memory that a process ever had, in megabytes.
-func peakMemory(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	if found == nil {
-		t.Fatalf("no peak in %s", status)
-	}
-	kb, _ := strconv.Atoi(string(found[1]))
-	return kb >> 10
 }
 
 func TestEndlessOutputTakesNoMemory(t *testing.T) {
@@ -312,7 +289,7 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 	if endless["exit_code"] != 124.0 {
 		t.Errorf("yes: exit code %v", endless["exit_code"])
 	}
-	checkMemory(t, e.Command.Process.Pid)
+	checkMemoryBelow(t, e.Command.Process.Pid, 150)
 }
 
 // An editor that does not read gets no queue: later it is told by offsets what it
@@ -334,7 +311,7 @@ func TestAnEditorThatDoesNotReadOutput(t *testing.T) {
 	testrig.Wait(t, blocked, "the first output")
 	e.Write("go", "")
 	eventually(t, "the end of the flood", func() bool { return e.Read("done") != "" })
-	checkMemory(t, e.Command.Process.Pid)
+	checkMemoryBelow(t, e.Command.Process.Pid, 150)
 	close(release)
 	testrig.Wait(t, done, "the result")
 	const total = 168888897 + 21 // of the two seqs

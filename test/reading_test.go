@@ -37,9 +37,7 @@ func TestAFileStreamsAsProgress(t *testing.T) {
 				End           int `json:"end_line"`
 			}
 		}
-		if err := json.Unmarshal(testrig.Wait(t, e.Progress, "a chunk"), &p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(testrig.Wait(t, e.Progress, "a chunk"), &p))
 		if first := fmt.Sprintf("line %d\n", p.Value.Start-1); p.Token != "chunks" || p.Value.Kind != "report" || !strings.HasPrefix(p.Value.Content, first) {
 			t.Fatalf("lines %d to %d of %q: %.80q", p.Value.Start, p.Value.End, p.Token, p.Value.Content)
 		}
@@ -79,9 +77,7 @@ func TestListsFollowEachChange(t *testing.T) {
 	for round := range 12 {
 		name, other := fmt.Sprintf("dir%d/new%d7.txt", round%10, round), fmt.Sprintf("dir%d/file%d.txt", round%10, round)
 		e.Write(name, "new")
-		if err := os.Remove(filepath.Join(e.Dir, filepath.FromSlash(other))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(e.Dir, filepath.FromSlash(other))))
 		for what, sizes := range map[string]map[string]float64{"all": list(all), "many": list(many), "some": list(some), "again": list(all)} {
 			_, gone := sizes[other]
 			if sizes[name] != 3 || gone || what != "some" && len(sizes) != 1110 {

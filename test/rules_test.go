@@ -64,9 +64,7 @@ func TestEditorsHearOfRules(t *testing.T) {
 	e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, nil)
 	hears("the same after a no: what was ignored is listed", func(r sidecar.Rules) bool { return len(r.Untrusted) == 1 })
 	done := e.Start("write_file", write)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	asked(t, e, done, object{"decision": "approve", "decisionId": "workspace"})
 	rules := hears("the remembered rule", func(r sidecar.Rules) bool { return r.Rules[len(r.Rules)-1].From == "remembered" }).Rules
 	last := rules[len(rules)-1]
 	if last.From != "remembered" || last.Rule != "write_file(notes.txt)" {
@@ -90,9 +88,7 @@ func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
 		done := e.Start("write_file", object{"path": name, "content": "1"})
-		a := testrig.Wait(t, e.Approvals, "the dialog")
-		a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
-		if r := testrig.Wait(t, done, "the result"); r.IsError {
+		if r := asked(t, e, done, object{"decision": "approve", "decisionId": "workspace"}); r.IsError {
 			t.Fatalf("%v", r.StructuredContent)
 		}
 	}
@@ -130,14 +126,7 @@ func TestACommandOfAnAgentCannotTrust(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := e.Start("run_command", object{"command": "echo 2 | PILLION_TEST_MAIN=1 HOME='" + e.Home + "' '" + self + "' trust"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := asked(t, e, e.Start("run_command", object{"command": "echo 2 | PILLION_TEST_MAIN=1 HOME='" + e.Home + "' '" + self(t) + "' trust"}), yes)
 	if text, _ := r.StructuredContent["stderr"].(string); !strings.Contains(text, "only you can trust a project's settings") || r.StructuredContent["exit_code"] != 1.0 {
 		t.Errorf("%v", r.StructuredContent)
 	}
@@ -150,18 +139,14 @@ func TestARuleForAFolderOfSeveral(t *testing.T) {
 	base := t.TempDir()
 	kettle, teapot := filepath.Join(base, "kettle"), filepath.Join(base, "teapot")
 	for _, dir := range []string{kettle, teapot} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(dir, 0o755))
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{kettle, teapot}})
 	for tool, arguments := range map[string]object{
 		"write_file": {"path": "kettle/a.txt", "content": "1"}, "run_command": {"command": "true", "cwd": "kettle"},
 	} {
 		done := e.Start(tool, arguments)
-		a := testrig.Wait(t, e.Approvals, "the dialog")
-		a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
-		if r := testrig.Wait(t, done, "the result"); r.IsError {
+		if r := asked(t, e, done, object{"decision": "approve", "decisionId": "workspace"}); r.IsError {
 			t.Fatalf("%v", r.StructuredContent)
 		}
 	}
@@ -186,9 +171,7 @@ func TestNothingIsRememberedForAnAgentAlone(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
 	door, err := sidecar.Alone([]string{t.TempDir()}, session.Agent{Name: "tester", Via: "mcp"}, approval.Nobody{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	need := door.Registry.ApprovalRequest(t.Context(), tools.Call{Name: "write_file", Arguments: json.RawMessage(`{"path": "a", "content": ""}`), Session: door.Session})
 	if len(need.Decisions) != 4 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
 		t.Errorf("on offer: %+v", need.Decisions)

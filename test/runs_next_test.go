@@ -14,27 +14,14 @@ func TestWhatRunsNext(t *testing.T) {
 	e := freely(t, testrig.Options{})
 	e.Write("Makefile", "all:\n")
 	write := func(id, session, path, text string) (*testrig.Approval, <-chan testrig.Result) {
-		done := make(chan testrig.Result, 1)
-		go func() {
-			var r testrig.Result
-			e.Must("tools/call", object{"name": "write_file", "arguments": object{"path": path, "content": text}, "callId": id, "sessionId": session}, &r)
-			done <- r
-		}()
-		select {
-		case asked := <-e.Approvals:
-			return asked, done
-		case r := <-done:
-			done <- r
-			return nil, done
-		}
+		return askedOrDone(e, object{"name": "write_file", "arguments": object{"path": path, "content": text}, "callId": id, "sessionId": session})
 	}
 	answered := func(what string, asked *testrig.Approval, done <-chan testrig.Result, decision, code string) {
 		t.Helper()
 		if asked == nil {
 			t.Fatalf("%s: nobody was asked", what)
 		}
-		asked.Answer <- object{"decision": decision, "digest": asked.Text("digest")}
-		if r := testrig.Wait(t, done, "the result"); r.Code() != code {
+		if r := answered(t, asked, done, object{"decision": decision}); r.Code() != code {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,13 +21,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 			done := e.Start("run_command", object{"command": line})
 			a := testrig.Wait(t, e.Approvals, "the dialog")
 			e.Write(file, "all:\n\techo two >planted\n")
-			var changed struct {
-				Digest string
-				Moved  bool
-			}
-			if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
-				t.Fatal(err)
-			}
+			changed := wantChanged(t, e)
 			if changed.Moved || changed.Digest == "" || changed.Digest == a.Text("digest") {
 				t.Errorf("approval/changed: %+v", changed)
 			}
@@ -37,8 +30,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 			if again.Text("digest") == a.Text("digest") { // that of changed may be of the file half written
 				t.Error("it asks about what the script was before")
 			}
-			again.Answer <- object{"decision": "reject", "digest": again.Text("digest")}
-			if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
+			if r := answered(t, again, done, no); r.Code() != "USER_REJECTED" {
 				t.Errorf("result: %v", r.StructuredContent)
 			}
 			if _, err := os.Stat(filepath.Join(filepath.Dir(script), "planted")); err == nil {
@@ -53,27 +45,14 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 func TestAPatternForTheSession(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
-	call := func(session, line string) (asked *testrig.Approval, result <-chan testrig.Result) {
-		done := make(chan testrig.Result, 1)
-		go func() {
-			var r testrig.Result
-			e.Must("tools/call", object{"name": "run_command", "arguments": object{"command": line}, "sessionId": session}, &r)
-			done <- r
-		}()
-		select {
-		case asked = <-e.Approvals:
-			return asked, done
-		case r := <-done:
-			done <- r
-			return nil, done
-		}
+	call := func(session, line string) (*testrig.Approval, <-chan testrig.Result) {
+		return askedOrDone(e, object{"name": "run_command", "arguments": object{"command": line}, "sessionId": session})
 	}
 	asked, done := call("one", "git status --short")
 	if asked == nil {
 		t.Fatal("nobody was asked")
 	}
-	asked.Answer <- object{"decision": "approve", "decisionId": "pattern", "digest": asked.Text("digest")}
-	testrig.Wait(t, done, "the result")
+	answered(t, asked, done, object{"decision": "approve", "decisionId": "pattern"})
 	if asked, done := call("one", "git status && git status -b | git status"); asked != nil {
 		t.Errorf("asked again: %v", asked.Params)
 	} else {

@@ -170,75 +170,53 @@ func TestSessionsAreShownAsTheyChange(t *testing.T) {
 	}
 }
 
-// TestASecretCanBeTakenBack: what was approved for the session is in its list, and asks again
+// TestRevoke: what was approved for the session, a rule or a secret, is in its list, and asks again
 // once it is taken back.
-func TestASecretCanBeTakenBack(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	e.Write(".env", "TOKEN=1\n")
-	openAs(e, "p", "planner")
-	read := func(decision string) testrig.Result {
-		done := make(chan testrig.Result, 1)
-		go func() { done <- callAs(e, "p", "read_file", object{"path": ".env"}) }()
-		if decision != "" {
-			testrig.Wait(t, e.Approvals, "the request").Answer <- object{"decision": decision}
-		}
-		return testrig.Wait(t, done, "the read")
-	}
-	for _, decision := range []string{"approve", ""} {
-		if r := read(decision); r.IsError {
-			t.Fatalf("read: %v", r.StructuredContent)
-		}
-	}
-	s := openAs(e, "p", "planner")
-	if !slices.Equal(s.Grants, []string{"secret(.env)"}) {
-		t.Fatalf("remembered: %v", s.Grants)
-	}
-	e.Must("session/revoke", object{"sessionId": "p", "rule": "secret(.env)"}, &s)
-	if len(s.Grants) != 0 {
-		t.Errorf("still remembered: %v", s.Grants)
-	}
-	if r := read("reject"); !r.IsError {
-		t.Errorf("read without a question: %v", r.StructuredContent)
-	}
-}
-
-// TestRevoke: a rule that is taken back allows nothing more.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	openAs(e, "p", "planner")
-	write := func(content string) chan testrig.Result {
-		done := make(chan testrig.Result, 1)
-		go func() { done <- callAs(e, "p", "write_file", object{"path": "x.txt", "content": content}) }()
-		return done
-	}
-	first := write("1")
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	choice := sessionChoice(a)
-	a.Answer <- object{"decision": "approve", "decisionId": choice["id"]}
-	testrig.Wait(t, first, "the write")
-	if r := testrig.Wait(t, write("2"), "the next write"); r.IsError {
-		t.Fatalf("with the rule: %v", r.StructuredContent)
-	}
-	var s sessionInfo
-	e.Must("session/list", object{}, &struct{ Sessions []*sessionInfo }{[]*sessionInfo{&s}})
-	s = openAs(e, "p", "planner")
-	if len(s.Grants) != 1 || s.Grants[0] != choice["rule"] || s.Changes != 2 || s.Calls != 2 {
-		t.Fatalf("the session is %+v", s)
-	}
-	if code := e.Code("session/revoke", object{"sessionId": "p", "rule": "write_file"}); code != wire.CodeInvalidParams {
-		t.Errorf("a rule that there is not: %d", code)
-	}
-	e.Must("session/revoke", object{"sessionId": "p", "rule": s.Grants[0]}, &s)
-	if len(s.Grants) != 0 {
-		t.Errorf("still granted: %v", s.Grants)
-	}
-	third := write("3")
-	a = testrig.Wait(t, e.Approvals, "the dialog after the rule was taken back")
-	a.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, third, "the rejection")
-	if s = openAs(e, "p", "planner"); s.Rejected != 1 {
-		t.Errorf("%d rejected", s.Rejected)
+	write := func(content string) object { return object{"path": "x.txt", "content": content} }
+	secret := object{"path": ".env"}
+	for rule, c := range map[string]struct {
+		tool    string
+		calls   [3]object
+		changes int
+	}{
+		"write_file(x.txt)": {"write_file", [3]object{write("1"), write("2"), write("3")}, 2},
+		"secret(.env)":      {"read_file", [3]object{secret, secret, secret}, 0},
+	} {
+		e := spawn(t, testrig.Options{})
+		e.Write(".env", "TOKEN=1\n")
+		openAs(e, "p", "planner")
+		first := startAs(e, "p", c.tool, c.calls[0])
+		a := testrig.Wait(t, e.Approvals, "the dialog")
+		answer, choice := object{"decision": "approve"}, sessionChoice(a)
+		if c.changes > 0 {
+			answer["decisionId"] = choice["id"]
+			if choice["rule"] != rule {
+				t.Errorf("on offer is %v", choice)
+			}
+		}
+		a.Answer <- answer
+		testrig.Wait(t, first, "the result")
+		if r := callAs(e, "p", c.tool, c.calls[1]); r.IsError {
+			t.Fatalf("with %s: %v", rule, r.StructuredContent)
+		}
+		s := openAs(e, "p", "planner")
+		if !slices.Equal(s.Grants, []string{rule}) || s.Changes != c.changes || s.Calls != 2 {
+			t.Fatalf("the session is %+v", s)
+		}
+		if code := e.Code("session/revoke", object{"sessionId": "p", "rule": c.tool}); code != wire.CodeInvalidParams {
+			t.Errorf("a rule that there is not: %d", code)
+		}
+		e.Must("session/revoke", object{"sessionId": "p", "rule": rule}, &s)
+		if len(s.Grants) != 0 {
+			t.Errorf("still granted: %v", s.Grants)
+		}
+		if r := asked(t, e, startAs(e, "p", c.tool, c.calls[2]), no); r.Code() != "USER_REJECTED" {
+			t.Errorf("after %s was taken back: %v", rule, r.StructuredContent)
+		}
+		if s = openAs(e, "p", "planner"); s.Rejected != 1 {
+			t.Errorf("%d rejected", s.Rejected)
+		}
 	}
 }

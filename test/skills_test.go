@@ -2,7 +2,6 @@ package test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,19 +20,11 @@ func TestSkills(t *testing.T) {
 	e.Write(".claude/skills/review/SKILL.md", skill("review", "Look twice."))
 	e.Write(".claude/skills/deploy/SKILL.md", skill("deploy", "Never."))
 	for _, own := range []string{".config/pillion/skills/mine", ".agents/skills/review"} {
-		dir := filepath.Join(e.Home, own)
-		must(t, os.MkdirAll(dir, 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(skill(filepath.Base(own), "My way.")), 0o600))
-	}
-	call := func(session string, arguments object) testrig.Result {
-		var r testrig.Result
-		e.Must("tools/call", object{"sessionId": session, "name": "skill", "arguments": arguments}, &r)
-		return r
+		put(t, filepath.Join(e.Home, own, "SKILL.md"), skill(filepath.Base(own), "My way."))
 	}
 	load := func(session, name string, asked bool) string {
 		t.Helper()
-		done := make(chan testrig.Result, 1)
-		go func() { done <- call(session, object{"action": "load", "name": name}) }()
+		done := startAs(e, session, "skill", object{"action": "load", "name": name})
 		if asked {
 			a := testrig.Wait(t, e.Approvals, "the dialog")
 			preview, _ := a.Params["preview"].(object)
@@ -46,7 +37,7 @@ func TestSkills(t *testing.T) {
 		return fmt.Sprint(r.Code(), r.StructuredContent["content"])
 	}
 	want := "[map[description:About mine. name:mine source:~/.config/pillion/skills] map[description:About review. name:review source:.claude/skills] map[description:About review. name:review shadowed_by:.claude/skills source:~/.agents/skills]]"
-	if got := fmt.Sprint(call("ada", object{"action": "list"}).StructuredContent["skills"]); got != want {
+	if got := fmt.Sprint(callAs(e, "ada", "skill", object{"action": "list"}).StructuredContent["skills"]); got != want {
 		t.Errorf("listed %s", got)
 	}
 	for _, one := range []struct {

@@ -18,9 +18,7 @@ import (
 func tasked(t *testing.T, settings object) *testrig.Editor {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent := func(kind string, more object) object {
 		r := object{"acp": []string{exe}, "env": object{subAgentVariable: kind}}
 		for key, value := range more {
@@ -117,8 +115,7 @@ func TestTheDialogOfATask(t *testing.T) {
 	if rule := decisions[len(decisions)-1].(object)["rule"]; rule != "task(sub)" {
 		t.Errorf("the rule on offer is %v", rule)
 	}
-	a.Answer <- object{"decision": "reject", "feedback": "do it yourself", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
+	if r := answered(t, a, done, object{"decision": "reject", "feedback": "do it yourself"}); r.Code() != "USER_REJECTED" {
 		t.Errorf("rejected: %v", r)
 	}
 	e.Must("session/setMode", object{"sessionId": "editor", "mode": "plan"}, nil)
@@ -182,9 +179,7 @@ func TestWhatASubAgentSaysIsProgress(t *testing.T) {
 	got := ""
 	for !strings.Contains(got, "over") {
 		var p struct{ Value struct{ Stream, Text string } }
-		if err := json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &p))
 		got += "<" + p.Value.Stream + ">" + p.Value.Text
 	}
 	if !strings.Contains(got, "<stdout>I look") || !strings.Contains(got, "<stderr>· Look") {
@@ -302,8 +297,7 @@ func TestTheDialogTakesNoneOfItsTime(t *testing.T) {
 			if over := e.Call("task", task(agent, "hang")); over.Code() != "TIMEOUT" {
 				t.Errorf("the other: %v", over)
 			}
-			a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-			r = testrig.Wait(t, done, "the result")
+			r = answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 		case r = <-done:
 		}
 		if summary, _ := r.StructuredContent["summary"].(string); !r.IsError && strings.HasSuffix(summary, "over") {
@@ -318,9 +312,7 @@ func TestCancellingADialogStopsTheSubAgent(t *testing.T) {
 	t.Parallel()
 	e := tasked(t, nil)
 	done := e.Start("task", task("sub", "write a.txt a", "write b.txt b"))
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "cancel", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "write_file") {
+	if r := asked(t, e, done, object{"decision": "cancel"}); r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "write_file") {
 		t.Errorf("result: %v", r)
 	}
 	if r := e.Call("task", task("echo", "go on")); r.IsError {
@@ -380,15 +372,13 @@ func TestASubAgentInTheSandbox(t *testing.T) {
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	if a.Text("tool") == "task_permission" {
 		t.Log("not run: there is no sandbox here")
-		a.Answer <- object{"decision": "cancel", "digest": a.Text("digest")}
-		testrig.Wait(t, done, "the result")
+		answered(t, a, done, object{"decision": "cancel"})
 		return
 	}
 	if got := a.File("before"); a.Text("tool") != "write_file" || got != "green\n" {
 		t.Errorf("asked: %s, before %q", a.Text("tool"), got)
 	}
-	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-	r := testrig.Wait(t, done, "the result")
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 	if text := r.Text(); !strings.Contains(text, `"yes"`) || !strings.Contains(text, "read-only file system") && !strings.Contains(text, "permission denied") || strings.Count(text, "written") != 1 {
 		t.Errorf("result: %v", r)
 	}

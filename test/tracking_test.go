@@ -22,9 +22,7 @@ func listenAsAgent(t *testing.T, e *testrig.Editor) (*wire.Conn, <-chan json.Raw
 	var info struct{ Socket, Token string }
 	e.Must("relay/info", object{}, &info)
 	stream, err := net.Dial("unix", info.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	heard := make(chan json.RawMessage, 4096)
 	conn := wire.NewConn(stream, wire.Options{Handler: func(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 		if req.Method == "workspace/changed" {
@@ -34,9 +32,7 @@ func listenAsAgent(t *testing.T, e *testrig.Editor) (*wire.Conn, <-chan json.Raw
 	}})
 	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the editor may have gone first
 	hello := relay.Hello{Token: info.Token, ProtocolVersion: relay.ProtocolVersion, Agent: relay.Agent{Name: "listener"}}
-	if err := conn.Call(t.Context(), "agent/hello", hello, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Call(t.Context(), "agent/hello", hello, nil))
 	return conn, heard
 }
 
@@ -48,9 +44,7 @@ func wantChange(t *testing.T, from <-chan json.RawMessage, want tracking.Change)
 		select {
 		case raw := <-from:
 			var p struct{ Changes []tracking.Change }
-			if err := json.Unmarshal(raw, &p); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(raw, &p))
 			if slices.Contains(p.Changes, want) {
 				return
 			}
@@ -77,9 +71,7 @@ func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "created", By: "outside"})
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "created", By: "outside"})
 
-	if err := agent.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": "a.txt", "content": "two\n"}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agent.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": "a.txt", "content": "two\n"}}, nil))
 	mine := "agent:" + sessionOf(t, e, "listener")
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
@@ -91,9 +83,7 @@ func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "changed", By: "editor"})
 
 	// Through the editor's buffer it is the agent's change all the same.
-	if err := agent.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": object{"path": "a.txt", "old_string": "typed", "new_string": "edited"}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agent.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": object{"path": "a.txt", "old_string": "typed", "new_string": "edited"}}, nil))
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 }
 
@@ -121,15 +111,11 @@ func TestAFolderThatIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	testrig.Wait(t, e.Tracking, "workspace/tracking")
-	if err := os.RemoveAll(e.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(e.Dir))
 	if raw := testrig.Wait(t, e.Tracking, "that it is gone"); !strings.Contains(string(raw), `"degraded":true`) {
 		t.Errorf("got %s", raw)
 	}
-	if err := os.Mkdir(e.Dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(e.Dir, 0o755))
 	if raw := testrig.Wait(t, e.Tracking, "that it is back"); !strings.Contains(string(raw), `"degraded":false`) {
 		t.Errorf("got %s", raw)
 	}

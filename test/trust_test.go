@@ -35,9 +35,7 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	file, err := filepath.EvalSymlinks(e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "deny": ["edit_file"]}, "mode": "auto_edit"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wantDecision(t, e, "write_file", write, "ask")
 	e.Write("app.py", app)
 	wantDecision(t, e, "edit_file", edit, "refuse") // what tightens holds untrusted
@@ -126,8 +124,7 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	done := e.Start("run_command", object{"command": "echo hi >made.txt"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	e.Write(settingsFile, `{"mode": "plan", "permissions": {"deny": ["run_command"]}}`)
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "POLICY_DENIED" || e.Read("made.txt") != "" {
+	if r := answered(t, a, done, yes); r.Code() != "POLICY_DENIED" || e.Read("made.txt") != "" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 	var s struct {
@@ -177,9 +174,7 @@ func TestTheEventMakesItFast(t *testing.T) {
 	if u := testrig.Wait(t, e.Untrusted, "settings/untrusted"); !slices.Equal(u.Rules, []string{"allow write_file"}) {
 		t.Errorf("%+v", u)
 	}
-	if err := os.RemoveAll(filepath.Join(e.Dir, ".pillion")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(e.Dir, ".pillion")))
 	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
 		t.Errorf("%+v", u)
 	}
@@ -190,9 +185,7 @@ func TestAFolderReachedByALink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(dir, link))
 	e := spawn(t, testrig.Options{Dirs: []string{link}})
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
 	wantDecision(t, e, "write_file", write, "ask")
@@ -213,12 +206,7 @@ func TestTwoFoldersOfWhichOneIsTrusted(t *testing.T) {
 		kettle: `{"permissions": {"allow": ["write_file(*.txt)", "run_command(make test)", "run_command(echo *)"]}, "limits": {"readBytes": 99999999}}`,
 		teapot: `{"permissions": {"allow": ["write_file", "run_command"], "deny": ["write_file(lid/**)", "run_command(true)"]}}`,
 	} {
-		if err := os.MkdirAll(filepath.Join(dir, ".pillion"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, settingsFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, settingsFile), text)
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{kettle, teapot}})
 	for range 2 {
@@ -280,9 +268,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "settings.json")
 	loose := []byte(`{"permissions": {"allow": ["write_file"], "deny": ["run_command"]}}`)
-	if err := os.WriteFile(outside, loose, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, loose, 0o600))
 	run := object{"command": "true"}
 	e := spawn(t, testrig.Options{})
 	place := e.Write(settingsFile, string(loose))
@@ -291,21 +277,13 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 	wantDecision(t, e, "write_file", write, "run")
 	testrig.Wait(t, e.Untrusted, "the end of the question")
-	if err := os.Remove(place); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(place))
 	wantDecision(t, e, "run_command", run, "ask")
-	if err := os.Symlink(outside, place); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(outside, place))
 	wantDecision(t, e, "run_command", run, "ask")
-	if err := os.Remove(place); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(place))
 	e.Write("inside.json", string(loose))
-	if err := os.Symlink("../inside.json", place); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("../inside.json", place))
 	wantDecision(t, e, "run_command", run, "refuse")
 	wantDecision(t, e, "write_file", write, "ask")
 	select {
@@ -313,13 +291,9 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 		t.Errorf("the user is asked to trust a link: %+v", u)
 	default:
 	}
-	if err := os.Remove(place); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(place))
 	wantDecision(t, e, "run_command", run, "ask")
-	if err := os.Mkdir(place, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(place, 0o755))
 	wantDecision(t, e, "run_command", run, "ask")
 }
 
@@ -360,8 +334,7 @@ func TestARuleForTheWorkspace(t *testing.T) {
 			if !strings.Contains(string(a.Raw), `"id":"`+test.decision+`"`) {
 				t.Fatalf("on offer: %s", a.Raw)
 			}
-			a.Answer <- object{"decision": "approve", "decisionId": test.decision, "digest": a.Text("digest")}
-			if r := testrig.Wait(t, done, "the result"); r.IsError {
+			if r := answered(t, a, done, object{"decision": "approve", "decisionId": test.decision}); r.IsError {
 				t.Fatalf("%v", r.StructuredContent)
 			}
 			again := object{"path": "notes.txt", "content": "other\n"}
@@ -391,8 +364,7 @@ func TestNoRuleForWhatIsProtected(t *testing.T) {
 	if decisions, _ := a.Params["decisions"].([]any); len(decisions) != 2 {
 		t.Errorf("on offer: %v", decisions)
 	}
-	a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" { // it was not on offer
+	if r := answered(t, a, done, object{"decision": "approve", "decisionId": "workspace"}); r.Code() != "USER_REJECTED" { // it was not on offer
 		t.Errorf("%v", r.StructuredContent)
 	}
 	wantDecision(t, e, "write_file", object{"path": settingsFile, "content": "{ }"}, "ask")

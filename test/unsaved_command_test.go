@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"pillion/internal/testrig"
@@ -33,8 +32,7 @@ func TestSaveAndRun(t *testing.T) {
 	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	s := testrig.Wait(t, done, "the result").StructuredContent
+	s := answered(t, a, done, yes).StructuredContent
 	if s["stdout"] != "# mine\n"+app || s["unsaved"] != nil {
 		t.Errorf("result: %v", s)
 	}
@@ -46,18 +44,11 @@ func TestSavingIsFollowed(t *testing.T) {
 	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
-	var changed struct {
-		Preview object
-		Moved   bool
-	}
-	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
-		t.Fatal(err)
-	}
+	changed := wantChanged(t, e)
 	if len(unsavedOf(changed.Preview)) != 0 || !changed.Moved {
 		t.Errorf("approval/changed: %+v", changed)
 	}
-	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
-	if s := testrig.Wait(t, done, "the result").StructuredContent; s["stdout"] != "# mine\n"+app {
+	if s := answered(t, a, done, yes).StructuredContent; s["stdout"] != "# mine\n"+app {
 		t.Errorf("result: %v", s)
 	}
 }

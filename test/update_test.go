@@ -16,18 +16,14 @@ import (
 // extension lays out a folder as VS Code has one for each version of an extension.
 func extension(t *testing.T, version string) (dir, program string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir = filepath.Join(t.TempDir(), "pillion.pillion-"+version)
-	program = filepath.Join(dir, "bin", filepath.Base(self))
+	program = filepath.Join(dir, "bin", filepath.Base(self(t)))
+	put(t, filepath.Join(dir, "package.json"), `{"engines": {"vscode": "^1.106.0"}}`)
 	must(t, os.MkdirAll(filepath.Dir(program), 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"engines": {"vscode": "^1.106.0"}}`), 0o644))
-	if os.Link(self, program) != nil {
-		data, err := os.ReadFile(self)
+	if os.Link(self(t), program) != nil {
+		data, err := os.ReadFile(self(t))
 		must(t, err)
-		must(t, os.WriteFile(program, data, 0o755))
+		put(t, program, string(data))
 	}
 	return dir, program
 }

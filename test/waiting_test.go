@@ -2,9 +2,6 @@ package test
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,18 +19,9 @@ func agentOf(t *testing.T, e *testrig.Editor, args ...string) *mcp.ClientSession
 // agentWith is such an agent that can more.
 func agentWith(t *testing.T, e *testrig.Editor, o *mcp.ClientOptions, args ...string) *mcp.ClientSession {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(self, append([]string{"mcp"}, args...)...)
-	command.Dir = e.Dir
-	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
 	client := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, o)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: commandOf(e, append([]string{"mcp"}, args...)...)}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	return session
 }
@@ -50,9 +38,7 @@ func TestTheAnswerIsCollected(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), testrig.Patience)
 		defer cancel()
 		r, err := agent.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, ok := r.Content[0].(*mcp.TextContent)
 		if !ok || r.IsError {
 			t.Fatalf("%s gave %+v", tool, r)

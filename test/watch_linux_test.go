@@ -31,9 +31,7 @@ func newWatched(t *testing.T) watched {
 
 func (w watched) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600))
 }
 
 func (w watched) read(name string) string {
@@ -66,15 +64,11 @@ func (w watched) watch() *watcher {
 func (w watched) inTerminal(args ...string) *watcher {
 	w.t.Helper()
 	keys, tty, err := machine.NewTTY(80)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	command := w.command(args...)
 	command.Stdin, command.Stdout, command.Stderr = tty, tty, tty
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := command.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, command.Start())
 	tty.Close()
 	out := &watcher{screen: &screen{keys: keys}, t: w.t, ended: make(chan error, 1)}
 	go func() { out.ended <- command.Wait() }()
@@ -91,9 +85,7 @@ func (w watched) inTerminal(args ...string) *watcher {
 
 func (w *watcher) sees(text string) {
 	w.t.Helper()
-	if err := w.keys.SetDeadline(time.Now().Add(testrig.Patience)); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.keys.SetDeadline(time.Now().Add(testrig.Patience)))
 	if err := w.wait(text); err != nil {
 		w.t.Fatalf("%q %v; the screen:\n%s", text, err, w.text.String())
 	}
@@ -123,9 +115,7 @@ type client struct {
 func (w watched) agent(name string) client {
 	w.t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(w.t.Context(), &mcp.CommandTransport{Command: w.command("mcp")}, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.t.Cleanup(func() { session.Close() })
 	return client{session, w.t}
 }

@@ -49,8 +49,7 @@ func TestTheSearchKeyIsNowhere(t *testing.T) {
 			t.Errorf("before the yes it asked %s", asked)
 		default:
 		}
-		a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
-		r := testrig.Wait(t, done, "the result")
+		r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 		if asked := testrig.Wait(t, got, "the request"); asked != key+" /res/v1/web/search?count=10&q="+query {
 			t.Errorf("it asked %s", asked)
 		}

@@ -81,7 +81,7 @@ func TestWhatWasLeftOutIsInTheTitle(t *testing.T) {
 		return a
 	}
 	diff := "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n--- a/c.txt\n+++ b/c.txt\n@@ -1 +1 @@\n-one\n+1\n--- a/b.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n"
-	r := w.registry.Execute(t.Context(), tools.Call{Session: w.session("main"), Name: "apply_patch", Arguments: json.RawMessage(fmt.Sprintf(`{"diff": %q}`, diff))})
+	r := w.ask(t.Context(), "apply_patch", map[string]string{"diff": diff})
 	if r.IsError || last.Title != "Apply a patch to 3 files, 1 left out" || last.Summary != "patched 2 files (+1 −3)" {
 		t.Fatalf("%+v: %s", last, r.Structured)
 	}

@@ -3,9 +3,6 @@ package tools
 import (
 	"slices"
 	"testing"
-
-	"pillion/tools/policy"
-	"pillion/tools/session"
 )
 
 func TestWhichAgentsAListIsAbout(t *testing.T) {
@@ -46,30 +43,5 @@ func TestChoose(t *testing.T) {
 	}
 	if chosen, _ := Choose([]string{}); len(chosen) != 0 {
 		t.Errorf("none are %q", chosen)
-	}
-}
-
-func TestWhatIsOffIsNotListed(t *testing.T) {
-	settings := Settings{Allowed: []Allowed{{Agent: "codex", Tools: []string{"glob", "read_file"}}}}
-	r := &Registry{Settings: func() Settings { return settings }}
-	names := func(owner *session.Session, allowed ...string) (out []string) {
-		for _, d := range r.DefinitionsIn("", owner, allowed) {
-			out = append(out, d.Name)
-		}
-		return out
-	}
-	codex := session.New("c", session.Agent{Name: "Codex"}, policy.Default)
-	if got := names(codex); !slices.Equal(got, []string{"glob", "read_file"}) {
-		t.Errorf("for Codex %q", got)
-	}
-	if got := names(codex, "glob", "edit_file"); !slices.Equal(got, []string{"glob"}) {
-		t.Errorf("of two %q", got)
-	}
-	codex.Offer([]string{"read_file", "edit_file"})
-	if got := names(codex); !slices.Equal(got, []string{"read_file"}) {
-		t.Errorf("of a limited session %q", got)
-	}
-	if got := names(session.New("o", session.Agent{Name: "other"}, policy.Default)); len(got) != len(Catalogue()) {
-		t.Errorf("for another agent %q", got)
 	}
 }

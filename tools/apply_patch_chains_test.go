@@ -41,31 +41,39 @@ func TestFilesThatTakeEachOthersPlace(t *testing.T) {
 		{"another encoding", deleting("text", "text") + moving("rename", "latin", "text"), "ENCODING_ERROR"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			theirs, mine := w.path("../theirs"), w.path(".")
+			theirs := w.path("../theirs")
 			base.write(t, theirs)
 			if _, err := gitIn(t, theirs, c.diff, "apply", "-"); err != nil {
 				t.Fatalf("git refuses: %v", err)
 			}
-			emptied(t, mine)
-			base.over(t, mine)
-			want := filesIn(t, theirs)
-			got := applyPatch(t, w, i, c.diff)
-			if c.code != "" {
-				want = base
-			}
-			if got.Applied != (c.code == "") || !strings.Contains(got.raw, `"code":"`+c.code) && c.code != "" || !maps.Equal(filesIn(t, mine), want) {
-				t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
+			if c.code == "" {
+				w.makes(t, i, base, c.diff, filesIn(t, theirs), "")
+			} else {
+				w.makes(t, i, base, c.diff, nil, `"code":"`+c.code)
 			}
 		})
+	}
+}
+
+// makes has a patch applied to files: it makes others of them, which are given, or is refused. What
+// the agent gets says so.
+func (w *world) makes(t *testing.T, turn int, of files, diff string, want files, says string) {
+	t.Helper()
+	mine, refused := w.path("."), want == nil
+	emptied(t, mine)
+	of.over(t, mine)
+	if refused {
+		want = of
+	}
+	if got := applyPatch(t, w, turn, diff); got.Applied == refused || !strings.Contains(got.raw, says) || !maps.Equal(filesIn(t, mine), want) {
+		t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
 	}
 }
 
 // emptied removes the files below a folder.
 func emptied(t testing.TB, dir string) {
 	for name := range filesIn(t, dir) {
-		if err := os.Remove(filepath.Join(dir, plain(name))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, plain(name))))
 	}
 }
 
@@ -99,15 +107,12 @@ func TestWhatIsSaidOfOddPatches(t *testing.T) {
 		{"a file changed so", returns("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-file\n+x\n"), files{"file": "x\n"}, "the carriage returns at the line ends"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			mine := w.path(".")
-			emptied(t, mine)
-			base.over(t, mine)
-			want := maps.Clone(base)
-			maps.Copy(want, c.made)
-			got := applyPatch(t, w, i, c.diff)
-			if got.Applied != (c.made != nil) || !strings.Contains(got.raw, c.says) || !maps.Equal(filesIn(t, mine), want) {
-				t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
+			var want files
+			if c.made != nil {
+				want = maps.Clone(base)
+				maps.Copy(want, c.made)
 			}
+			w.makes(t, i, base, c.diff, want, c.says)
 		})
 	}
 }
@@ -152,17 +157,7 @@ func TestPartsOfOneFileInOrder(t *testing.T) {
 		{"deleted, then moved", remove("a") + update("a", "c", "one", "1"), nil, "renamed earlier in the patch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			mine := w.path(".")
-			emptied(t, mine)
-			base.over(t, mine)
-			want := c.want
-			if want == nil {
-				want = base
-			}
-			got := applyPatch(t, w, i, "*** Begin Patch\n"+c.parts+"*** End Patch\n")
-			if got.Applied != (c.want != nil) || !strings.Contains(got.raw, c.says) || !maps.Equal(filesIn(t, mine), want) {
-				t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
-			}
+			w.makes(t, i, base, "*** Begin Patch\n"+c.parts+"*** End Patch\n", c.want, c.says)
 		})
 	}
 }

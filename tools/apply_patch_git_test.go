@@ -17,7 +17,6 @@ import (
 	"pgregory.net/rapid"
 
 	"pillion/tools"
-	"pillion/tools/approval"
 	"pillion/workspace/change"
 	"pillion/workspace/journal"
 )
@@ -106,9 +105,7 @@ func drawEdit(t *rapid.T, text, name string) string {
 }
 
 func (f files) write(t testing.TB, dir string) {
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)))
 	f.over(t, dir)
 }
 
@@ -118,9 +115,7 @@ func (f files) over(t testing.TB, dir string) {
 		if name != plain(name) {
 			mode = 0o755
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644), os.Chmod(at, mode)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644), os.Chmod(at, mode)))
 	}
 }
 
@@ -141,9 +136,7 @@ func filesIn(t testing.TB, dir string) files {
 		out[filepath.ToSlash(name)] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -169,9 +162,7 @@ func TestPatchesOfTreesAsGit(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.registry.Committer.Journal = &change.Journal{Store: kept}
 	w.registry.Committer.Journal.Configure(change.JournalRequire, true)
 	theirs, mine := w.path("../theirs"), w.path(".")
@@ -240,15 +231,9 @@ type patchAnswer struct {
 func applyPatch(t testing.TB, w *world, turn int, diff string) (a patchAnswer) {
 	name := fmt.Sprintf("s%d", turn)
 	w.do("session " + name + " full_access")
-	arguments, err := json.Marshal(map[string]string{"diff": diff})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.human.next = []answer{{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}}
-	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: arguments, CallID: name, Session: w.session(name)})
-	if err := json.Unmarshal(result.Structured, &a); err != nil {
-		t.Fatal(err)
-	}
+	w.human.next = []answer{approve()}
+	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: w.json(map[string]string{"diff": diff}), CallID: name, Session: w.session(name)})
+	must(t, json.Unmarshal(result.Structured, &a))
 	a.raw = string(result.Structured)
 	return a
 }

@@ -59,9 +59,7 @@ func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
 func checkTold(t *testing.T, w *world, name string, base files, diff string) {
 	t.Helper()
 	w.do("session " + name + " default")
-	arguments, err := json.Marshal(map[string]string{"diff": diff})
-	w.must(err)
-	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: arguments, CallID: name, Session: w.session(name)})
+	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: w.json(map[string]string{"diff": diff}), CallID: name, Session: w.session(name)})
 	var said struct {
 		FilesModified []string `json:"files_modified"`
 		Diff          string

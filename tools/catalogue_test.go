@@ -91,9 +91,7 @@ func documented(t *testing.T) []string {
 // names are the files of a pattern without folder and extension, in order.
 func names(t *testing.T, pattern, extension string) []string {
 	found, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out []string
 	for _, name := range found {
 		out = append(out, strings.TrimSuffix(filepath.Base(name), extension))
@@ -104,9 +102,7 @@ func names(t *testing.T, pattern, extension string) []string {
 
 func read(t *testing.T, name string) string {
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 

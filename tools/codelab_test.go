@@ -2,7 +2,6 @@ package tools_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools"
-	"pillion/tools/approval"
 	"pillion/tools/policy"
 )
 
@@ -25,11 +23,8 @@ func codeLab(t *testing.T) *world {
 
 // call gives the code of a call's failure, and how often the user was asked.
 func (w *world) call(tool string, args map[string]any) (code fault.Code, asked int) {
-	raw, err := json.Marshal(args)
-	w.must(err)
-	yes := answer{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}
-	w.human.take(&call{answers: []answer{yes, yes}})
-	r := w.registry.Execute(context.Background(), tools.Call{Name: tool, Arguments: raw, Session: w.session("main")})
+	w.human.take(&call{answers: []answer{approve(), approve()}})
+	r := w.ask(context.Background(), tool, args)
 	if r.Err != nil {
 		code = r.Err.Code
 	}
@@ -38,28 +33,36 @@ func (w *world) call(tool string, args map[string]any) (code fault.Code, asked i
 
 type arguments = map[string]any
 
+// codes are calls, and the code of each one's failure.
+type codes []struct {
+	tool string
+	args arguments
+	want fault.Code
+}
+
+func (w *world) fails(of codes) {
+	w.t.Helper()
+	for _, c := range of {
+		if got, _ := w.call(c.tool, c.args); got != c.want {
+			w.t.Errorf("%s %.60v: %q, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
 func TestCodeLabSizes(t *testing.T) {
 	t.Parallel()
 	w := codeLab(t)
 	megabyte := strings.Repeat("0123456789abcde\n", 1_000_000/16)
 	w.write("fits.txt", megabyte)
 	w.write("larger.txt", megabyte+"x")
-	for _, c := range []struct {
-		tool string
-		args arguments
-		want fault.Code
-	}{
+	w.fails(codes{
 		{"read_file", arguments{"path": "fits.txt"}, ""},
 		{"read_file", arguments{"path": "larger.txt"}, fault.FileTooLarge},
 		{"read_file", arguments{"path": "larger.txt", "start_line": 1, "end_line": 2}, fault.FileTooLarge},
 		{"write_file", arguments{"path": "fits.txt", "content": megabyte}, ""},
 		{"write_file", arguments{"path": "new.txt", "content": megabyte + "x"}, fault.FileTooLarge},
 		{"edit_file", arguments{"path": "fits.txt", "old_string": megabyte[:16] + megabyte[:16], "new_string": "x", "replace_all": true}, ""},
-	} {
-		if got, _ := w.call(c.tool, c.args); got != c.want {
-			t.Errorf("%s %.60v: %q, want %q", c.tool, c.args, got, c.want)
-		}
-	}
+	})
 }
 
 func TestCodeLabLimits(t *testing.T) {
@@ -84,11 +87,7 @@ func TestCodeLabPaths(t *testing.T) {
 	w := codeLab(t)
 	w.write("a.txt", "a\n")
 	long := strings.Repeat("0123456789/", 23) + "ab" // 255
-	for _, c := range []struct {
-		tool string
-		args arguments
-		want fault.Code
-	}{
+	w.fails(codes{
 		{"read_file", arguments{"path": w.path("a.txt")}, fault.InvalidPath},
 		{"read_file", arguments{"path": "/a.txt"}, fault.InvalidPath},
 		{"read_many_files", arguments{"paths": []string{"a.txt", w.path("a.txt")}}, fault.InvalidPath},
@@ -101,11 +100,7 @@ func TestCodeLabPaths(t *testing.T) {
 		{"read_file", arguments{"path": long}, fault.FileNotFound},
 		{"read_file", arguments{"path": long + "c"}, fault.InvalidPath},
 		{"read_file", arguments{"path": strings.ReplaceAll(long, "0", "é")}, fault.FileNotFound}, // it is characters that count
-	} {
-		if got, _ := w.call(c.tool, c.args); got != c.want {
-			t.Errorf("%s %.60v: %q, want %q", c.tool, c.args, got, c.want)
-		}
-	}
+	})
 }
 
 func TestCodeLabTakesUTF8Alone(t *testing.T) {
@@ -115,11 +110,7 @@ func TestCodeLabTakesUTF8Alone(t *testing.T) {
 	w.write("utf16.txt", "\xff\xfea\x00\n\x00")
 	w.write("latin.txt", "caf\xe9\n")
 	w.do("open plain.txt")
-	for _, c := range []struct {
-		tool string
-		args arguments
-		want fault.Code
-	}{
+	w.fails(codes{
 		{"read_file", arguments{"path": "plain.txt"}, ""},
 		{"read_file", arguments{"path": "plain.txt", "encoding": "UTF-8"}, ""},
 		{"read_file", arguments{"path": "marked.txt"}, ""},
@@ -130,28 +121,15 @@ func TestCodeLabTakesUTF8Alone(t *testing.T) {
 		{"write_file", arguments{"path": "utf16.txt", "content": "b\n"}, fault.EncodingError},
 		{"write_file", arguments{"path": "new.txt", "content": "b\n", "encoding": "windows-1252"}, fault.EncodingError},
 		{"write_file", arguments{"path": "new.txt", "content": "b\n", "encoding": "utf8bom"}, ""},
-	} {
-		if got, _ := w.call(c.tool, c.args); got != c.want {
-			t.Errorf("%s %v: %q, want %q", c.tool, c.args, got, c.want)
-		}
-	}
+	})
 }
 
 func TestCodeLabMakesNoFoldersUnasked(t *testing.T) {
-	w := codeLab(t)
-	for _, c := range []struct {
-		path string
-		dirs any
-		want fault.Code
-	}{{"a/b.txt", nil, fault.FileNotFound}, {"a/b.txt", false, fault.FileNotFound}, {"a/b.txt", true, ""}} {
-		args := arguments{"path": c.path, "content": "x\n"}
-		if c.dirs != nil {
-			args["create_dirs"] = c.dirs
-		}
-		if got, _ := w.call("write_file", args); got != c.want {
-			t.Errorf("create_dirs %v: %q, want %q", c.dirs, got, c.want)
-		}
-	}
+	codeLab(t).fails(codes{
+		{"write_file", arguments{"path": "a/b.txt", "content": "x\n"}, fault.FileNotFound},
+		{"write_file", arguments{"path": "a/b.txt", "content": "x\n", "create_dirs": false}, fault.FileNotFound},
+		{"write_file", arguments{"path": "a/b.txt", "content": "x\n", "create_dirs": true}, ""},
+	})
 }
 
 // No hint names what the preset refuses.
@@ -172,9 +150,7 @@ func TestCodeLabHints(t *testing.T) {
 		{"apply_patch", arguments{"diff": "--- a/latin.txt\n+++ b/latin.txt\n@@ -1 +1 @@\n-cafe\n+tea\n"}, fault.EncodingError, "the settings (limits.preset) allow only UTF-8: ask the user to save the file as UTF-8"},
 		{"apply_patch", arguments{"diff": "--- /dev/null\n+++ b/sub/new.txt\n@@ -0,0 +1 @@\n+tea\n"}, fault.FileNotFound, "create the folder first, with create_directory"},
 	} {
-		raw, err := json.Marshal(c.args)
-		w.must(err)
-		r := w.registry.Execute(t.Context(), tools.Call{Name: c.tool, Arguments: raw, Session: w.session("main")})
+		r := w.ask(t.Context(), c.tool, c.args)
 		if r.Err.Code != c.code || r.Err.Hint != c.hint {
 			t.Errorf("%s %.60v: %v, %q", c.tool, c.args, r.Err, r.Err.Hint)
 		}
@@ -235,8 +211,7 @@ func TestCallTimeBoundsAWait(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	raw := json.RawMessage(`{"process_id": "cat", "wait_seconds": 600}`)
-	if r := w.registry.Execute(ctx, tools.Call{Name: "read_process", Arguments: raw, Session: w.session("main")}); r.Err != nil || ctx.Err() != nil {
+	if r := w.ask(ctx, "read_process", `{"process_id": "cat", "wait_seconds": 600}`); r.Err != nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", r.Err, ctx.Err())
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/approval"
-	"pillion/tools/policy"
-	"pillion/tools/session"
 )
 
 // varies is what differs between two runs: times.
@@ -32,8 +30,7 @@ func TestDialects(t *testing.T) {
 			w.do(`write pixel.png "\x89PNG\r\n\x1a\n"`)
 			w.do("runner echo printf did:%s {objective}")
 			w.start()
-			owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
-			owner.SetDialect(dialect)
+			w.session("main").SetDialect(dialect)
 			file := "testdata/dialects/" + dialect + ".txt"
 			text, err := os.ReadFile(file)
 			w.must(err)
@@ -60,9 +57,7 @@ func TestDialects(t *testing.T) {
 					return given
 				}
 				decision = approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}
-				r := w.registry.Execute(context.Background(), tools.Call{
-					Name: name, Arguments: json.RawMessage(strings.ReplaceAll(arguments, "$BASE", w.path("."))), Session: owner,
-				})
+				r := w.ask(context.Background(), name, strings.ReplaceAll(arguments, "$BASE", w.path(".")))
 				got := strings.ReplaceAll(varies.ReplaceAllString(string(r.Structured), "…"), w.path("."), "$BASE")
 				got = strings.ReplaceAll(got, w.path("../home"), "$HOME")
 				out.WriteString(got + "\n")
@@ -90,14 +85,13 @@ func TestADialectTellsOfTheUser(t *testing.T) {
 		w := newWorld(t)
 		w.write("a.txt", "one\n")
 		w.start()
-		owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
-		owner.SetDialect(dialect)
+		w.session("main").SetDialect(dialect)
 		w.human.approve = func(r approval.Request) approval.Answer {
 			return approval.Answer{Decision: approval.Edit, After: map[string]string{"b.txt": "user\n"}, Digest: r.Digest}
 		}
 		call := func(line string) string {
 			name, arguments, _ := strings.Cut(strings.ReplaceAll(line, "$BASE", w.path(".")), " ")
-			r := w.registry.Execute(t.Context(), tools.Call{Name: name, Arguments: json.RawMessage(arguments), Session: owner})
+			r := w.ask(t.Context(), name, arguments)
 			if r.IsError {
 				t.Errorf("%s: %s", line, r.Structured)
 			}
@@ -119,9 +113,8 @@ func TestAFunctionResponse(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.txt", "one\n")
 	w.start()
-	owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
-	owner.SetDialect("qwen")
-	r := w.registry.Execute(t.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"absolute_path": "` + w.path("a.txt") + `"}`), Session: owner, Wrapped: true})
+	w.session("main").SetDialect("qwen")
+	r := w.registry.Execute(t.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"absolute_path": "` + w.path("a.txt") + `"}`), Session: w.session("main"), Wrapped: true})
 	want := `{"llmContent":"one\n","returnDisplay":"a.txt, 1 line","functionResponse":{"name":"read_file","response":{"output":"one\n"}}}`
 	if string(r.Structured) != want || len(r.Content) != 1 || r.Content[0].Text != "one\n" {
 		t.Errorf("%s\nwant\n%s\nand content %+v", r.Structured, want, r.Content)
@@ -132,10 +125,9 @@ func TestAFunctionResponse(t *testing.T) {
 func TestACallThatNoDialectKnows(t *testing.T) {
 	w := newWorld(t)
 	w.start()
-	owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
-	owner.SetDialect("coder")
+	w.session("main").SetDialect("coder")
 	for name, code := range map[string]fault.Code{"edit_file": fault.ToolNotFound, "read": fault.InvalidArguments} {
-		call := tools.Call{Name: name, Arguments: json.RawMessage(`{"x": 1}`), Session: owner}
+		call := tools.Call{Name: name, Arguments: json.RawMessage(`{"x": 1}`), Session: w.session("main")}
 		if r := w.registry.Execute(t.Context(), call); !r.IsError || r.Err == nil || r.Err.Code != code {
 			t.Errorf("%s: %+v", name, r.Err)
 		}
@@ -143,7 +135,7 @@ func TestACallThatNoDialectKnows(t *testing.T) {
 			t.Errorf("%s would need %+v", name, need)
 		}
 	}
-	need := w.registry.ApprovalRequest(t.Context(), tools.Call{Name: "write", Arguments: json.RawMessage(`{"path": "a", "content": "b"}`), Session: owner})
+	need := w.registry.ApprovalRequest(t.Context(), tools.Call{Name: "write", Arguments: json.RawMessage(`{"path": "a", "content": "b"}`), Session: w.session("main")})
 	if need.Verdict != "ask" || need.Preview == nil || need.Preview.Files[0].Path != "a" {
 		t.Errorf("write would need %+v", need)
 	}

@@ -139,9 +139,7 @@ func TestAFoundToolAsks(t *testing.T) {
 func TestModesAndRulesForFoundTools(t *testing.T) {
 	rule := func(text string) []policy.Rule {
 		parsed, err := policy.ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return []policy.Rule{parsed}
 	}
 	for name, c := range map[string]struct {

@@ -41,7 +41,7 @@ func TestHooksOfASignedCommit(t *testing.T) {
 	w.script(".git/hooks/pre-commit", "exit 0")
 	w.do("session s full_access")
 	w.write("a.txt", "two\n")
-	need := w.gitNeed("git.commit", map[string]any{"message": "two"})
+	need := w.needs("git.commit", map[string]any{"message": "two"})
 	if need.Verdict != policy.Ask || !strings.Contains(strings.Join(need.Reasons, "\n"), "outside the sandbox") {
 		t.Errorf("%+v", need)
 	}

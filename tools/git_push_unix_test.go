@@ -155,7 +155,7 @@ func TestPushNamesItsSSH(t *testing.T) {
 		} else {
 			w.says("config", set.name, "ssh by "+set.name)
 		}
-		if need := w.gitNeed("git.push", map[string]any{}); need.Preview == nil || !strings.Contains(need.Preview.Markdown, ": ssh by "+set.name+"\n") {
+		if need := w.needs("git.push", map[string]any{}); need.Preview == nil || !strings.Contains(need.Preview.Markdown, ": ssh by "+set.name+"\n") {
 			t.Errorf("%s: %+v", set.name, need.Preview)
 		}
 	}
@@ -175,7 +175,7 @@ func TestPushHooks(t *testing.T) {
 	rule, err := policy.ParseRule("git.push")
 	w.must(err)
 	w.session("s").Grant(rule)
-	need := w.gitNeed("git.push", map[string]any{})
+	need := w.needs("git.push", map[string]any{})
 	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") ||
 		!strings.Contains(need.Preview.Markdown, "Signed: with gpg") {
 		t.Errorf("%+v", need)

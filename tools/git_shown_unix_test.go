@@ -15,7 +15,7 @@ import (
 // of that name is run in the end.
 func (w *world) shows(tool string, args map[string]any, words ...string) {
 	w.t.Helper()
-	need := w.gitNeed(tool, args)
+	need := w.needs(tool, args)
 	if need.Preview == nil {
 		w.t.Fatalf("no dialog: %+v", need.Error)
 	}
@@ -37,10 +37,9 @@ func TestFiltersThatComeWithASwitch(t *testing.T) {
 	w.says("add", ".")
 	w.says("commit", "-qm", "other")
 	w.says("switch", "-q", "main")
-	w.says("config", "filter.late.smudge", canary+" smudge")
-	w.says("config", "filter.never.smudge", canary+" never")
+	w.config("filter.late.smudge", canary+" smudge", "filter.never.smudge", canary+" never")
 	w.shows("git.branch", map[string]any{"action": "switch", "name": "other"}, "Filters: "+fault.Quote(canary+" smudge")+"\n")
-	if need := w.gitNeed("git.branch", map[string]any{"action": "switch", "name": "other"}); strings.Contains(need.Preview.Markdown, "never") {
+	if need := w.needs("git.branch", map[string]any{"action": "switch", "name": "other"}); strings.Contains(need.Preview.Markdown, "never") {
 		t.Errorf("a filter of no file is named:\n%s", need.Preview.Markdown)
 	}
 	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"}); !got.OK || !w.exists("../home/fired") {
@@ -61,9 +60,7 @@ func TestFiltersThatComeWithASwitch(t *testing.T) {
 func TestTheProgramThatNamesTheKey(t *testing.T) {
 	w := gitWorldAtHome(t)
 	canary := w.script("../home/canary", `echo >"$HOME/fired"; exit 1`)
-	w.says("config", "commit.gpgsign", "true")
-	w.says("config", "gpg.format", "ssh")
-	w.says("config", "gpg.ssh.defaultKeyCommand", canary)
+	w.config("commit.gpgsign", "true", "gpg.format", "ssh", "gpg.ssh.defaultKeyCommand", canary)
 	w.write("a.txt", "two\n")
 	args := map[string]any{"message": "two"}
 	w.shows("git.commit", args, "Signed: with ssh-keygen (ssh), the key named by "+fault.Quote(canary)+"\n")
@@ -78,10 +75,7 @@ func TestWhatFetchesMissingObjects(t *testing.T) {
 	canary := w.script("../home/canary", `echo >"$HOME/fired"; exec "$@"`)
 	w.says("clone", "-q", "--bare", ".", w.path("../origin"))
 	w.says("remote", "add", "origin", w.path("../origin"))
-	w.says("config", "core.repositoryFormatVersion", "1")
-	w.says("config", "extensions.partialClone", "origin")
-	w.says("config", "remote.origin.promisor", "true")
-	w.says("config", "remote.origin.uploadpack", canary+" git-upload-pack")
+	w.config("core.repositoryFormatVersion", "1", "extensions.partialClone", "origin", "remote.origin.promisor", "true", "remote.origin.uploadpack", canary+" git-upload-pack")
 	w.write("a.txt", "two\n")
 	w.says("add", "a.txt")
 	w.says("commit", "-qm", "two")
@@ -99,8 +93,7 @@ func TestWhatFetchesMissingObjects(t *testing.T) {
 func TestTheMessageIsTheOneThatWasShown(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.says("config", "commit.cleanup", "strip")
-	w.says("config", "i18n.commitEncoding", "ISO-8859-1")
+	w.config("commit.cleanup", "strip", "i18n.commitEncoding", "ISO-8859-1")
 	w.write("a.txt", "two\n")
 	const message = "two caf\u00e9s\n\n# a heading\n\ntext"
 	if got := w.gitTool("git.commit", map[string]any{"message": message}); !got.OK {
@@ -197,9 +190,11 @@ func TestHooksOfConditionalSettings(t *testing.T) {
 	w := gitWorldAtHome(t)
 	hook := w.script("../home/hooks/pre-commit", `echo >"$HOME/fired"`)
 	w.write("../home/more", "[core]\n\thooksPath = "+w.path("../home/hooks")+"\n")
-	w.says("config", "remote.origin.url", "https://example.org/team/project")
-	w.says("config", "includeIf.hasconfig:remote.*.url:https://example.org/**.path", w.path("../home/more"))
-	w.says("config", "includeIf.hasconfig:remote.*.url:https://example.com/**.path", w.path("../home/none"))
+	w.config(
+		"remote.origin.url", "https://example.org/team/project",
+		"includeIf.hasconfig:remote.*.url:https://example.org/**.path", w.path("../home/more"),
+		"includeIf.hasconfig:remote.*.url:https://example.com/**.path", w.path("../home/none"),
+	)
 	w.write("a.txt", "two\n")
 	args := map[string]any{"message": "two"}
 	w.shows("git.commit", args, fault.Quote(hook))

@@ -89,17 +89,6 @@ func (w *world) gitCall(ctx context.Context, c tools.Call) wrote {
 	return out
 }
 
-func (w *world) json(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	w.must(err)
-	return raw
-}
-
-// need is what the user would be shown of a git tool.
-func (w *world) gitNeed(tool string, args map[string]any) tools.Need {
-	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: tool, Arguments: w.json(args), Session: w.session("s")})
-}
-
 // says is what git says.
 func (w *world) says(args ...string) string {
 	w.t.Helper()
@@ -110,6 +99,14 @@ func (w *world) says(args ...string) string {
 		w.t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// config sets keys of the repository's settings to the values behind them.
+func (w *world) config(pairs ...string) {
+	w.t.Helper()
+	for pair := range slices.Chunk(pairs, 2) {
+		w.says("config", pair[0], pair[1])
+	}
 }
 
 func (w *world) script(name, text string) string {
@@ -268,7 +265,7 @@ func TestSigning(t *testing.T) {
 	w.says("config", "--global", "commit.gpgsign", "true")
 	w.says("config", "--global", "gpg.program", w.path("../home/sign"))
 	w.write("a.txt", "two\n")
-	need := w.gitNeed("git.commit", map[string]any{"message": "two"})
+	need := w.needs("git.commit", map[string]any{"message": "two"})
 	if need.Preview == nil || !strings.Contains(need.Preview.Markdown, "Signed: with "+fault.Quote(w.path("../home/sign"))+" (openpgp)") {
 		t.Errorf("%+v", need)
 	}
@@ -297,7 +294,7 @@ func TestFilters(t *testing.T) {
 	w.write("x.up", "text\n")
 	w.write("y.txt", "text\n")
 	args := map[string]any{"message": "x", "files": []string{"x.up", "y.txt"}}
-	if need := w.gitNeed("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") {
+	if need := w.needs("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") {
 		t.Errorf("%s", need.Preview.Markdown)
 	}
 	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || !slices.Equal(got.Differs, []string{"x.up"}) {
@@ -315,7 +312,7 @@ func TestWhoCommits(t *testing.T) {
 	w.says("config", "--global", "includeIf.onbranch:ma*.path", "branch.inc")
 	w.says("config", "--global", "includeIf.gitdir:~/elsewhere/.path", "none.inc")
 	w.write("a.txt", "two\n")
-	need := w.gitNeed("git.commit", map[string]any{"message": "two"})
+	need := w.needs("git.commit", map[string]any{"message": "two"})
 	if !strings.Contains(need.Preview.Markdown, "Author: On Main <work@example.org>\n") {
 		t.Errorf("%s", need.Preview.Markdown)
 	}
@@ -353,7 +350,7 @@ func TestWhatACommitRestsOn(t *testing.T) {
 	w := gitWorld(t)
 	w.write("a.txt", "two\n")
 	args := map[string]any{"message": "two"}
-	digest := func() string { return w.gitNeed("git.commit", args).Digest }
+	digest := func() string { return w.needs("git.commit", args).Digest }
 	last := digest()
 	if last == "" || digest() != last {
 		t.Fatal("the same commit is another one")
@@ -505,7 +502,7 @@ func TestAWorkspaceWithinARepository(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.git("add a.txt")
-	need := w.gitNeed("git.commit", map[string]any{"message": "outer"})
+	need := w.needs("git.commit", map[string]any{"message": "outer"})
 	if !strings.Contains(strings.Join(need.Reasons, "\n"), "outside the workspace folder") {
 		t.Errorf("%+v", need.Reasons)
 	}
@@ -547,8 +544,6 @@ func TestAnotherGitIsWaitedFor(t *testing.T) {
 
 func lookPath(t *testing.T, name string) string {
 	file, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return file
 }

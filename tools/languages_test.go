@@ -27,10 +27,6 @@ func askingWorld(t *testing.T) (w *world, events *[]string) {
 	return w, events
 }
 
-func (w *world) ask(ctx context.Context, tool, arguments string) tools.Result {
-	return w.registry.Execute(ctx, tools.Call{Name: tool, Arguments: json.RawMessage(arguments), Session: w.session("main")})
-}
-
 // TestServersAreWarm: they hear of a file when it is read, and of a change before the
 // user is asked about it; what it caused is asked for when it is made.
 func TestServersAreWarm(t *testing.T) {

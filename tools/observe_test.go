@@ -34,11 +34,9 @@ func observed(t *testing.T) *world {
 // unkept runs a command, and gives what the journal does not have of it, and what was printed.
 func (w *world) unkept(tool, callID string, arguments map[string]any) (said, printed string) {
 	w.t.Helper()
-	raw, err := json.Marshal(arguments)
-	w.must(err)
 	var last tools.Activity
 	w.registry.Activity = func(a tools.Activity) { last = a }
-	r := w.registry.Execute(w.t.Context(), tools.Call{Name: tool, CallID: callID, Arguments: raw, Session: w.session("s")})
+	r := w.registry.Execute(w.t.Context(), tools.Call{Name: tool, CallID: callID, Arguments: w.json(arguments), Session: w.session("s")})
 	if r.IsError {
 		w.t.Errorf("%s: %v", arguments["command"], r.Err)
 	}

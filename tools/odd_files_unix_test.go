@@ -4,7 +4,6 @@ package tools_test
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"os"
 	"strings"
@@ -93,13 +92,11 @@ func TestWhatIsNoRegularFileIsNotRead(t *testing.T) {
 		"two\nlines.txt": fault.InvalidPath, "\x1b[31mred.txt": fault.InvalidPath, "plain.txt/": "",
 	} {
 		for _, tool := range []string{"read_file", "search_in_project", "list_files"} {
-			arguments, err := json.Marshal(map[string]string{"path": name, "query": "x"})
-			w.must(err)
-			if tool != "search_in_project" {
-				arguments, err = json.Marshal(map[string]string{"path": name})
-				w.must(err)
+			arguments := map[string]string{"path": name}
+			if tool == "search_in_project" {
+				arguments["query"] = "x"
 			}
-			r := w.inTime(tool, string(arguments))
+			r := w.inTime(tool, arguments)
 			if tool == "read_file" && (r.Err == nil) != (code == "") || tool == "read_file" && code != "" && r.Err.Code != code {
 				t.Errorf("%s %q: %s", tool, name, r.Structured)
 			}
@@ -110,21 +107,17 @@ func TestWhatIsNoRegularFileIsNotRead(t *testing.T) {
 	}
 	// Names that can be told by looking are read under their own.
 	for _, name := range []string{"\u202etxt.exe", "a\u200bb.txt", "...", "-rf", " ", "$(touch x).txt"} {
-		arguments, err := json.Marshal(map[string]string{"path": name})
-		w.must(err)
-		if r := w.inTime("read_file", string(arguments)); r.IsError || r.Content[0].Text != "needle\n" {
+		if r := w.inTime("read_file", map[string]string{"path": name}); r.IsError || r.Content[0].Text != "needle\n" {
 			t.Errorf("%q: %s", name, r.Structured)
 		}
 	}
 }
 
 // inTime makes a call that must come back, whatever it meets.
-func (w *world) inTime(tool, arguments string) tools.Result {
+func (w *world) inTime(tool string, arguments any) tools.Result {
 	w.t.Helper()
 	done := make(chan tools.Result, 1)
-	go func() {
-		done <- w.registry.Execute(context.Background(), tools.Call{Name: tool, Arguments: json.RawMessage(arguments), Session: w.session("main")})
-	}()
+	go func() { done <- w.ask(context.Background(), tool, arguments) }()
 	select {
 	case r := <-done:
 		return r

@@ -3,14 +3,12 @@
 package tools_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"pillion/internal/fault"
-	"pillion/tools/approval"
 	"pillion/tools/policy"
 )
 
@@ -31,7 +29,7 @@ func TestWritingToolsAmongOddFiles(t *testing.T) {
 			"edit_file":        {"path": name, "old_string": "needle", "new_string": "agent"},
 			"create_directory": {"path": name + "/below"},
 		} {
-			r := w.inTime(tool, encoded(t, arguments))
+			r := w.inTime(tool, arguments)
 			if !r.IsError && name+tool != "screate_directory" || tool == "write_file" && code != "" && r.Err.Code != code {
 				t.Errorf("%s %q: %s", tool, name, r.Structured)
 			}
@@ -41,16 +39,16 @@ func TestWritingToolsAmongOddFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"pipe", "s/sock", "device"} {
-		if r := w.inTime("delete_file", encoded(t, map[string]any{"path": name})); r.Err == nil || r.Err.Code != fault.NotAFile {
+		if r := w.inTime("delete_file", map[string]any{"path": name}); r.Err == nil || r.Err.Code != fault.NotAFile {
 			t.Errorf("delete_file %s: %s", name, r.Structured)
 		}
 	}
 	// What is too large to be read moves and goes; a link of any kind is an entry.
 	for _, name := range []string{"hollow.bin", "to-device", "to-pipe", "loop"} {
-		if r := w.inTime("move_file", encoded(t, map[string]any{"from": name, "to": "new/" + name})); r.IsError {
+		if r := w.inTime("move_file", map[string]any{"from": name, "to": "new/" + name}); r.IsError {
 			t.Errorf("move_file %s: %s", name, r.Structured)
 		}
-		if r := w.inTime("delete_file", encoded(t, map[string]any{"path": "new/" + name})); r.IsError {
+		if r := w.inTime("delete_file", map[string]any{"path": "new/" + name}); r.IsError {
 			t.Errorf("delete_file %s: %s", name, r.Structured)
 		}
 	}
@@ -62,27 +60,17 @@ func TestWritingToolsAmongOddFiles(t *testing.T) {
 	}
 }
 
-func encoded(t *testing.T, arguments map[string]any) string {
-	t.Helper()
-	raw, err := json.Marshal(arguments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
 // Names that can be told by looking are written, moved and deleted under their own, and
 // shown so that they deceive nobody.
 func TestWritingDeceivingNames(t *testing.T) {
 	t.Parallel()
 	w := oddWorld(t)
 	w.start()
-	yes := answer{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}
 	name := ""
 	change := func(tool string, arguments map[string]any) {
 		t.Helper()
-		w.human.take(&call{answers: []answer{yes}})
-		r := w.inTime(tool, encoded(t, arguments))
+		w.human.take(&call{answers: []answer{approve()}})
+		r := w.inTime(tool, arguments)
 		if r.IsError {
 			t.Errorf("%s %q: %s", tool, arguments, r.Structured)
 			return

@@ -17,17 +17,11 @@ import (
 // told of: the question looks for itself.
 func TestWhatIsTypedBetweenAPlanAndItsQuestionIsSeen(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\ntwo\n"), 0o600))
 	ws, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path, err := ws.Resolve("a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &Registry{Documents: document.NewStore(ws), Settings: func() Settings { return Settings{Limits: DefaultLimits} }}
 	r.Documents.Open(path, path.URI(), 1, "one\ntwo\n")
 	p, err := r.prepare(t.Context(), Call{
@@ -56,5 +50,12 @@ func TestWhatIsTypedBetweenAPlanAndItsQuestionIsSeen(t *testing.T) {
 	}
 	if edits := p.edits(); edits == nil || edits.Set.Files[0].After.Text != "typed\none\n2\n" {
 		t.Errorf("%+v", p.plan)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -36,9 +36,7 @@ type readResult struct {
 func (w *world) read(arguments map[string]any, chunks *[]tools.Chunk) readResult {
 	w.t.Helper()
 	w.start()
-	raw, err := json.Marshal(arguments)
-	w.must(err)
-	call := tools.Call{Name: "read_file", Arguments: raw, Session: w.session("main")}
+	call := tools.Call{Name: "read_file", Arguments: w.json(arguments), Session: w.session("main")}
 	if chunks != nil {
 		call.Stream = func(_ context.Context, c tools.Chunk) error {
 			*chunks = append(*chunks, c)

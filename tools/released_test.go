@@ -32,12 +32,8 @@ func TestTheCatalogueOnlyGrows(t *testing.T) {
 	now := promises(t, tools.WithResults((&tools.Registry{}).Definitions()))
 	if *release {
 		text, err := json.MarshalIndent(now, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(released, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(released, append(text, '\n'), 0o644))
 	}
 	var before map[string]promise
 	if err := json.Unmarshal([]byte(read(t, released)), &before); err != nil || len(before) == 0 {

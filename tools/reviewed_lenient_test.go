@@ -1,13 +1,11 @@
 package tools_test
 
 import (
-	"context"
-	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
 
-	"pillion/tools"
+	"pillion/tools/patching"
 )
 
 // TestAllOfALenientReviewIsWhatApplyPatchMakes: of patches that git would not take as they
@@ -35,19 +33,10 @@ func TestAllOfALenientReviewIsWhatApplyPatchMakes(t *testing.T) {
 			before := files{"f": c.text}
 			before.over(t, w.path("."))
 			shown := names
-			w.human.review = func(review tools.PatchReview) tools.ReviewAnswer {
-				answer := tools.ReviewAnswer{Action: tools.ReviewApply}
-				for _, h := range review.Files[0].Hunks {
-					answer.Selected = append(answer.Selected, h.ID)
-					shown += h.Header + "\n" + strings.Join(h.Lines, "\n") + "\n"
-				}
-				return answer
-			}
-			raw, err := json.Marshal(map[string]string{"diff": c.diff})
-			w.must(err)
-			result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
-			var said reviewSaid
-			w.must(json.Unmarshal(result.Structured, &said))
+			said := review(t, w, c.diff, func(_ patching.ReviewFile, h patching.ReviewHunk) bool {
+				shown += h.Header + "\n" + strings.Join(h.Lines, "\n") + "\n"
+				return true
+			})
 			if got := applyPatch(t, w, i, c.diff); !got.Applied {
 				t.Fatal(got.raw)
 			}

@@ -1,7 +1,6 @@
 package tools_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,9 +30,7 @@ func review(t *testing.T, w *world, patch string, takes func(patching.ReviewFile
 		}
 		return answer
 	}
-	raw, err := json.Marshal(map[string]string{"diff": patch})
-	w.must(err)
-	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
+	result := w.ask(t.Context(), "apply_patch_review", map[string]string{"diff": patch})
 	if result.Err != nil {
 		t.Fatalf("%v\n%s", result.Err, patch)
 	}
@@ -151,9 +148,7 @@ func span(t *testing.T, side string) (from, lines int) {
 	if lines = 1; counted && err == nil {
 		lines, err = strconv.Atoi(count)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if lines > 0 {
 		from--
 	}
@@ -199,9 +194,7 @@ func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
 			base.over(t, w.path("."))
 			patch := "*** Begin Patch\n" + c.parts + "*** End Patch\n"
 			if c.refused != "" {
-				raw, err := json.Marshal(map[string]string{"diff": patch})
-				w.must(err)
-				result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
+				result := w.ask(t.Context(), "apply_patch_review", map[string]string{"diff": patch})
 				if !strings.Contains(string(result.Structured), c.refused) {
 					t.Errorf("%s", result.Structured)
 				}
@@ -290,9 +283,7 @@ func TestPartsThatCameTogetherMeanwhile(t *testing.T) {
 			files{"a": c.now}.over(t, w.path("."))
 			return tools.ReviewAnswer{Action: tools.ReviewApply, Selected: c.take}
 		}
-		raw, err := json.Marshal(map[string]string{"diff": patch})
-		w.must(err)
-		result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
+		result := w.ask(t.Context(), "apply_patch_review", map[string]string{"diff": patch})
 		if !strings.Contains(string(result.Structured), c.says) {
 			t.Errorf("%q: %s", c.now, result.Structured)
 		}

@@ -1,8 +1,6 @@
 package tools_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,7 +14,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig/machine"
-	"pillion/tools"
+	"pillion/tools/patching"
 )
 
 // TestWhatIsTakenIsWhatGitApplies holds apply_patch_review against git: of a diff that
@@ -41,24 +39,14 @@ func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
 				ids = append(ids, strconv.Itoa(i+1))
 			}
 		}
-		w.human.review = func(review tools.PatchReview) tools.ReviewAnswer {
-			total := 0
-			for _, f := range review.Files {
-				total += len(f.Hunks)
-			}
-			if total != len(parts) {
-				t.Errorf("%d hunks are on show, and the patch has %d:\n%s", total, len(parts), patch)
-			}
-			return tools.ReviewAnswer{Action: tools.ReviewApply, Selected: ids}
+		shown := 0
+		said := review(t, w, patch, func(_ patching.ReviewFile, h patching.ReviewHunk) bool {
+			shown++
+			return slices.Contains(ids, h.ID)
+		})
+		if shown != len(parts) {
+			t.Errorf("%d hunks are on show, and the patch has %d:\n%s", shown, len(parts), patch)
 		}
-		raw, err := json.Marshal(map[string]string{"diff": patch})
-		w.must(err)
-		result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
-		if result.Err != nil {
-			t.Fatalf("%v\n%s", result.Err, patch)
-		}
-		var said reviewSaid
-		w.must(json.Unmarshal(result.Structured, &said))
 		if len(said.ChunksSelected) != len(ids) || said.ChunksTotal != len(parts) {
 			t.Errorf("took %d of %d, says it is %d of %d", len(ids), len(parts), len(said.ChunksSelected), said.ChunksTotal)
 		}
@@ -145,9 +133,7 @@ var (
 func gitDiff(t testing.TB, before, after files, options ...string) string {
 	t.Helper()
 	dir, err := trees()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	turn := turns.Add(1)
 	var stream strings.Builder
 	for name, tree := range map[string]files{"before": before, "after": after} {
@@ -164,9 +150,7 @@ func gitDiff(t testing.TB, before, after files, options ...string) string {
 		t.Fatal(err)
 	}
 	diff, err := gitIn(t, dir, "", slices.Concat([]string{"diff", "--binary"}, options, []string{fmt.Sprint("before", turn), fmt.Sprint("after", turn), "--"})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return diff
 }
 

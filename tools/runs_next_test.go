@@ -1,7 +1,6 @@
 package tools_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"pillion/tools"
@@ -14,9 +13,8 @@ func TestWhatRunsNextIsMarkedInTheList(t *testing.T) {
 	w.start()
 	shown := ""
 	w.registry.Activity = func(a tools.Activity) { shown = a.Summary }
-	s := w.session("main")
-	w.must(s.SetMode(policy.AutoEdit))
-	s.GrantOnce("runs(Makefile)", "runs(web/package.json)", "runs(a.mk)", "runs(b.mk)", "runs(c.mk)")
+	w.must(w.session("main").SetMode(policy.AutoEdit))
+	w.session("main").GrantOnce("runs(Makefile)", "runs(web/package.json)", "runs(a.mk)", "runs(b.mk)", "runs(c.mk)")
 	for _, c := range []struct{ tool, arguments, want string }{
 		{"write_file", `{"path": "Makefile", "content": "all:\n"}`, "runs when you next use make: Makefile +1 −0"},
 		{"write_file", `{"path": "Makefile", "content": "all:\n"}`, "Makefile +0 −0"},
@@ -25,8 +23,7 @@ func TestWhatRunsNextIsMarkedInTheList(t *testing.T) {
 		{"apply_patch", `{"diff": "--- /dev/null\n+++ b/a.mk\n@@ -0,0 +1 @@\n+a\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+b\n"}`, "a.mk runs when you next use make: patched 2 files (+2 −0)"},
 		{"apply_patch", `{"diff": "--- a/a.mk\n+++ b/a.mk\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/b.mk\n@@ -0,0 +1 @@\n+b\n--- /dev/null\n+++ b/c.mk\n@@ -0,0 +1 @@\n+b\n"}`, "3 files run with your next commands: patched 3 files (+3 −1)"},
 	} {
-		r := w.registry.Execute(t.Context(), tools.Call{Session: s, Name: c.tool, Arguments: json.RawMessage(c.arguments)})
-		if r.IsError || shown != c.want {
+		if r := w.ask(t.Context(), c.tool, c.arguments); r.IsError || shown != c.want {
 			t.Errorf("%s %s: %q, want %q: %s", c.tool, c.arguments, shown, c.want, r.Structured)
 		}
 	}

@@ -63,9 +63,7 @@ func (w *world) run(tool, command string, more map[string]any) ran {
 	for key, value := range more {
 		arguments[key] = value
 	}
-	raw, err := json.Marshal(arguments)
-	w.must(err)
-	result := w.registry.Execute(context.Background(), tools.Call{Name: tool, Arguments: raw, Session: w.session("s")})
+	result := w.registry.Execute(context.Background(), tools.Call{Name: tool, Arguments: w.json(arguments), Session: w.session("s")})
 	var out ran
 	w.must(json.Unmarshal(result.Structured, &out))
 	if out.Hint != "" && !strings.Contains(result.Content[len(result.Content)-1].Text, out.Hint) {
@@ -77,13 +75,6 @@ func (w *world) run(tool, command string, more map[string]any) ran {
 // need is what the user would be shown.
 func (w *world) need(command string) tools.Need {
 	return w.needs("run_command", map[string]any{"command": command})
-}
-
-func (w *world) needs(tool string, arguments map[string]any) tools.Need {
-	w.start()
-	raw, err := json.Marshal(arguments)
-	w.must(err)
-	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: tool, Arguments: raw, Session: w.session("s")})
 }
 
 func (w *world) holds(name string) string {
@@ -283,9 +274,7 @@ func TestNetworkByName(t *testing.T) {
 func TestNetworkByRule(t *testing.T) {
 	t.Parallel()
 	rule, err := policy.ParseRule("run_command(echo *)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer, Network: tools.NetworkOff, NetworkFor: []policy.Rule{rule}})
 	off := works(w).Offline
 	for command, online := range map[string]bool{"echo hi": true, "echo hi && true": false, "cat a.txt": false, "echo $(cat a.txt)": false} {

@@ -251,9 +251,7 @@ func (l *languages) path(name string) workspace.Path {
 		return workspace.Path{}
 	}
 	p, err := l.ws.Resolve(name)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must(l.t, err)
 	return p
 }
 

@@ -85,9 +85,7 @@ func TestScenarios(t *testing.T) {
 
 func playFile(t *testing.T, file string) {
 	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "setup" && string(f.Data) == "home\n" }) {
 		t.Parallel()
 	}
@@ -109,9 +107,7 @@ func playFile(t *testing.T, file string) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 	}
 }
 

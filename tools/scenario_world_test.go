@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -61,9 +62,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}, runners: map[string]tools.Runner{}}
 	w.sandbox = func(*process.Runner) tools.Sandbox { return tools.Sandbox{} }
 	w.write("../outside/secret.txt", "out of reach\n")
@@ -90,13 +89,9 @@ func (w *world) start() {
 		folders = append(folders, workspace.Folder{Dir: w.path(name)})
 	}
 	ws, err := workspace.Open(folders...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	runner, err := process.NewRunner()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.file.Cleanup(func() { w.must(runner.Close()) })
 	w.store = document.NewStore(ws)
 	w.human = &human{do: w.do}
@@ -167,12 +162,8 @@ func (w *world) path(name string) string {
 
 func (w *world) write(name, text string) {
 	p := w.path(name)
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.MkdirAll(filepath.Dir(p), 0o755))
+	must(w.t, os.WriteFile(p, []byte(text), 0o644))
 }
 
 func (w *world) setup(text string) {
@@ -301,9 +292,28 @@ func (w *world) doLive(verb, name, argument, rest string) {
 
 func (w *world) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
+	must(w.t, err)
+}
+
+// json is what tools get of arguments: JSON already, or what becomes it.
+func (w *world) json(v any) json.RawMessage {
+	if text, is := v.(string); is {
+		return json.RawMessage(text)
 	}
+	raw, err := json.Marshal(v)
+	w.must(err)
+	return raw
+}
+
+// ask makes a call in the session main.
+func (w *world) ask(ctx context.Context, tool string, arguments any) tools.Result {
+	return w.registry.Execute(ctx, tools.Call{Name: tool, Arguments: w.json(arguments), Session: w.session("main")})
+}
+
+// needs is what the user would be shown of a call.
+func (w *world) needs(tool string, arguments any) tools.Need {
+	w.start()
+	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: tool, Arguments: w.json(arguments), Session: w.session("s")})
 }
 
 func (w *world) text(literal string) string {
@@ -468,4 +478,11 @@ func (v view) since(before view) string {
 		return ""
 	}
 	return strings.Join(out, "\n") + "\n"
+}
+
+func must(t testing.TB, err error) {
+	if err != nil { // a world that all tests share has no test
+		t.Helper()
+		t.Fatal(err)
+	}
 }

@@ -66,12 +66,8 @@ func TestIntegersAsNumbers(t *testing.T) {
 		`{"items": [` + strings.Repeat(`{"most": 1.0},`, 50_000) + `{"most": 1.0}]}`:      `{"items": [` + strings.Repeat(`{"most": 1},`, 50_000) + `{"most": 1}]}`,
 	} {
 		var got, wanted boundedArgs
-		if err := decode(schema, json.RawMessage(arguments), &got); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
-			t.Fatal(err)
-		}
+		must(t, decode(schema, json.RawMessage(arguments), &got))
+		must(t, json.Unmarshal([]byte(want), &wanted))
 		if !reflect.DeepEqual(got, wanted) {
 			t.Errorf("%.80s: %.80v", arguments, got)
 		}

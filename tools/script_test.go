@@ -1,7 +1,6 @@
 package tools_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,22 +36,12 @@ func runScript(t *testing.T, line string, answers ...answer) (result tools.Resul
 		}
 	}
 	w.human.take(&call{answers: answers})
-	result = w.registry.Execute(t.Context(), tools.Call{
-		Name: "run_command", Arguments: json.RawMessage(`{"command":"` + line + `"}`), CallID: "call", Session: w.session("main"),
-	})
+	result = w.ask(t.Context(), "run_command", map[string]string{"command": line})
 	if !changed {
 		t.Fatal("the script was not changed")
 	}
 	w.human.done(t)
 	return result, w.human.asked, w
-}
-
-func (w *world) printed() string {
-	data, err := os.ReadFile(w.path("out.txt"))
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }
 
 func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
@@ -63,15 +52,15 @@ func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			result, asked, w := runScript(t, line, approve(), reject())
-			if result.Err == nil || result.Err.Code != fault.UserRejected || w.printed() != "" {
-				t.Errorf("%s; it printed %q, asked %q", result.Structured, w.printed(), asked)
+			if result.Err == nil || result.Err.Code != fault.UserRejected || w.holds("out.txt") != "" {
+				t.Errorf("%s; it printed %q, asked %q", result.Structured, w.holds("out.txt"), asked)
 			}
 		})
 	}
 	t.Run("approved again", func(t *testing.T) {
 		result, asked, w := runScript(t, "sh build.sh", approve(), approve())
-		if result.IsError || w.printed() != "planted\n" || slices.Index(asked[1:], asked[0]) < 0 {
-			t.Errorf("%s; it printed %q, asked %q", result.Structured, w.printed(), asked)
+		if result.IsError || w.holds("out.txt") != "planted\n" || slices.Index(asked[1:], asked[0]) < 0 {
+			t.Errorf("%s; it printed %q, asked %q", result.Structured, w.holds("out.txt"), asked)
 		}
 	})
 }
@@ -104,11 +93,9 @@ func TestAScriptThatIsALinkDoesNotRunOnTheOldYes(t *testing.T) {
 					}
 				}
 				w.human.take(&call{answers: []answer{approve(), reject()}})
-				result := w.registry.Execute(t.Context(), tools.Call{
-					Name: "run_command", Arguments: json.RawMessage(`{"command":"sh link.sh"}`), CallID: "call", Session: w.session("main"),
-				})
-				if result.Err == nil || result.Err.Code != fault.UserRejected || w.printed() != "" {
-					t.Errorf("to %s: %s; it printed %q", target, result.Structured, w.printed())
+				result := w.ask(t.Context(), "run_command", `{"command":"sh link.sh"}`)
+				if result.Err == nil || result.Err.Code != fault.UserRejected || w.holds("out.txt") != "" {
+					t.Errorf("to %s: %s; it printed %q", target, result.Structured, w.holds("out.txt"))
 				}
 			})
 		}
@@ -121,18 +108,12 @@ func TestAHugeScript(t *testing.T) {
 	w := newWorld(t)
 	w.write("huge.sh", "true\nexit\n")
 	w.must(os.Truncate(w.path("huge.sh"), 1<<40))
-	w.start()
-	need := func() tools.Need {
-		return w.registry.ApprovalRequest(t.Context(), tools.Call{
-			Name: "run_command", Arguments: json.RawMessage(`{"command":"sh huge.sh"}`), CallID: "call", Session: w.session("main"),
-		})
-	}
-	before := need()
+	before := w.need("sh huge.sh")
 	f, err := os.OpenFile(w.path("huge.sh"), os.O_WRONLY, 0)
 	w.must(err)
 	_, err = f.WriteAt([]byte("planted"), 1<<39)
 	w.must(errors.Join(err, f.Close()))
-	if after := need(); before.Verdict != "ask" || after.Digest == before.Digest {
+	if after := w.need("sh huge.sh"); before.Verdict != "ask" || after.Digest == before.Digest {
 		t.Errorf("%+v\n%+v", before, after)
 	}
 }
@@ -155,20 +136,15 @@ func TestAPlantedProgramIsNotWhatARuleMeans(t *testing.T) {
 	w.do("allow run_command(true *)")
 	w.start()
 	w.registry.SearchPath = []string{"/usr/bin", w.path("node_modules/.bin")}
-	need := func(line string) tools.Need {
-		return w.registry.ApprovalRequest(t.Context(), tools.Call{
-			Name: "run_command", Arguments: json.RawMessage(`{"command":"` + line + `"}`), CallID: "call", Session: w.session("main"),
-		})
-	}
-	if n := need("tsc --noEmit"); n.Verdict != "ask" || n.Preview.Parts[0].Why != "tsc would be a program of this workspace, which PATH leads to" {
+	if n := w.need("tsc --noEmit"); n.Verdict != "ask" || n.Preview.Parts[0].Why != "tsc would be a program of this workspace, which PATH leads to" {
 		t.Errorf("%+v", n)
 	}
-	before := need("tsc").Digest
+	before := w.need("tsc").Digest
 	w.write("node_modules/.bin/tsc", "#!/bin/sh\necho other\n")
-	if need("tsc").Digest == before {
+	if w.need("tsc").Digest == before {
 		t.Error("the yes would not be bound to the program")
 	}
-	if n := need("true"); n.Verdict != "run" {
+	if n := w.need("true"); n.Verdict != "run" {
 		t.Errorf("%+v", n)
 	}
 }
@@ -207,9 +183,7 @@ func TestWordsOfACommandLeadWhereTheKernelGoes(t *testing.T) {
 		{"cat < out/secret.txt", "", policy.Ask},
 		{"cat < x.txt", "", policy.Run},
 	} {
-		arguments, err := json.Marshal(map[string]string{"command": c.line, "cwd": c.cwd})
-		w.must(err)
-		need := w.registry.ApprovalRequest(t.Context(), tools.Call{Name: "run_command", Arguments: arguments, CallID: "call", Session: w.session("main")})
+		need := w.needs("run_command", map[string]string{"command": c.line, "cwd": c.cwd})
 		if need.Verdict != c.want {
 			t.Errorf("%s in %q: %s, %+v", c.line, c.cwd, need.Verdict, need.Preview)
 		}
@@ -239,11 +213,8 @@ func TestALongLineTakesItsLength(t *testing.T) {
 		"redirects": func(n int) string { return strings.Repeat("cat x>y;", n/5) },
 	} {
 		work := func(n int) uint64 {
-			arguments, err := json.Marshal(map[string]string{"command": line(n)})
-			w.must(err)
-			before := allocated()
-			need := w.registry.ApprovalRequest(t.Context(), tools.Call{Name: "run_command", Arguments: arguments, CallID: "call", Session: w.session("main")})
-			if need.Verdict != policy.Ask {
+			before, of := allocated(), line(n)
+			if need := w.need(of); need.Verdict != policy.Ask {
 				t.Errorf("%s: %s", what, need.Verdict)
 			}
 			return allocated() - before

@@ -18,14 +18,10 @@ func TestAFoldersOwnRules(t *testing.T) {
 	base := t.TempDir()
 	kettle, teapot := filepath.Join(base, "kettle"), filepath.Join(base, "teapot")
 	for _, dir := range []string{kettle, teapot} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(dir, 0o755))
 	}
 	w, err := workspace.Open(workspace.Folder{Dir: kettle}, workspace.Folder{Dir: teapot})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Close()
 	own := policy.Rules{
 		Allow: []policy.Rule{{Tool: "x", Specifier: "a"}}, Ask: []policy.Rule{{Tool: "y", Specifier: "b"}}, Deny: []policy.Rule{{Tool: "z"}},
@@ -68,9 +64,7 @@ func texts(rules []policy.Rule) string {
 // TestLimitsAreReadWhileOthersPlan is for the race detector.
 func TestLimitsAreReadWhileOthersPlan(t *testing.T) {
 	w, err := workspace.Open(workspace.Folder{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Close()
 	r := &Registry{Documents: document.NewStore(w), Settings: func() Settings { return Settings{Limits: DefaultLimits} }}
 	var both sync.WaitGroup

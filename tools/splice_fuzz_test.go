@@ -27,18 +27,12 @@ func FuzzEditsSpliceBytes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after []byte, text string, which uint8, bom bool) {
 		name := spliced[int(which)%len(spliced)]
 		enc, err := document.LookupEncoding(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		const place = "@HERE@"
 		mark, err := document.Content{Text: place, Encoding: enc}.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		head, err := document.Content{Encoding: enc, BOM: bom}.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		head = append(head, before...)
 		data := append(append(bytes.Clone(head), mark...), after...)
 		was, err := document.Decode(bytes.Clone(data), enc)

@@ -25,16 +25,12 @@ func TestListAndCall(t *testing.T) {
 		t.Fatalf("listed %d tools, %v", len(list), err)
 	}
 	got, err := c.Call(t.Context(), Call{Name: "read_file", Arguments: args(t, map[string]any{"path": "a.txt"})}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r := read(t, got.Bytes()); r.IsError || r.Structured.Content != "hello\n" || r.Content[0].Text != "hello\n" {
 		t.Errorf("read %s", got.Bytes())
 	}
 	got, err = c.Call(t.Context(), Call{Name: "read_fil"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r := read(t, got.Bytes()); !r.IsError || r.Structured.Error.Code != "TOOL_NOT_FOUND" || !strings.HasPrefix(r.Structured.Error.Message, "unknown tool") {
 		t.Errorf("an unknown tool gave %s", got.Bytes())
 	}
@@ -60,10 +56,7 @@ func TestAConnectionIsASession(t *testing.T) {
 func TestWholeResults(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	s := listen(t, registry(t), p)
-	c := raw(t, s)
-	if err := c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	c := greeted(t, s)
 	text := make(chan json.RawMessage, 1)
 	go func() {
 		var got json.RawMessage
@@ -118,16 +111,11 @@ func TestCancelWithdrawsTheDialog(t *testing.T) {
 func TestCancelledOnTheWire(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	s := listen(t, registry(t), p)
-	c := raw(t, s)
-	if err := c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	c := greeted(t, s)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Call(context.Background(), methodCall, write(t, "n.txt"), nil) }()
 	p.Human.Next(t)
-	if err := c.Notify("$/cancelRequest", map[string]int{"id": 2}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Notify("$/cancelRequest", map[string]int{"id": 2}))
 	wantCode(t, agenttest.Wait(t, ended, "the answer"), wire.CodeRequestCancelled)
 }
 
@@ -151,9 +139,7 @@ func TestTheSidecarGoesAway(t *testing.T) {
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	r := agenttest.Wait(t, pending, "the end of the call")
 	var told *wire.Error
 	if !IsClosed(r.err) && !errors.As(r.err, &told) {

@@ -17,9 +17,7 @@ func TestFind(t *testing.T) {
 	p := agenttest.NewProject(t, map[string]string{"sub/deep/x": "", "other/x": ""})
 	sub, deep := filepath.Join(p.Dir, "sub"), filepath.Join(p.Dir, "sub", "deep")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(deep, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(deep, link))
 	none := t.TempDir()
 	find := func(cwd string) string {
 		t.Helper()
@@ -124,12 +122,8 @@ func TestTheDeadAreSwept(t *testing.T) {
 		s := listen(t, folder, p)
 		s.listener.SetUnlinkOnClose(false)
 		left := s.entry
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := writeEntry(folder, s.id, left); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Close())
+		must(t, writeEntry(folder, s.id, left))
 		return left
 	}
 	kill()
@@ -155,18 +149,14 @@ func TestOnlyStraysAreSwept(t *testing.T) {
 	socket := func(name string) string {
 		path := filepath.Join(folder, name)
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		l.SetUnlinkOnClose(false)
 		l.Close()
 		return path
 	}
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	old := time.Now().Add(-time.Hour)
@@ -176,9 +166,7 @@ func TestOnlyStraysAreSwept(t *testing.T) {
 		file("elsewhere.json", `{"pid":1,"host":"another machine","socket":"/nowhere","roots":["/"]}`),
 	}
 	for _, path := range append(gone, kept...) {
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(path, old, old))
 	}
 	kept = append(kept, socket("new.sock"), file(".new-y", ""))
 	sweep(folder)
@@ -219,21 +207,15 @@ func TestAFolderOfSomebodyElse(t *testing.T) {
 	folder := registry(t)
 	elsewhere := filepath.Join(folder, "elsewhere")
 	link := filepath.Join(folder, "link")
-	if err := os.Mkdir(elsewhere, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(elsewhere, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(elsewhere, 0o700))
+	must(t, os.Symlink(elsewhere, link))
 	if err := state.MakePrivate(link); err == nil {
 		t.Error("a link is taken for the folder")
 	}
 	if os.Getuid() != 0 {
 		t.Skip("only root can make a folder somebody else's")
 	}
-	if err := os.Chown(elsewhere, 12345, 12345); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chown(elsewhere, 12345, 12345))
 	if err := state.MakePrivate(elsewhere); err == nil {
 		t.Error("another user's folder is taken")
 	}

@@ -63,9 +63,7 @@ func TestAPromptIsOfTheSessionThatIsProven(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantCode(t, err, wire.CodeInvalidRequest) })
 	}
-	if err := Tell(t.Context(), s.entry, proof, "put the kettle on"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Tell(t.Context(), s.entry, proof, "put the kettle on"))
 	for id, want := range map[string]string{proof.ID: "put the kettle on", other.Session().ID: ""} {
 		of, _ := p.Sessions.Get(id)
 		if got := of.Prompt(1); got != want {
@@ -106,9 +104,7 @@ func TestARefusedHelloEndsTheConnection(t *testing.T) {
 func TestWhoDoesNotSayHello(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	s, err := listenIn(registry(t), Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return nil }, Logf: t.Logf, hello: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close() //nolint:errcheck // it is gone with the test
 	agenttest.Wait(t, raw(t, s).Done(), "the end of the connection")
 }
@@ -131,17 +127,13 @@ func TestTheFormOfResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := Dial(t.Context(), s.entry, c.hello)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer client.Close() //nolint:errcheck // what matters was checked
 			if name == "older sidecar" {
 				client.form = FormText
 			}
 			got, err := client.Call(t.Context(), read, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if whole := got.Size() > len(text); whole != c.whole || strings.Contains(string(got.Bytes()), "structuredContent") != c.structure {
 				t.Errorf("%d bytes: %.300s", got.Size(), got.Bytes())
 			}
@@ -247,9 +239,7 @@ func TestIdleConnectionsLockNobodyOut(t *testing.T) {
 
 func TestTheSocketIsPrivate(t *testing.T) {
 	folder := registry(t)
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(folder, 0o755))
 	s := listen(t, folder, agenttest.NewProject(t, nil))
 	for path, want := range map[string]os.FileMode{
 		folder: 0o700, s.entry.Socket: 0o600, entryPath(folder, s.id): 0o600,
@@ -260,9 +250,7 @@ func TestTheSocketIsPrivate(t *testing.T) {
 		}
 	}
 	conn, err := net.Dial("unix", s.entry.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	if err := checkPeer(conn.(*net.UnixConn)); err != nil {
 		t.Errorf("this very user is refused: %v", err)

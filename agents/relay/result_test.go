@@ -33,9 +33,7 @@ func TestBriefResultsSayTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			brief := []byte(briefly(r))
 			read, err := readBrief(brief, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			bare, err := readBrief(brief, false) // from a sidecar that knows no form
 			if err != nil || !reflect.DeepEqual(decodeAny(t, bare.Bytes()), decodeAny(t, NewResult(r, false).Bytes())) {
 				t.Errorf("without the structure: %.300s, %v", bare.Bytes(), err)

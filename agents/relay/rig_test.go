@@ -23,9 +23,7 @@ const beat = 10 * time.Millisecond
 func registry(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "relay") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	return folder
 }
@@ -40,9 +38,7 @@ func listen(t testing.TB, folder string, p *agenttest.Project, roots ...string) 
 		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return roots },
 		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf, Beat: beat, hello: time.Hour,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -56,9 +52,7 @@ func dial(t testing.TB, e Entry) *Client {
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
 	defer cancel()
 	c, err := Dial(ctx, e, Hello{Agent: Agent{Name: "tester", Version: "0.1"}, Cwd: "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -67,14 +61,20 @@ func dial(t testing.TB, e Entry) *Client {
 func raw(t testing.TB, s *Server) *wire.Conn {
 	t.Helper()
 	stream, err := net.Dial("unix", s.entry.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := wire.NewConn(stream, wire.Options{Logf: t.Logf})
 	t.Cleanup(func() {
 		c.Close()
 		<-c.Done()
 	})
+	return c
+}
+
+// greeted is one on which an agent said hello that asks for nothing.
+func greeted(t testing.TB, s *Server) *wire.Conn {
+	t.Helper()
+	c := raw(t, s)
+	must(t, c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil))
 	return c
 }
 
@@ -114,17 +114,20 @@ func read(t testing.TB, text []byte) result {
 func args(t testing.TB, v any) json.RawMessage {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
 func files(t testing.TB, folder string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(folder, "*"))
+	must(t, err)
+	return names
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return names
 }

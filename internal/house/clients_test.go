@@ -87,12 +87,8 @@ func TestCatalogueOfTheWire(t *testing.T) {
 // conn.Notify(METHOD, …).
 func collectSent(t *testing.T, f goFile, into map[string]string) {
 	ast.Inspect(f.File, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		selector, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || !strings.HasSuffix(exprName(selector.X), "conn") {
+		call, selector := selected(n)
+		if call == nil || !strings.HasSuffix(exprName(selector.X), "conn") {
 			return true
 		}
 		at, sends := map[string]int{"Call": 1, "CallToTheEnd": 1, "Begin": 1, "Notify": 0}[selector.Sel.Name]

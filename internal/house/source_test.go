@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,20 +13,21 @@ import (
 )
 
 // TestOneApprovalSite: a user is asked for approval in one place of the program.
-func TestOneApprovalSite(t *testing.T) {
-	const ask = "(*" + module + "/tools/approval.Queue).Ask"
-	sites := usesOf(t, func(name string) bool { return name == ask })[ask]
-	if len(sites) != 1 || sites[0].file != "tools/call.go" {
-		t.Errorf("Queue.Ask is to be called once, in tools/call.go; it is used at %v", places(sites))
-	}
-}
+func TestOneApprovalSite(t *testing.T) { onlyInTheDoor(t, "(*"+module+"/tools/approval.Queue).Ask") }
 
 // TestOneAudit: every call is in the audit log because the door puts it there, once.
-func TestOneAudit(t *testing.T) {
-	const made = "(*" + module + "/tools.Registry).audited"
-	sites := usesOf(t, func(name string) bool { return name == made })[made]
+func TestOneAudit(t *testing.T) { onlyInTheDoor(t, "(*"+module+"/tools.Registry).audited") }
+
+// onlyInTheDoor wants a function used once, where every call passes.
+func onlyInTheDoor(t *testing.T, function string) {
+	t.Helper()
+	sites := usesOf(t, func(name string) bool { return name == function })[function]
 	if len(sites) != 1 || sites[0].file != "tools/call.go" {
-		t.Errorf("a call is put into the audit log once, in tools/call.go; it is at %v", places(sites))
+		var at []string
+		for _, u := range sites {
+			at = append(at, fmt.Sprint(u.file, ":", u.line))
+		}
+		t.Errorf("%s is to be called once, in tools/call.go; it is used at %v", function, at)
 	}
 }
 
@@ -40,14 +42,6 @@ func TestOneDoor(t *testing.T) {
 			}
 		}
 	}
-}
-
-func places(uses []use) []string {
-	var out []string
-	for _, u := range uses {
-		out = append(out, u.file+":"+itoa(u.line))
-	}
-	return out
 }
 
 // writing are the functions that change what is on disk.
@@ -243,28 +237,30 @@ func maySleep(n ast.Node) bool {
 }
 
 func isCall(n ast.Node, pkg, name string) bool {
-	call, ok := n.(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	selector, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || selector.Sel.Name != name {
+	call, selector := selected(n)
+	if call == nil || selector.Sel.Name != name {
 		return false
 	}
 	x, ok := selector.X.(*ast.Ident)
 	return ok && x.Name == pkg
 }
 
+// selected is a call such as x.F(…), and what is called; nil where n is none.
+func selected(n ast.Node) (*ast.CallExpr, *ast.SelectorExpr) {
+	if call, ok := n.(*ast.CallExpr); ok {
+		if selector, ok := call.Fun.(*ast.SelectorExpr); ok {
+			return call, selector
+		}
+	}
+	return nil, nil
+}
+
 // TestSkippingSaysWhy: no test is left out in silence.
 func TestSkippingSaysWhy(t *testing.T) {
 	for _, f := range goFiles(t) {
 		ast.Inspect(f.File, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			selector, ok := call.Fun.(*ast.SelectorExpr)
-			if !ok {
+			call, selector := selected(n)
+			if call == nil {
 				return true
 			}
 			silent := selector.Sel.Name == "SkipNow" || (selector.Sel.Name == "Skip" || selector.Sel.Name == "Skipf") && len(call.Args) == 0

@@ -7,13 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // TestNothingOfThisMachine: no committed file names the place where it was written
 // or the registries that this machine happens to use.

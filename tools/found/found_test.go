@@ -43,9 +43,7 @@ func newPatientRig(t *testing.T, sources ...Source) *rig {
 func newRigOf(t *testing.T, o Options, sources ...Source) *rig {
 	t.Helper()
 	runner, err := process.NewRunner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &rig{t: t, dir: t.TempDir(), changed: make(chan struct{}, 1)}
 	o.Runner, o.Taken, o.backoff = runner, []string{"write_file", "git.push"}, time.Millisecond
 	o.listing, o.ready = patience, patience
@@ -131,9 +129,7 @@ func (r *rig) until(what string, holds func() bool) {
 
 func lives(t *testing.T, file string) int {
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.Count(string(text), "life")
 }
 
@@ -324,9 +320,7 @@ func TestACommand(t *testing.T) {
 		Kind: Command, Line: "echo noise >&2; cat list.json",
 		Call: `sh -c 'if [ "$1" = fails ]; then echo half; echo "no luck" >&2; exit 4; fi; echo trouble >&2; echo "$1 $(cat)"' --`,
 	})
-	if err := os.WriteFile(filepath.Join(r.dir, "list.json"), []byte(list), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(r.dir, "list.json"), []byte(list), 0o600))
 	names, notes := r.names()
 	if !slices.Equal(names, []string{"fails", "weather"}) || len(notes) != 1 || !strings.Contains(notes[0], "git.push") {
 		t.Fatalf("found %v, %q", names, notes)
@@ -339,9 +333,7 @@ func TestACommand(t *testing.T) {
 	if got, err := r.call("fails", `{}`); err != nil || !got.Failed || *got.ExitCode != 4 || !strings.Contains(got.Parts[1].Text, "no luck") {
 		t.Errorf("a failure: %+v, %v", got, err)
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, "list.json"), []byte(`[{"name": "other"}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(r.dir, "list.json"), []byte(`[{"name": "other"}]`), 0o600))
 	if names, _ := r.names(); len(names) != 2 {
 		t.Errorf("before a refresh: %v", names)
 	}

@@ -24,9 +24,7 @@ func TestAServerThatDoesNotRead(t *testing.T) {
 	r := newRig(t, over("s", "stops reading"))
 	do := r.tool("s__do")
 	arguments, err := json.Marshal(map[string]string{"text": strings.Repeat("x", 1<<20)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	brief := func() context.Context {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		t.Cleanup(cancel)
@@ -88,12 +86,8 @@ func TestNamesForTheShell(t *testing.T) {
 		list = append(list, map[string]string{"name": bad})
 	}
 	text, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(r.dir, "list.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(r.dir, "list.json"), text, 0o600))
 	names, notes := r.names()
 	for _, name := range names {
 		if got, err := r.call(name, `{}`); err != nil || got.Parts[0].Text != name+"\n" {
@@ -240,9 +234,7 @@ func TestHeadersStayEncrypted(t *testing.T) {
 	s := newServer(Options{}, &Source{Kind: MCP, URL: "https://example.org/mcp"})
 	request := func(url string) *http.Request {
 		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return q
 	}
 	check := s.httpClient().CheckRedirect

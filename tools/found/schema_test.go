@@ -108,9 +108,7 @@ func TestWhatRefers(t *testing.T) {
 		`{"tree":{}}`: false, `{"tree":{"value":1},"first":"x"}`: false, `{"tree":{"value":1},"pair":["x"]}`: false, `{"tree":{"value":1},"pair":[1,"x",2]}`: false,
 	} {
 		var arguments map[string]any
-		if err := json.Unmarshal([]byte(text), &arguments); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(text), &arguments))
 		if err := tool.Check(arguments); (err == nil) != fits {
 			t.Errorf("%s: %v", text, err)
 		}

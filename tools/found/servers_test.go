@@ -230,3 +230,10 @@ func rawTools(kind string) string {
 	}
 	return tool("do", "")
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
