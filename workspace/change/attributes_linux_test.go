@@ -1,7 +1,6 @@
 package change
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -133,9 +132,7 @@ func TestSpecialFiles(t *testing.T) {
 			b.must(os.Remove(b.abs("a.txt")))
 			b.must(c.make(b.abs("a.txt")))
 			before := b.stat("a.txt").Ino
-			if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-				t.Errorf("%v", err)
-			}
+			b.wantMoved(f)
 			if b.stat("a.txt").Ino != before {
 				t.Error("it was replaced")
 			}
@@ -198,9 +195,7 @@ func TestReadOnlyFileAndFolder(t *testing.T) {
 	b.write("late.txt", "one")
 	f = b.plan("late.txt", "two")
 	b.must(os.Chmod(b.abs("late.txt"), 0o444))
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("it became read-only after the question: %v", err)
-	}
+	b.wantMoved(f)
 	b.want("late.txt", "one")
 
 	b.write("dir/b.txt", "one")

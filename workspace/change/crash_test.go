@@ -187,8 +187,7 @@ func (b *bench) revertLast() {
 		return
 	}
 	b.must(os.RemoveAll(b.abs("tree")))
-	r, err := b.Revert(context.Background(), Selection{CallID: fmt.Sprint(n)}, journal.Origin{CallID: "back"}, false)
-	b.must(err)
+	r := b.revertCall(fmt.Sprint(n))
 	r.Preview = nil
 	if len(r.Conflicts) > 0 || b.generation() != n-1 || b.onDisk("tree/one") != "kept\n" {
 		b.t.Errorf("the revert of %d gave %+v; now it is %d", n, r, b.generation())
