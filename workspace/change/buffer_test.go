@@ -103,9 +103,7 @@ func TestABufferIsChanged(t *testing.T) {
 
 // TestLateNotifications: the answer overtakes the change that it speaks of.
 func TestLateNotifications(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.show("a.txt")
+	b, _ := showing(t, "one\n")
 	answered, told := make(chan struct{}), make(chan struct{})
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		go func() {
@@ -141,13 +139,20 @@ func TestEditorThatNeverShowsTheChange(t *testing.T) {
 	})
 }
 
+// showing is a bench with one file, which the editor shows.
+func showing(t *testing.T, text string) (*bench, *openDocument) {
+	b := newBench(t)
+	b.write("a.txt", text)
+	return b, b.show("a.txt")
+}
+
 // stock is an editor without a plugin: workspace/applyEdit, of which nobody saves
 // and whose answer says little.
-func stock(t *testing.T, name, text, typed string) (*bench, *openDocument) {
+func stock(t *testing.T, text, typed string) (*bench, *openDocument) {
 	b := newBench(t)
 	b.editor.plugin = false
-	b.write(name, text)
-	d := b.show(name)
+	b.write("a.txt", text)
+	d := b.show("a.txt")
 	d.set(typed)
 	return b, d
 }
@@ -157,7 +162,7 @@ func stockAnswer(e BufferEdit) BufferResult {
 }
 
 func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
-	b, _ := stock(t, "a.txt", "a\nb\nc\n", "a\nb\nc\nmine\n")
+	b, _ := stock(t, "a\nb\nc\n", "a\nb\nc\nmine\n")
 	told := make(chan struct{})
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		go func() {
@@ -178,7 +183,7 @@ func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
 // TestStockEditorThatSkipsTheEdit answers "applied" and has only what the user
 // typed: Neovim does when its buffer is newer.
 func TestStockEditorThatSkipsTheEdit(t *testing.T) {
-	b, d := stock(t, "a.txt", "a\nb\n", "a\nb\nmine\n")
+	b, d := stock(t, "a\nb\n", "a\nb\nmine\n")
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		d.set("a\nb\nmine, and more\n")
 		return stockAnswer(e), nil
@@ -229,9 +234,7 @@ func TestEditorClosesTheBuffer(t *testing.T) {
 		{"without saving", func(d *openDocument, e BufferEdit) BufferResult { e.Save = false; defer d.close(); return d.edit(e) }, fault.ExecutionFailed, "one\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
-			b.write("a.txt", "one\n")
-			b.show("a.txt")
+			b, _ := showing(t, "one\n")
 			b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) { return c.does(d, e), nil }
 			out, err := b.commit(b.plan("a.txt", "two\n"))
 			if fault.CodeOf(err) != c.code {
@@ -247,9 +250,7 @@ func TestEditorClosesTheBuffer(t *testing.T) {
 
 // TestEmptyBufferThatMoved: no text is a text too, and not the absence of one.
 func TestEmptyBufferThatMoved(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "")
-	b.show("a.txt")
+	b, _ := showing(t, "")
 	f := b.plan("a.txt", "agent\n")
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		d.set("human\n")
@@ -271,9 +272,7 @@ func TestEditorRefusals(t *testing.T) {
 		{"by an error", BufferResult{}, errors.New("broken"), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
-			b.write("a.txt", "one\n")
-			b.show("a.txt")
+			b, _ := showing(t, "one\n")
 			b.editor.onEdit = func(*openDocument, BufferEdit) (BufferResult, error) { return c.result, c.err }
 			_, err := b.commit(b.plan("a.txt", "two\n"))
 			if err == nil || errors.Is(err, ErrMoved) != c.moved {
@@ -286,9 +285,7 @@ func TestEditorRefusals(t *testing.T) {
 
 // TestCancelledWhileTheEditorWorks: what is on its way is made whole and known.
 func TestCancelledWhileTheEditorWorks(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "two\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
@@ -301,9 +298,7 @@ func TestCancelledWhileTheEditorWorks(t *testing.T) {
 }
 
 func TestDiskChangesBeneathACleanBuffer(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "agent\n")
 	b.write("a.txt", "from outside\n")
 	b.wantMoved(f)
@@ -316,9 +311,7 @@ func TestDiskChangesBeneathACleanBuffer(t *testing.T) {
 // TestEditorThatNeverReloads: the buffer is clean, so the disk is the text, and a
 // change of it is made there.
 func TestEditorThatNeverReloads(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	b.write("a.txt", "from outside\n")
 	b.mustCommit(b.plan("a.txt", "from outside\nagent\n"))
 	b.want("a.txt", "from outside\nagent\n")
@@ -336,9 +329,7 @@ func TestEditorThatNeverReloads(t *testing.T) {
 }
 
 func TestBufferRefusals(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "two\n")
 	f.After.Encoding = "windows-1252"
 	b.wantFault(fault.EncodingError, f)
@@ -376,14 +367,13 @@ func TestUndoTakesTheChangeOutOfWhatTheHumanTyped(t *testing.T) {
 	b.write("open.txt", "1\n2\n3\n4\n5\n")
 	b.write("z.txt", "z")
 	doc := b.show("open.txt")
-	honest := func(d *openDocument, e BufferEdit) (BufferResult, error) {
+	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		b.editor.onEdit = nil
 		r := d.edit(e)
 		d.set(d.text + "typed\n")
 		b.write("z.txt", "human")
 		return r, nil
 	}
-	b.editor.onEdit = honest
 	b.wantMoved(b.plan("open.txt", "agent\n2\n3\n4\n5\n"), b.plan("z.txt", "Z"))
 	if doc.text != "1\n2\n3\n4\n5\ntyped\n" || !doc.dirty {
 		t.Errorf("the buffer holds %q, dirty %v", doc.text, doc.dirty)
