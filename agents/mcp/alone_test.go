@@ -42,9 +42,7 @@ func TestAnEditorComesAndGoes(t *testing.T) {
 	}
 	pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
 	d := p.Human.Next(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if r := agenttest.Wait(t, pending, "the result"); r.code() != "EXECUTION_FAILED" || !strings.Contains(r.text, "the editor was closed") {
 		t.Errorf("the call that ran got %+v", r)
 	}

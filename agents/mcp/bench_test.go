@@ -22,13 +22,9 @@ func benchRead(b *testing.B, size int) {
 	p.Sessions.SetDefaults(policy.Default, session.Limits{}) // as often as it likes
 	editor(b, p)
 	fromAgent, toServer, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	fromServer, toAgent, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(b.Context(), Options{In: fromAgent, Out: toAgent, Cwd: p.Dir, Logf: b.Logf}) }()
 	defer func() { <-ended }()

@@ -17,9 +17,7 @@ func TestADialectOverMCP(t *testing.T) {
 		t.Helper()
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, Dialect: "coder"}, nil)
 		list, err := a.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)

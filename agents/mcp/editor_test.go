@@ -17,9 +17,7 @@ func TestToolsAreListed(t *testing.T) {
 	check := func(where string, a *agent) {
 		t.Helper()
 		list, err := a.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := (&tools.Registry{}).Definitions()
 		if len(list.Tools) != len(want)+1 || list.Tools[len(want)].Name != waitTool {
 			t.Fatalf("%s lists %d tools, want %d and %s", where, len(list.Tools), len(want), waitTool)

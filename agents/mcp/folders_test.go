@@ -28,9 +28,7 @@ func connectWithRoots(t *testing.T, o Options, uris ...string) (*agent, *sdk.Cli
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "0.1"}, nil)
 	client.AddRoots(rootsOf(uris)...)
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	return &agent{ClientSession: session}, client
 }
@@ -59,9 +57,7 @@ func TestRootsComeBeforeTheWorkingFolder(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
 	other, spaced := t.TempDir(), filepath.Join(t.TempDir(), "with space")
-	if err := os.Mkdir(spaced, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(spaced, 0o755))
 	door := &alone{dir: p.Dir, t: t}
 	var dirs [][]string
 	a, client := connectWithRoots(t, Options{Cwd: other, Alone: opened(door, &dirs)},
@@ -131,16 +127,10 @@ func TestNothingIsServedInAHome(t *testing.T) {
 	home(t)
 	own := os.Getenv("HOME")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(own, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(own, link))
 	registered, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(own, ".ssh"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Join(own, ".ssh"), 0o700))
 	looked := func(dir string) func(string) (sidecar, bool, error) {
 		return func(string) (sidecar, bool, error) {
 			t.Errorf("an editor is looked for on %s", dir)

@@ -18,9 +18,7 @@ func connectNewest(t *testing.T, o Options, elicit func(context.Context, *sdk.El
 	in, out := serve(t, o)
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "0.1"}, &sdk.ClientOptions{ElicitationHandler: elicit})
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: newProtocol})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	if got := session.InitializeResult().ProtocolVersion; got != newProtocol {
 		t.Fatalf("%s is spoken", got)

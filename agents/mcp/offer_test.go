@@ -23,9 +23,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 		what, structured := strings.CutSuffix(what, ", structured")
 		what, givesUp := strings.CutSuffix(what, ", for who gives up") // who is offered one tool more
 		chosen, err := Choose(what, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		o := Options{Cwd: p.Dir, Tools: chosen, Structured: structured, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open}
 		if givesUp {
 			o.AnswerWithin = nil
@@ -38,9 +36,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 			t.Errorf("%s: %d bytes, at most %d", what, size, most)
 		}
 		var listed struct{ Tools []sdk.Tool }
-		if err := json.Unmarshal(answer.Result, &listed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(answer.Result, &listed))
 		if givesUp {
 			if last := listed.Tools[len(listed.Tools)-1].Name; last != waitTool {
 				t.Errorf("the last tool is %s", last)
@@ -77,13 +73,9 @@ func TestHintsMeanWhatTheToolsSay(t *testing.T) {
 	orTrue := func(b *bool) bool { return b == nil || *b }
 	for _, d := range (&tools.Registry{}).Definitions() {
 		text, err := json.Marshal(listedTool(d, &names{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got sdk.Tool
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &got))
 		a, want := sdk.ToolAnnotations{}, d.Annotations
 		if got.Annotations != nil {
 			a = *got.Annotations
@@ -101,9 +93,7 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
 	core, err := Choose("core", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hold := func(a *agent) {
 		t.Helper()
 		if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError {
@@ -134,9 +124,7 @@ func TestSchemasOfResults(t *testing.T) {
 		t.Helper()
 		o.Cwd = p.Dir
 		list, err := connect(t, "some-agent", o, nil).ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = map[string]any{}
 		for _, tool := range list.Tools {
 			if tool.OutputSchema != nil {

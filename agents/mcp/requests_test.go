@@ -30,9 +30,7 @@ func (p *wirePeer) answers() map[string]string {
 	got := map[string]string{}
 	for _, text := range lines {
 		var l line
-		if err := json.Unmarshal(text, &l); err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, json.Unmarshal(text, &l))
 		id := string(l.ID)
 		for got[id] != "" {
 			id += "'"

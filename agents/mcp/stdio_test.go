@@ -126,9 +126,7 @@ func TestALineThatIsTooLong(t *testing.T) {
 		sent <- err
 	}()
 	peer.wantError("null", -32600)
-	if err := agenttest.Wait(t, sent, "the end of the line"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agenttest.Wait(t, sent, "the end of the line"))
 	peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	peer.wantResult("2", "{}")
 }

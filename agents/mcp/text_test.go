@@ -78,9 +78,7 @@ func TestTheSettingGivesTheStructure(t *testing.T) {
 		home(t)
 		p := agenttest.NewProject(t, files)
 		s, err := relay.Listen(relay.Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return []string{p.Dir} }, Structured: yes, Logf: t.Logf})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close() //nolint:errcheck // it is gone with the test
 		if r := connect(t, "some-agent", Options{Cwd: p.Dir}, nil).call(t, "read_file", object{"path": "a.txt"}); r.structured["content"] != "one\n" {
 			t.Errorf("got %+v", r)
@@ -134,9 +132,7 @@ func TestPagesOfUnsavedText(t *testing.T) {
 	editor(t, p)
 	documents := p.Registry.Documents
 	path, err := documents.Workspace().Resolve("a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := strings.Repeat("not saved yet\r\n", 5000) + "the end"
 	documents.Open(path, "file:///a.txt", 1, text)
 	documents.SetState(path, document.State{Dirty: true})

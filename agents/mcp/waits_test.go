@@ -175,9 +175,7 @@ func TestLimits(t *testing.T) {
 		home(t)
 		a := connect(t, name, Options{Cwd: t.TempDir()}, nil)
 		list, err := a.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		listed := list.Tools[len(list.Tools)-1].Name == waitTool
 		if listed != (want > 0) {
 			t.Errorf("%s is offered %s: %v", name, waitTool, listed)

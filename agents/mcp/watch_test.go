@@ -53,9 +53,7 @@ func TestAnEditorTakesOverFromAWatch(t *testing.T) {
 	again := &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "m.txt", "content": "again"}}
 	lost := a.start(t.Context(), t, again)
 	atEditor.Human.Next(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if r := agenttest.Wait(t, lost, "the end of the editor"); !strings.Contains(r.text, "the editor was closed") {
 		t.Errorf("when the editor closed: %+v", r)
 	}
@@ -87,9 +85,7 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 	if r := agenttest.Wait(t, parked, "the first result"); r.code() != "USER_REJECTED" {
 		t.Errorf("the first: %+v", r)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if r := agenttest.Wait(t, next, "the result of a watch that closes"); !strings.Contains(r.text, "`pillion watch` was closed") {
 		t.Errorf("the second: %+v", r)
 	}

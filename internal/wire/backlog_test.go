@@ -28,18 +28,14 @@ func (a answer) progress(t *testing.T) progress {
 		t.Fatalf("got %s, want progress", a)
 	}
 	var p progress
-	if err := json.Unmarshal(a.Params, &p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(a.Params, &p))
 	return p
 }
 
 // stuff queues so much that the writer is busy and everything after it waits.
 func stuff(t *testing.T, c *Conn) {
 	t.Helper()
-	if err := c.Notify("stuffing", Raw(`"`+strings.Repeat("x", 1<<20)+`"`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Notify("stuffing", Raw(`"`+strings.Repeat("x", 1<<20)+`"`)))
 }
 
 func TestTextIsJoinedWhileItWaits(t *testing.T) {
@@ -49,19 +45,13 @@ func TestTextIsJoinedWhileItWaits(t *testing.T) {
 	for i := range 1000 {
 		line := fmt.Sprintf("line %d é\n", i)
 		out.WriteString(line)
-		if err := p.conn.Progress("tok", TextChunk{"stdout", line}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.Progress("tok", TextChunk{"stdout", line}, ""))
 		if i%100 == 99 {
 			errs.WriteString("warning\n")
-			if err := p.conn.Progress("tok", &TextChunk{"stderr", "warning\n"}, ""); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.conn.Progress("tok", &TextChunk{"stderr", "warning\n"}, ""))
 		}
 	}
-	if err := p.conn.Notify("end", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.conn.Notify("end", nil))
 	p.next() // the stuffing
 	got, streams := map[string]string{}, []string{}
 	for {
@@ -89,9 +79,7 @@ func TestALargeChunkIsCutAndNotLostWhileThereIsRoom(t *testing.T) {
 	p := newPeer(t, Options{})
 	stuff(t, p.conn)
 	text := strings.Repeat("äöü1234567", maxChunk/10)
-	if err := p.conn.Progress(1, TextChunk{"stdout", text}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.conn.Progress(1, TextChunk{"stdout", text}, ""))
 	p.next()
 	var got string
 	for len(got) < len(text) {
@@ -131,9 +119,7 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 	stuff(t, p.conn)
 	const lines, line = 200_000, "0123456789 äöü\n"
 	for range lines {
-		if err := p.conn.Progress(7, TextChunk{"stdout", line}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.Progress(7, TextChunk{"stdout", line}, ""))
 	}
 	if load := p.conn.out.load(); load > 4<<20 {
 		t.Errorf("%d bytes wait", load)
@@ -232,12 +218,8 @@ func TestValuesOfOneKeyReplaceEachOther(t *testing.T) {
 	p := newPeer(t, Options{})
 	stuff(t, p.conn)
 	for i := range 100 {
-		if err := p.conn.Progress(1, map[string]int{"percentage": i}, "percentage"); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.conn.Progress(2, map[string]int{"percentage": -i}, "percentage"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.Progress(1, map[string]int{"percentage": i}, "percentage"))
+		must(t, p.conn.Progress(2, map[string]int{"percentage": -i}, "percentage"))
 	}
 	p.next()
 	for token, want := range []int{1: 99, 2: -99} {
@@ -249,9 +231,7 @@ func TestValuesOfOneKeyReplaceEachOther(t *testing.T) {
 			t.Errorf("got %+v, want %d for token %d", got, want, token)
 		}
 	}
-	if err := p.conn.Progress(1, map[string]int{"percentage": 100}, "percentage"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.conn.Progress(1, map[string]int{"percentage": 100}, "percentage"))
 	if got := p.next().progress(t); got.Value.Percentage != 100 {
 		t.Errorf("got %+v after the backlog was gone", got)
 	}

@@ -94,9 +94,7 @@ func BenchmarkCall100(b *testing.B) {
 	params := map[string]string{"text": strings.Repeat("x", 100)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := client.Call(context.Background(), "echo", params, nil); err != nil {
-			b.Fatal(err)
-		}
+		must(b, client.Call(context.Background(), "echo", params, nil))
 	}
 }
 

@@ -14,13 +14,9 @@ import (
 
 func TestEndOfInputCancelsHandlersAndWaitsForThem(t *testing.T) {
 	toServer, fromClient, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fromServer, toClient, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fromServer.Close()
 	started, finish := make(chan struct{}), make(chan struct{})
 	c := NewConn(Stdio(toServer, toClient), Options{
@@ -89,9 +85,7 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 	const messages = 5000
 	p := &peer{t: t, end: near, frames: newFrames(near, 1<<10, 1<<20), conn: c}
 	for i := range messages {
-		if err := c.Notify("n", []int{i}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Notify("n", []int{i}))
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- c.Close() }()
@@ -132,9 +126,7 @@ func TestAPeerThatNeverReadsDoesNotHoldTheEndUp(t *testing.T) {
 		near, far := net.Pipe()
 		defer near.Close()
 		c := NewConn(far, Options{Logf: t.Logf})
-		if err := c.Notify("n", []string{string(make([]byte, 1<<20))}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Notify("n", []string{string(make([]byte, 1<<20))}))
 		_ = c.Close()
 		wait(t, c.Done(), "the end of the connection")
 	})
@@ -159,9 +151,7 @@ func TestAReaderThatCannotBeInterruptedDoesNotHoldTheEndUp(t *testing.T) {
 
 func TestOverAUnixSocket(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	accepted := make(chan *Conn, 1)
 	go func() {
@@ -172,9 +162,7 @@ func TestOverAUnixSocket(t *testing.T) {
 		accepted <- NewConn(s, Options{Handler: echo, Logf: t.Logf})
 	}()
 	s, err := net.Dial("unix", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client := NewConn(s, Options{Logf: t.Logf})
 	server := wait(t, accepted, "the connection")
 	var got []string
@@ -192,9 +180,7 @@ func TestAReplyThatCameBeforeTheEndCounts(t *testing.T) {
 		near, far := pipes(t)
 		c := NewConn(far, Options{Logf: t.Logf})
 		finish, err := c.Begin(context.Background(), "ask", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
 			t.Fatal(err)
 		}

@@ -54,17 +54,11 @@ func child(t testing.TB, name string, sockets bool) (io.ReadWriteCloser, *exec.C
 		open = socketPair
 	}
 	childIn, in, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, childOut, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stdin, cmd.Stdout = childIn, childOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	childIn.Close()
 	childOut.Close()
 	return Stdio(out, in), cmd

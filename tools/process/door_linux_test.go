@@ -31,9 +31,7 @@ func TestBoxesAreMadeAhead(t *testing.T) {
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
 		p := newPlace(t)
-		if err := os.Mkdir(filepath.Join(p.inside, "it's below"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(p.inside, "it's below"), 0o755))
 		note := put(t, filepath.Join(p.inside, "NOTE"), "one\n")
 		spec := p.spec(level, "cat NOTE; pwd; echo \"$OLDPWD$GIVEN\"; cat")
 		spec.Confine.ReadOnly = []string{note}
@@ -52,9 +50,7 @@ func TestBoxesAreMadeAhead(t *testing.T) {
 		spec.Env, spec.Stdin, spec.Dir = nil, "", filepath.Join(p.inside, "it's below")
 		spec.Command = "cat ../NOTE; pwd"
 		// Whoever saves a file replaces it; the box that is waiting has the old one.
-		if err := os.Rename(put(t, filepath.Join(p.inside, "new"), "two\n"), note); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(put(t, filepath.Join(p.inside, "new"), "two\n"), note))
 		check("two\n" + spec.Dir + "\n")
 		spec.Command = "echo x > ../NOTE; true"
 		check("")
@@ -142,36 +138,26 @@ func TestASocketThatIsGoneIsNotCovered(t *testing.T) {
 		return
 	}
 	short, err := os.MkdirTemp("/var/tmp", "pillion-") // not hidden as a whole
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(short) })
 	p := newPlace(t)
 	sockets := []string{filepath.Join(short, "s"), filepath.Join(p.outside, "s")}
 	var gone []func() error
 	for _, socket := range sockets {
 		listener, err := net.Listen("unix", socket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		gone = append(gone, listener.Close)
 	}
 	o, err := r.order(p.spec(Bubblewrap, "echo ran"), r.found().box)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, socket := range sockets {
 		if !slices.Contains(o.box.words, socket) {
 			t.Errorf("%s is not covered while it is there", socket)
 		}
-		if err := gone[i](); err != nil {
-			t.Fatal(err)
-		}
+		must(t, gone[i]())
 	}
 	c, err := r.launcher.start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, _ := io.ReadAll(c.stdout) //nolint:errcheck // what was printed counts
 	if end := <-c.outcome; end.err != nil || string(text) != "ran\n" {
 		t.Errorf("it printed %q and ended with %+v", text, end)
@@ -188,9 +174,7 @@ func unlucky(t *testing.T, r *Runner, first string) {
 	t.Helper()
 	f := r.found()
 	program := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+first+"\nexec "+quote(f.box.program)+" \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\n"+first+"\nexec "+quote(f.box.program)+" \"$@\"\n"), 0o755))
 	f.box.program = program
 	r.walls.known.Store(&f)
 }
@@ -204,22 +188,16 @@ func TestASocketThatGoesWhileTheBoxIsMade(t *testing.T) {
 		return
 	}
 	short, err := os.MkdirTemp("/tmp", "pillion-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(short) })
 	p := newPlace(t)
 	for _, above := range []string{short, p.outside} { // a command may write to the first, and so may bubblewrap
 		folder := filepath.Join(above, "a", "b")
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(folder, 0o755))
 		listen(t, "unix", filepath.Join(folder, "s"))
 		unlucky(t, r, "rm -rf "+quote(filepath.Join(above, "a")))
 		p, err := r.Start(t.Context(), p.spec(Bubblewrap, "echo ran | tee -a ran"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := p.Wait(t.Context())
 		if err != nil || got.Stdout != "ran\n" || got.Stderr != "" || got.Sandbox != Bubblewrap || p.PID() == 0 {
 			t.Errorf("%s: %+v, %v", above, got, err)
@@ -275,9 +253,7 @@ func TestABoxWhoseMakerWasKilled(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	left, err := strconv.Atoi(content(log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if p, ok := lookUp(left); ok && p.name == "sleep" && !p.dead {
 		t.Errorf("%+v is still there", p)
 	}
@@ -292,9 +268,7 @@ func TestOnlyWhatBubblewrapMadeIsRemoved(t *testing.T) {
 		text string
 		mode fs.FileMode
 	}{made: {"", madeByBubblewrap}, others: {"", 0o644}, full: {"text", madeByBubblewrap}} {
-		if err := errors.Join(os.WriteFile(name, []byte(file.text), file.mode), os.Chmod(name, file.mode)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.WriteFile(name, []byte(file.text), file.mode), os.Chmod(name, file.mode)))
 	}
 	h := hold{Masked: raw([]string{made, others, full, filepath.Join(dir, "none")})}
 	h.tidy(h.look())

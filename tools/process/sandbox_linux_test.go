@@ -51,15 +51,11 @@ type layout struct{ inside, outside string }
 func newPlace(t *testing.T) layout {
 	// Below the folder for temporary files everything may be written.
 	base, err := os.MkdirTemp("/var/tmp", "pillion-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	p := layout{filepath.Join(Resolve(base), "inside"), filepath.Join(Resolve(base), "outside")}
 	for _, dir := range []string{p.inside, p.outside} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(dir, 0o755))
 	}
 	return p
 }
@@ -70,12 +66,8 @@ func (p layout) spec(level Level, command string) Spec {
 
 func put(t *testing.T, name, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 	return name
 }
 
@@ -115,9 +107,7 @@ func TestTemporaryFilesCanBeWritten(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("HOME", p.outside)
 	t.Setenv("TMPDIR", filepath.Join(p.outside, "temporary"))
-	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
 		in, name := t.TempDir(), rand.Text() // in /tmp, which is another folder under bubblewrap
@@ -206,9 +196,7 @@ func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
 func TestOthersProcessesAreOutOfReach(t *testing.T) {
 	r := newRunner(t)
 	other := exec.Command("sleep", "999")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Start())
 	died := make(chan struct{})
 	go func() { _ = other.Wait(); close(died) }()
 	t.Cleanup(func() { _ = other.Process.Kill(); <-died })
@@ -268,12 +256,8 @@ func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
 		cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
 		cmd.Env = append(os.Environ(), "TEST_PROCESS_LEVEL="+string(level))
 		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "up\n" {
 			t.Errorf("%q, %v", line, err)
 		}
@@ -302,9 +286,7 @@ func TestSignalsReachTheCommandAtEveryLevel(t *testing.T) {
 				close(up)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		<-up
 		if process.Sandbox() != level {
 			t.Errorf("%s is told of what runs", process.Sandbox())
@@ -320,9 +302,7 @@ func TestSignalsReachTheCommandAtEveryLevel(t *testing.T) {
 func ownProgram(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := filepath.Join(dir, "program")
 	if err := copyFile(self, program, 0o755); err != nil && !os.IsExist(err) {
 		t.Fatal(err)
@@ -345,9 +325,7 @@ func speaks(t *testing.T, r *Runner, spec Spec, network, address string) bool {
 func listen(t *testing.T, network, address string) net.Addr {
 	t.Helper()
 	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l.Addr()
 }
@@ -389,15 +367,11 @@ func hasRoute() bool {
 func TestSocketsOfOthers(t *testing.T) {
 	p := newPlace(t)
 	runtime := filepath.Join(p.outside, "runtime")
-	if err := os.Mkdir(runtime, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(runtime, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	r := newRunner(t)
 	short, err := os.MkdirTemp("/tmp", "pillion-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(short) })
 	abstract := fmt.Sprintf("@pillion-test-%d", os.Getpid())
 	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), filepath.Join(p.inside, "s"), abstract} {
@@ -459,9 +433,7 @@ func TestATrialThatFailsEnds(t *testing.T) {
 // best holds, and the reason is known.
 func TestBubblewrapThatMayNot(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o755))
 	places := bubblewrapPlaces
 	t.Cleanup(func() { bubblewrapPlaces = places })
 	bubblewrapPlaces = []string{program}

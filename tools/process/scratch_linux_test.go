@@ -22,9 +22,7 @@ func sharedFolder(t *testing.T) (*Runner, string) {
 		return nil, ""
 	}
 	dir, err := os.MkdirTemp("/tmp", "pillion-shared-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return r, dir
 }
@@ -83,9 +81,7 @@ func TestTheOwnFolderHasTheUsersPlace(t *testing.T) {
 func TestTemporaryFilesLieOutsideTheWorkspace(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("TMPDIR", filepath.Join(p.inside, "temporary"))
-	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
 	r := newRunner(t)
 	if !r.Walls().Bubblewrap.Works {
 		refuses(t, r, Bubblewrap)
@@ -176,18 +172,14 @@ func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
 func TestWhatIsLeftIsSwept(t *testing.T) {
 	dir := t.TempDir()
 	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gone.Run())
 	old := time.Now().Add(-2 * leftAfter)
 	for name, age := range map[string]time.Time{
 		fmt.Sprintf("x-%d-old", gone.Process.Pid): old, fmt.Sprintf("x-%d-new", gone.Process.Pid): time.Now(),
 		fmt.Sprintf("x-%d-mine", os.Getpid()): old, "x-other": old, fmt.Sprintf("%d-x", gone.Process.Pid): old,
 	} {
 		put(t, filepath.Join(dir, name, "file"), "")
-		if err := os.Chtimes(filepath.Join(dir, name), age, age); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(dir, name), age, age))
 	}
 	sweep(dir, "x-")
 	left, err := os.ReadDir(dir)

@@ -19,12 +19,17 @@ type desk struct {
 	dir string
 }
 
-func newDesk(t *testing.T) *desk {
-	dir := t.TempDir()
-	w, err := workspace.Open(workspace.Folder{Dir: dir})
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func newDesk(t *testing.T) *desk {
+	dir := t.TempDir()
+	w, err := workspace.Open(workspace.Folder{Dir: dir})
+	must(t, err)
 	t.Cleanup(func() { w.Close() })
 	return &desk{NewStore(w), t, dir}
 }
@@ -32,31 +37,23 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) path(name string) workspace.Path {
 	d.t.Helper()
 	p, err := d.Workspace().Resolve(name)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	return p
 }
 
 func (d *desk) write(name, text string) {
 	d.t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o644); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o644))
 }
 
 func (d *desk) remove(name string) {
 	d.t.Helper()
-	if err := os.Remove(filepath.Join(d.dir, name)); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.Remove(filepath.Join(d.dir, name)))
 }
 
 func (d *desk) link(target, name string) {
 	d.t.Helper()
-	if err := os.Symlink(target, filepath.Join(d.dir, name)); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.Symlink(target, filepath.Join(d.dir, name)))
 }
 
 // show opens a buffer; an editor with a plugin also says that it is clean.
@@ -72,9 +69,7 @@ func (d *desk) show(name, text string, plugin bool) workspace.Path {
 func (d *desk) read(name string) *File {
 	d.t.Helper()
 	f, err := d.Snapshot(limit).ReadIfExists(d.path(name), "")
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	return f
 }
 
@@ -461,16 +456,12 @@ func TestOpenFileIsReadEachTime(t *testing.T) {
 	d := newDesk(t)
 	d.write("file", "text")
 	info, err := d.path("file").Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.Open(d.path("file"), "", 1, "text")
 	d.SetState(d.path("file"), State{Version: 1})
 	for _, onDisk := range []string{"text", "next", "text", "longer", ""} {
 		d.write("file", onDisk)
-		if err := os.Chtimes(filepath.Join(d.dir, "file"), info.ModTime(), info.ModTime()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(d.dir, "file"), info.ModTime(), info.ModTime()))
 		f, err := d.Snapshot(limit).Read(d.path("file"), "")
 		if err != nil || f.Text != onDisk || f.DiskVersion != Version([]byte(onDisk)) || f.Version != f.DiskVersion || f.Behind != (onDisk != "text") {
 			t.Errorf("%q: %+v, %v", onDisk, f, err)
@@ -486,9 +477,7 @@ func TestLinkOfOneView(t *testing.T) {
 	d.link("a", "link")
 	before := d.Snapshot(limit)
 	first := before.Real(d.path("link"))
-	if err := os.Remove(filepath.Join(d.dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(d.dir, "link")))
 	d.link("b", "link")
 	if first != d.path("a") || before.Real(d.path("link")) != first || d.Snapshot(limit).Real(d.path("link")) != d.path("b") {
 		t.Errorf("%s, then %s", first, before.Real(d.path("link")))

@@ -52,14 +52,10 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 	needRipgrep(t)
 	search.TrustStamps(t)
 	goRoot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := filepath.Join(strings.TrimSpace(string(goRoot)), "src", "go")
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Close()
 	settled := errors.New("not every change is told")
 	files := search.NewFiles(func(context.Context) error { return settled }, func() {})
@@ -99,9 +95,7 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 			}
 			q.MaxMatches, q.Files, q.IndexBytes = 10_000, files, search.IndexBytes
 			r, err := search.Run(context.Background(), w.Roots(), q, &bytesOnDisk{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var got []string
 			for _, m := range r.Matches {
 				got = append(got, fmt.Sprintf("%s:%d", m.Path, m.Line))
