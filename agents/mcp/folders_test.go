@@ -54,8 +54,7 @@ func opened(door *alone, dirs *[][]string) func([]string, session.Agent, approva
 }
 
 func TestRootsComeBeforeTheWorkingFolder(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	other, spaced := t.TempDir(), filepath.Join(t.TempDir(), "with space")
 	must(t, os.Mkdir(spaced, 0o755))
 	door := &alone{dir: p.Dir, t: t}
@@ -98,10 +97,8 @@ func TestRootsComeBeforeTheWorkingFolder(t *testing.T) {
 }
 
 func TestAClientThatDoesNotNameItsRoots(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	door := &alone{dir: p.Dir, t: t}
-	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open, rootsTime: 10 * time.Millisecond})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
+	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p), rootsTime: 10 * time.Millisecond})
 	peer.sendf(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"roots":{}}`, 1), "2025-06-18")
 	peer.wantResult("0", `"protocolVersion":"2025-06-18"`)
 	peer.sendf(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -7,7 +7,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
 	"pillion/tools"
 )
@@ -17,14 +16,13 @@ const mostDefined = 21_200
 
 // What the server sends is counted, not what it is made of.
 func TestDefinitionsAreShort(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	for what, most := range map[string]int{"all": mostDefined, "all, for who gives up": mostDefined, "core": mostDefined * 2 / 5, "read_file,git_diff": 1500, "all, structured": mostDefined * 5 / 2} {
 		what, structured := strings.CutSuffix(what, ", structured")
 		what, givesUp := strings.CutSuffix(what, ", for who gives up") // who is offered one tool more
 		chosen, err := Choose(what, false)
 		must(t, err)
-		o := Options{Cwd: p.Dir, Tools: chosen, Structured: structured, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open}
+		o := Options{Cwd: p.Dir, Tools: chosen, Structured: structured, AnswerWithin: within(0), Alone: aloneIn(t, p)}
 		if givesUp {
 			o.AnswerWithin = nil
 		}
@@ -90,8 +88,7 @@ func TestHintsMeanWhatTheToolsSay(t *testing.T) {
 }
 
 func TestToolsThatAreNotOffered(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	core, err := Choose("core", false)
 	must(t, err)
 	hold := func(a *agent) {
@@ -108,7 +105,7 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}
-	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core, Alone: (&alone{dir: p.Dir, t: t}).open}, nil))
+	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core, Alone: aloneIn(t, p)}, nil))
 	editor(t, p)
 	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core}, nil))
 	if _, err := Choose("read_file,no_such", false); err == nil || !strings.Contains(err.Error(), `"no_such"`) {
@@ -118,8 +115,7 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 
 // The schema of a result is listed where its structure is sent, of all of ours.
 func TestSchemasOfResults(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	listed := func(o Options) (out map[string]any) {
 		t.Helper()
 		o.Cwd = p.Dir
@@ -133,7 +129,7 @@ func TestSchemasOfResults(t *testing.T) {
 		}
 		return out
 	}
-	alone := (&alone{dir: p.Dir, t: t}).open
+	alone := aloneIn(t, p)
 	if got := listed(Options{Alone: alone}); len(got) > 0 {
 		t.Errorf("of text alone: %v", got)
 	}

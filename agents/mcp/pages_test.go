@@ -20,8 +20,7 @@ const mostText = pageBytes * 6 / 5
 func ways(t *testing.T, files map[string]string, body func(t *testing.T, p *agenttest.Project, o Options)) {
 	for _, way := range []string{"editor", "alone"} {
 		t.Run(way, func(t *testing.T) {
-			home(t)
-			p := agenttest.NewProject(t, files)
+			p := project(t, files)
 			o := Options{Cwd: p.Dir}
 			if way == "editor" {
 				p.Sessions = session.NewSet(policy.FullAccess)

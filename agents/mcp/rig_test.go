@@ -40,6 +40,21 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// project is one in a home of its own.
+func project(t testing.TB, files map[string]string) *agenttest.Project {
+	t.Helper()
+	home(t)
+	return agenttest.NewProject(t, files)
+}
+
+// edited is a project that an editor has open, and an agent there.
+func edited(t testing.TB, files map[string]string) (*agenttest.Project, *agent) {
+	t.Helper()
+	p := project(t, files)
+	editor(t, p)
+	return p, connect(t, "tester", Options{Cwd: p.Dir}, nil)
+}
+
 // editor opens the project in an editor's sidecar.
 func editor(t testing.TB, p *agenttest.Project) *relay.Server {
 	t.Helper()
@@ -205,6 +220,11 @@ func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human 
 			return nil
 		},
 	}, nil
+}
+
+// aloneIn gives servers a door to the project without an editor.
+func aloneIn(t testing.TB, p *agenttest.Project) func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error) {
+	return (&alone{dir: p.Dir, t: t}).open
 }
 
 func (a *alone) count() int {

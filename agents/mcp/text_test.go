@@ -75,8 +75,7 @@ func TestTextAlone(t *testing.T) {
 func TestTheSettingGivesTheStructure(t *testing.T) {
 	files, yes := map[string]string{"a.txt": "one\n"}, func() bool { return true }
 	t.Run("editor", func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, files)
+		p := project(t, files)
 		s, err := relay.Listen(relay.Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return []string{p.Dir} }, Structured: yes, Logf: t.Logf})
 		must(t, err)
 		defer s.Close() //nolint:errcheck // it is gone with the test
@@ -85,8 +84,7 @@ func TestTheSettingGivesTheStructure(t *testing.T) {
 		}
 	})
 	t.Run("alone", func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, files)
+		p := project(t, files)
 		open := func(_ []string, who session.Agent, _ approval.Asker, _ tools.Human) (*Door, error) {
 			return &Door{Registry: p.Registry, Session: session.New(session.NewID(), who, policy.Default), Structured: yes}, nil
 		}
@@ -127,8 +125,7 @@ func TestTheTextIsEnough(t *testing.T) {
 
 // The text of an editor's buffer comes in pages as that of a file does.
 func TestPagesOfUnsavedText(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "saved\n"})
+	p := project(t, map[string]string{"a.txt": "saved\n"})
 	editor(t, p)
 	documents := p.Registry.Documents
 	path, err := documents.Workspace().Resolve("a.txt")
