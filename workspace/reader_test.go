@@ -14,8 +14,7 @@ import (
 
 // A reader gives of each file what Path.ReadFile gives, and refuses what that refuses.
 func TestAReaderReadsAsPathsAreRead(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{
+	dir := planted(t, map[string]string{
 		"empty": "", "small": "x", "sub/deep/er": "text", "large": strings.Repeat("a line\n", 100_000), "most": strings.Repeat("m", 1<<20), "over": strings.Repeat("o", 1<<20+1),
 		"bad\xffname": "y", "closed": "z", "folder/in": "",
 	})
@@ -46,8 +45,7 @@ func TestAReaderReadsAsPathsAreRead(t *testing.T) {
 }
 
 func TestAStampTellsAFileFromAnother(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"a": "one", "b": "two"})
+	dir := planted(t, map[string]string{"a": "one", "b": "two"})
 	root := open(t, dir).Roots()[0]
 	reader, err := root.NewReader()
 	must(t, err)
