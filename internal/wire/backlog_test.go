@@ -32,6 +32,10 @@ func (a answer) progress(t *testing.T) progress {
 	return p
 }
 
+func gapOf(dropped int) string {
+	return fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
+}
+
 // stuff queues so much that the writer is busy and everything after it waits.
 func stuff(t *testing.T, c *Conn) {
 	t.Helper()
@@ -105,8 +109,7 @@ func TestTheGapOfATextIsBetweenCharacters(t *testing.T) {
 			c.add(piece)
 		}
 		text, dropped := c.whole()
-		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
-		before, after, ok := strings.Cut(string(text), gap)
+		before, after, ok := strings.Cut(string(text), gapOf(dropped))
 		if !ok || !strings.HasPrefix(all.String(), before) || !strings.HasSuffix(all.String(), after) ||
 			len(before)+len(after)+dropped != all.Len() || !utf8.ValidString(before) || !utf8.ValidString(after) {
 			t.Errorf("%v: kept %d and %d bytes of %d, dropped %d", sizes, len(before), len(after), all.Len(), dropped)
@@ -127,8 +130,7 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 	p.next()
 	chunk := p.next().progress(t)
 	text, dropped := chunk.Value.Text, chunk.Value.Dropped
-	gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
-	before, after, ok := strings.Cut(text, gap)
+	before, after, ok := strings.Cut(text, gapOf(dropped))
 	if !ok {
 		t.Fatalf("no gap in %d bytes that lack %d", len(text), dropped)
 	}
@@ -176,8 +178,7 @@ func TestAFloodOfTextLosesItsMiddleAndEndsWithItsEnd(t *testing.T) {
 		if before < 0 {
 			before = came.Len()
 		}
-		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", chunk.Value.Dropped)
-		came.WriteString(strings.Replace(last, gap, "", 1))
+		came.WriteString(strings.Replace(last, gapOf(chunk.Value.Dropped), "", 1))
 		missing += chunk.Value.Dropped
 	}
 	if came.Len()+missing != sent.Len() {
@@ -255,14 +256,12 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 		wait(t, seen, "the reader to go on")
 		p.waitForLoad(id * len(result))
 	}
-	if err := p.conn.Notify("n", nil); !errors.Is(err, ErrBacklog) {
-		t.Errorf("Notify: got %v, want ErrBacklog", err)
-	}
-	if err := p.conn.Call(t.Context(), "c", nil, nil); !errors.Is(err, ErrBacklog) {
-		t.Errorf("Call: got %v, want ErrBacklog", err)
-	}
-	if err := p.conn.Progress(1, map[string]int{}, ""); !errors.Is(err, ErrBacklog) {
-		t.Errorf("Progress: got %v, want ErrBacklog", err)
+	for what, err := range map[string]error{
+		"Notify": p.conn.Notify("n", nil), "Call": p.conn.Call(t.Context(), "c", nil, nil), "Progress": p.conn.Progress(1, map[string]int{}, ""),
+	} {
+		if !errors.Is(err, ErrBacklog) {
+			t.Errorf("%s: got %v, want ErrBacklog", what, err)
+		}
 	}
 	p.sendf(`{"jsonrpc":"2.0","id":"one more","method":"read"}`)
 	p.send(`{"jsonrpc":"2.0","method":"edit"}`)
@@ -302,24 +301,21 @@ func (p *peer) waitForLoad(least int) {
 }
 
 func TestAPeerThatAsksAndNeverReadsIsCutOff(t *testing.T) {
-	near, far := pipes(t)
-	defer near.Close()
 	g := newGate()
 	result := Raw(`"` + strings.Repeat("r", 1<<20) + `"`)
-	c := NewConn(far, Options{WriteBudget: 4 << 20, Logf: t.Logf, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
+	p := newPeer(t, Options{WriteBudget: 4 << 20, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
 		g.arrived <- req.ID
 		<-g.open
 		return result, nil
 	}})
-	p := &peer{t: t, end: near, conn: c}
 	for id := range 20 {
 		p.sendf(`{"jsonrpc":"2.0","id":%d,"method":"read"}`, id)
 		wait(t, g.arrived, "the request")
 	}
 	g.release()
-	wait(t, c.Done(), "the end of the connection")
-	if !errors.Is(c.Err(), ErrBacklog) {
-		t.Errorf("got %v, want ErrBacklog", c.Err())
+	wait(t, p.conn.Done(), "the end of the connection")
+	if !errors.Is(p.conn.Err(), ErrBacklog) {
+		t.Errorf("got %v, want ErrBacklog", p.conn.Err())
 	}
 }
 

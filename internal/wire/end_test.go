@@ -55,14 +55,11 @@ type fromClient2 struct {
 }
 
 func TestCallsFailWhenThePeerLeaves(t *testing.T) {
-	near, far := pipes(t)
-	c := NewConn(far, Options{Logf: t.Logf})
-	called := make(chan error, 1)
+	p := newPeer(t, Options{})
+	c, called := p.conn, make(chan error, 1)
 	go func() { called <- c.Call(context.Background(), "m", nil, nil) }()
-	if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
-		t.Fatal(err)
-	}
-	near.Close()
+	p.next()
+	p.end.Close()
 	if err := wait(t, called, "the call to fail"); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
@@ -80,10 +77,9 @@ func TestCallsFailWhenThePeerLeaves(t *testing.T) {
 }
 
 func TestCloseWritesWhatIsQueued(t *testing.T) {
-	near, far := pipes(t)
-	c := NewConn(far, Options{Logf: t.Logf})
 	const messages = 5000
-	p := &peer{t: t, end: near, frames: newFrames(near, 1<<10, 1<<20), conn: c}
+	p := newPeer(t, Options{})
+	c := p.conn
 	for i := range messages {
 		must(t, c.Notify("n", []int{i}))
 	}
@@ -106,7 +102,6 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 	if err := c.out.push(newFrame()); !errors.Is(err, ErrClosed) {
 		t.Errorf("written after the end: %v", err)
 	}
-	near.Close()
 }
 
 func TestAHandlerCanClose(t *testing.T) {
@@ -177,17 +172,13 @@ func TestOverAUnixSocket(t *testing.T) {
 // TestAReplyThatCameBeforeTheEndCounts: a peer that answers and leaves has answered.
 func TestAReplyThatCameBeforeTheEndCounts(t *testing.T) {
 	for range 50 {
-		near, far := pipes(t)
-		c := NewConn(far, Options{Logf: t.Logf})
-		finish, err := c.Begin(context.Background(), "ask", nil)
+		p := newPeer(t, Options{})
+		finish, err := p.conn.Begin(context.Background(), "ask", nil)
 		must(t, err)
-		if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
-			t.Fatal(err)
-		}
-		p := &peer{t: t, end: near, conn: c}
+		p.next()
 		p.send(`{"jsonrpc":"2.0","id":1,"result":"yes"}`)
-		near.Close()
-		wait(t, c.Done(), "the end of the connection")
+		p.end.Close()
+		wait(t, p.conn.Done(), "the end of the connection")
 		var got string
 		if err := finish(&got); err != nil || got != "yes" {
 			t.Fatalf("got %q, %v", got, err)

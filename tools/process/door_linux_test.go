@@ -132,14 +132,11 @@ func waiting() (found []entry) {
 // A socket that was there when a box was ordered, and is gone when it is made: the
 // box is made without it, also where nothing could be put in its place.
 func TestASocketThatIsGoneIsNotCovered(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap) // no box, and so nothing to cover
+	r := boxing(t)
+	if r == nil {
 		return
 	}
-	short, err := os.MkdirTemp("/var/tmp", "pillion-") // not hidden as a whole
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(short) })
+	short := folderIn(t, "/var/tmp", "pillion-") // not hidden as a whole
 	p := newPlace(t)
 	sockets := []string{filepath.Join(short, "s"), filepath.Join(p.outside, "s")}
 	var gone []func() error
@@ -182,14 +179,11 @@ func unlucky(t *testing.T, r *Runner, first string) {
 // A socket that goes away while the box is made, with or without its folder: the
 // command runs in another box, and nothing is left where the socket was.
 func TestASocketThatGoesWhileTheBoxIsMade(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
-	short, err := os.MkdirTemp("/tmp", "pillion-")
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(short) })
+	short := folderIn(t, "/tmp", "pillion-")
 	p := newPlace(t)
 	for _, above := range []string{short, p.outside} { // a command may write to the first, and so may bubblewrap
 		folder := filepath.Join(above, "a", "b")
@@ -213,9 +207,8 @@ func TestASocketThatGoesWhileTheBoxIsMade(t *testing.T) {
 
 // Another box is tried twice; then it is told what bubblewrap complained of.
 func TestABoxIsTriedThreeTimes(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	p := newPlace(t)
@@ -241,9 +234,8 @@ func TestABoxIsTriedThreeTimes(t *testing.T) {
 // A bubblewrap that was killed while it made the box leaves a process behind that
 // never ends and holds its pipes open: another box is made, and that process is ended.
 func TestABoxWhoseMakerWasKilled(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	p := newPlace(t)

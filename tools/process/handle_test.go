@@ -91,11 +91,12 @@ func farewells(t *testing.T, r *Runner, level Level, spec func(command string) S
 			p, err := r.Start(t.Context(), spec, nil)
 			must(t, err)
 			await(t, p, "up\n")
+			held := p.Sandbox()
 			p.End()
 			p.End() // twice is no more than once
 			result, text := ended(t, p)
 			text = strings.ReplaceAll(text, "Terminated\n", "") // what a shell may say of its children
-			if result.ExitCode != c.code || text != c.want || result.Sandbox != level {
+			if result.ExitCode != c.code || text != c.want || result.Sandbox != level || held != level {
 				t.Errorf("exit code %d, printed %q; want %d, %q", result.ExitCode, text, c.code, c.want)
 			}
 		})

@@ -19,9 +19,7 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 		return // then all tests run as one
 	}
 	const nobody = 65534
-	base, err := os.MkdirTemp("/var/tmp", "pillion-ordinary-") // what is below /tmp is shown otherwise
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(base) })
+	base := folderIn(t, "/var/tmp", "pillion-ordinary-") // what is below /tmp is shown otherwise
 	home, program := filepath.Join(base, "home"), filepath.Join(base, "process.test")
 	must(t, os.Mkdir(home, 0o700))
 	for _, path := range []string{base, home} {

@@ -16,14 +16,11 @@ import (
 // where there is no bubblewrap.
 func sharedFolder(t *testing.T) (*Runner, string) {
 	t.Helper()
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return nil, ""
 	}
-	dir, err := os.MkdirTemp("/tmp", "pillion-shared-")
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := folderIn(t, "/tmp", "pillion-shared-")
 	return r, dir
 }
 
@@ -82,9 +79,8 @@ func TestTemporaryFilesLieOutsideTheWorkspace(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("TMPDIR", filepath.Join(p.inside, "temporary"))
 	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	run(t, r, p.spec(Bubblewrap, "true"))
