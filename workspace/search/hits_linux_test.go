@@ -118,7 +118,6 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 // or an index.
 func TestAHostileTree(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	f.write("a/good.txt", "the needle is here\n")
 	f.must(unix.Mkfifo(f.abs("a/fifo"), 0o600))
 	f.must(os.Symlink("/dev/zero", f.abs("a/endless")))
@@ -176,7 +175,6 @@ func TestATreeTooLargeToBeKept(t *testing.T) {
 func tooLargeToBeKept(t *testing.T, listed int) {
 	search.ListAtMost(t, 50, listed)
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	for i := range 100 {
 		f.write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
 	}
@@ -200,7 +198,6 @@ func tooLargeToBeKept(t *testing.T, listed int) {
 // was there when it asked.
 func TestTenSearchesAtOnce(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	for i := range 100 {
 		f.write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
 	}
