@@ -151,23 +151,17 @@ func asUser(t *testing.T, name string) {
 	command := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	command.Env = append(os.Environ(), "PILLION_TEST_AS_USER=1", "TMPDIR="+dir)
 	command.Dir = dir
-	if err := machine.RunAs(command, 1234, dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, machine.RunAs(command, 1234, dir))
 	// A user must be able to come to the folder of the tests, and to this binary.
 	for up := dir; up != "/" && up != os.TempDir(); up = up[:max(1, strings.LastIndex(up, "/"))] {
-		if err := os.Chmod(up, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(up, 0o755))
 	}
 	binary := dir + "/tests"
 	data, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.WriteFile(binary, data, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command.Path, command.Args[0] = binary, binary
 	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS: "+name) {
 		t.Errorf("as another user: %v\n%s", err, out)

@@ -122,9 +122,7 @@ func gitMerge(t *testing.T, dir, base, ours, theirs string) (string, bool) {
 	t.Helper()
 	args := []string{"merge-file", "-p"}
 	for name, text := range map[string]string{"ours": ours, "base": base, "theirs": theirs} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	cmd := exec.Command("git", append(args, "ours", "base", "theirs")...)
 	cmd.Dir = dir

@@ -59,9 +59,7 @@ func contentsOf(t testing.TB, dir string) string {
 		out.WriteString("\n")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out.String()
 }
 

@@ -30,15 +30,11 @@ func newBench(t testing.TB) *bench { return newBenchIn(t, t.TempDir()) }
 
 func newBenchIn(t testing.TB, dir string) *bench {
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	store := document.NewStore(w)
 	e := &editor{store: store, plugin: true}
 	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &bench{&Committer{Documents: store, Editor: e, Journal: &Journal{Store: kept}}, t, dir, e}
 	t.Cleanup(func() { b.checkNothingIsLeft(); kept.Close(); w.Close() })
 	return b
@@ -59,9 +55,7 @@ func (b *bench) abs(name string) string { return filepath.Join(b.dir, filepath.F
 func (b *bench) path(name string) workspace.Path {
 	b.t.Helper()
 	p, err := b.Documents.Workspace().Resolve(name)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return p
 }
 
@@ -75,6 +69,13 @@ func (b *bench) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

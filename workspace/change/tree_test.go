@@ -187,9 +187,7 @@ func TestAFileThatSomebodyWritesTo(t *testing.T) {
 func canSeeWriters(t *testing.T, f *os.File) bool {
 	t.Helper()
 	other, err := os.Open(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	has, _ := hasWriters(other)
 	return has

@@ -73,6 +73,15 @@ func (d *desk) read(name string) *File {
 	return f
 }
 
+// having is a snapshot in which a file was read.
+func (d *desk) having(name string) *Snapshot {
+	d.t.Helper()
+	s := d.Snapshot(limit)
+	_, err := s.Read(d.path(name), "")
+	must(d.t, err)
+	return s
+}
+
 // isDirty asks all who can tell, which must agree.
 func (d *desk) isDirty(name string) bool {
 	d.t.Helper()
@@ -230,10 +239,7 @@ func TestHeldByANotebook(t *testing.T) {
 	d := newDesk(t)
 	d.write("a.ipynb", "{}")
 	p := d.path("a.ipynb")
-	before := d.Snapshot(limit)
-	if _, err := before.Read(p, ""); err != nil {
-		t.Fatal(err)
-	}
+	before := d.having("a.ipynb")
 	d.SetState(p, State{Dirty: true})
 	if f := d.read("a.ipynb"); !f.Held || f.Text != "{}" || len(d.Dirty()) != 1 || d.Dirty()[0].Path != p {
 		t.Errorf("%+v, dirty %v", f, d.Dirty())
@@ -286,10 +292,7 @@ func TestMoved(t *testing.T) {
 			if c.open {
 				d.show("a.txt", "one\n", true)
 			}
-			snapshot := d.Snapshot(limit)
-			if _, err := snapshot.Read(p, ""); err != nil {
-				t.Fatal(err)
-			}
+			snapshot := d.having("a.txt")
 			c.does(d, p)
 			if got := d.Moved(snapshot); got != c.moved {
 				t.Errorf("moved: %v, want %v", got, c.moved)
@@ -317,10 +320,7 @@ func TestDirtyBufferOverAChangingDisk(t *testing.T) {
 	d := newDesk(t)
 	d.write("a.txt", "one")
 	d.show("a.txt", "mine", false)
-	snapshot := d.Snapshot(limit)
-	if _, err := snapshot.Read(d.path("a.txt"), ""); err != nil {
-		t.Fatal(err)
-	}
+	snapshot := d.having("a.txt")
 	d.write("a.txt", "two")
 	if !d.Moved(snapshot) {
 		t.Error("the bytes beneath a dirty buffer changed unseen")
