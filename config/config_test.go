@@ -141,28 +141,18 @@ func TestTheUsersOwnFile(t *testing.T) {
 	t.Setenv("AppData", home)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	name, err := UserFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s, problems := ReadUser(); len(problems) > 0 || !reflect.DeepEqual(s, Settings{}) {
 		t.Errorf("without a file: %+v, problems %q", s, problems)
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(`{"mode": "plan", "extra": 1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(t, os.WriteFile(name, []byte(`{"mode": "plan", "extra": 1}`), 0o600))
 	s, problems := ReadUser()
 	if want := name + `: unknown setting "extra" is ignored`; s.Mode != policy.Plan || !slices.Equal(problems, []string{want}) {
 		t.Errorf("%+v, problems %q", s, problems)
 	}
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(name, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(name))
+	must(t, os.Mkdir(name, 0o700))
 	if _, problems := ReadUser(); len(problems) != 1 || !strings.HasPrefix(problems[0], "the user's settings cannot be read: ") {
 		t.Errorf("a folder in its place: problems %q", problems)
 	}
@@ -198,9 +188,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 func TestTheExamplesAreRight(t *testing.T) {
 	for _, name := range []string{"settings", "languages"} {
 		page, err := os.ReadFile("../docs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		examples := regexp.MustCompile("(?s)```jsonc\n(.*?)```").FindAllSubmatch(page, -1)
 		if len(examples) == 0 {
 			t.Fatalf("docs/%s.md has no example", name)

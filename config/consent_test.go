@@ -14,13 +14,11 @@ func book(t *testing.T) *Consent { return &Consent{dir: filepath.Join(t.TempDir(
 func page(t *testing.T, b *Consent, folder string) FolderConsent {
 	t.Helper()
 	p, err := b.Page(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -150,21 +150,13 @@ func project(t *testing.T, text string) (*Layers, []workspace.Path, string) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	file := filepath.Join(dir, ProjectFolder, ProjectFile)
-	if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Dir(file), 0o755))
+	must(t, os.WriteFile(file, []byte(text), 0o600))
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { w.Close() })
 	book, err := OpenConsent()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return NewLayers(Settings{}, book), w.Roots(), file
 }
 
@@ -176,16 +168,12 @@ func TestALookIsCheap(t *testing.T) {
 	if first.Settings.Mode != policy.Plan || l.Look(roots) != first {
 		t.Errorf("%+v", first)
 	}
-	if err := l.Remember(roots[0].RootDir(), policy.Rule{Tool: "edit_file", Specifier: "a"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Remember(roots[0].RootDir(), policy.Rule{Tool: "edit_file", Specifier: "a"}))
 	second := l.Look(roots)
 	if second == first || len(second.Folders[0].Rules.Allow) != 1 {
 		t.Errorf("after a rule was remembered: %+v", second)
 	}
-	if err := os.WriteFile(file, []byte(`{"mode": "oops"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(`{"mode": "oops"}`), 0o600))
 	if third := l.Look(roots); third == second || third.Settings.Mode != "" || len(third.Folders[0].Problems) != 1 {
 		t.Errorf("after the file changed: %+v", third)
 	}
@@ -208,9 +196,7 @@ func TestTrustNeedsTheText(t *testing.T) {
 	if err := l.Trust(roots, f.File+"x", f.Hash); err == nil {
 		t.Error("another file is trusted")
 	}
-	if err := l.Trust(roots, f.File, f.Hash); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Trust(roots, f.File, f.Hash))
 	if f := l.Look(roots).Folders[0]; f.Asks() || !f.Trusted || len(f.Rules.Allow) != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -220,9 +206,7 @@ func TestTrustNeedsTheText(t *testing.T) {
 func TestWhatCannotBeReadAnyMore(t *testing.T) {
 	l, roots, file := project(t, `{"permissions": {"allow": ["edit_file"], "deny": ["run_command"]}}`)
 	f := l.Look(roots).Folders[0]
-	if err := l.Trust(roots, f.File, f.Hash); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Trust(roots, f.File, f.Hash))
 	for name, spoil := range map[string]func() error{
 		"a folder in its place": func() error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o755)) },
 		"too large": func() error {
@@ -233,21 +217,15 @@ func TestWhatCannotBeReadAnyMore(t *testing.T) {
 		if f := l.Look(roots).Folders[0]; !f.Trusted {
 			t.Fatalf("%s: before it %+v", name, f)
 		}
-		if err := spoil(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, spoil())
 		for range 2 {
 			if f := l.Look(roots).Folders[0]; f.Trusted || f.Asks() || len(f.Rules.Allow) > 0 || len(f.Rules.Deny) != 1 || len(f.Problems) != 1 {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}
-		if err := errors.Join(os.Remove(file), os.WriteFile(file, []byte(`{"permissions": {"allow": ["edit_file"], "deny": ["run_command"]}}`), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.Remove(file), os.WriteFile(file, []byte(`{"permissions": {"allow": ["edit_file"], "deny": ["run_command"]}}`), 0o600)))
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(file))
 	if f := l.Look(roots).Folders[0]; len(f.Rules.Deny) > 0 || len(f.Problems) > 0 {
 		t.Errorf("a file that is gone: %+v", f)
 	}

@@ -3,7 +3,6 @@ package lspbridge
 import (
 	"encoding/json"
 	"testing"
-	"testing/synctest"
 
 	"pillion/internal/wire"
 )
@@ -19,8 +18,7 @@ func (r *rig) started() {
 
 // TestWhatAServerAsks holds an answer to everything that a server may ask.
 func TestWhatAServerAsks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	inBubble(t, map[string]string{"a.py": "x = 1\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.settings.Servers[0].Settings = []byte(`{"fake":{"lint":{"on":true}},"with.dots":7}`)
 		r.started()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pillion/workspace/language"
@@ -13,8 +12,7 @@ import (
 
 // TestTheEditorsDiagnostics are fresh only with the version that the buffer has now.
 func TestTheEditorsDiagnostics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad\n"})
+	inBubble(t, map[string]string{"a.py": "bad\n"}, func(t *testing.T, r *rig) {
 		l := r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
 		r.settings.EditorDiagnostics = true
 		p := r.path("a.py")

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
@@ -15,96 +14,84 @@ import (
 	"pillion/workspace/language"
 )
 
+// withVersionsAndWithout has a test go on with a server that names versions in its reports, and
+// with one that does not.
+func withVersionsAndWithout(t *testing.T, files map[string]string, test func(t *testing.T, r *rig, version func(int32) int32)) {
+	for name, version := range map[string]func(v int32) int32{"versions": func(v int32) int32 { return v }, "no versions": func(int32) int32 { return 0 }} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, files, func(t *testing.T, r *rig) { test(t, r, version) })
+		})
+	}
+}
+
 // TestWhatIsWrongInAFileDependsOnOthers: a list that was right about a text is not, once
 // a file changed that it depends on, and before the server has said so.
 func TestWhatIsWrongInAFileDependsOnOthers(t *testing.T) {
-	for name, version := range map[string]func(v int32) int32{
-		"versions":    func(v int32) int32 { return v },
-		"no versions": func(int32) int32 { return 0 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, map[string]string{"a.py": "see b\n", "b.py": "there\n"})
-				texts := map[string]string{}
-				r.lint(func(l *linter, v int32) {
-					texts[l.uri[len(l.uri)-4:]] = l.text
-					items := found(l.text)
-					if strings.HasSuffix(l.uri, "a.py") && texts["b.py"] == "gone\n" {
-						items = found("bad\n")
-					}
-					l.publish(l.uri, version(v), items) // of the file that it was told alone
-				})
-				a, b := r.path("a.py"), r.path("b.py")
-				for i, text := range []string{"there\n", "gone\n", "there\n", "gone\n"} {
-					r.write("b.py", text)
-					r.diagnose(b, 5*time.Second)
-					got := r.diagnose(a, 5*time.Second)
-					if got.Freshness == language.Fresh && len(got.Diagnostics) != i%2 {
-						t.Errorf("%d: b is %q, and of a it is said that %+v", i, text, got)
-					}
-					if got.Freshness != language.Fresh {
-						t.Errorf("%d: %s", i, got.Freshness)
-					}
-				}
-			})
+	withVersionsAndWithout(t, map[string]string{"a.py": "see b\n", "b.py": "there\n"}, func(t *testing.T, r *rig, version func(int32) int32) {
+		texts := map[string]string{}
+		r.lint(func(l *linter, v int32) {
+			texts[l.uri[len(l.uri)-4:]] = l.text
+			items := found(l.text)
+			if strings.HasSuffix(l.uri, "a.py") && texts["b.py"] == "gone\n" {
+				items = found("bad\n")
+			}
+			l.publish(l.uri, version(v), items) // of the file that it was told alone
 		})
-	}
+		a, b := r.path("a.py"), r.path("b.py")
+		for i, text := range []string{"there\n", "gone\n", "there\n", "gone\n"} {
+			r.write("b.py", text)
+			r.diagnose(b, 5*time.Second)
+			got := r.diagnose(a, 5*time.Second)
+			if got.Freshness != language.Fresh || len(got.Diagnostics) != i%2 {
+				t.Errorf("%d: b is %q, and of a it is said that %+v", i, text, got)
+			}
+		}
+	})
 }
 
 // TestCausedElsewhere: a change breaks a file that it does not touch, and mends it again.
 // Of that file the server says so before it says anything of the one that was changed.
 func TestCausedElsewhere(t *testing.T) {
-	for name, version := range map[string]func(v int32) int32{
-		"versions":    func(v int32) int32 { return v },
-		"no versions": func(int32) int32 { return 0 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, map[string]string{"a.py": "see b\nbad before\n", "b.py": "there\n", "c.py": "c\n"})
-				texts, versions := map[string]string{}, map[string]int32{}
-				r.lint(func(l *linter, v int32) {
-					folder, file := l.uri[:len(l.uri)-4], l.uri[len(l.uri)-4:]
-					texts[file], versions[file] = l.text, v
-					if file == "b.py" && versions["a.py"] > 0 {
-						items := found(texts["a.py"])
-						if l.text == "gone\n" {
-							items = found(texts["a.py"] + "bad since")
-						}
-						l.publish(folder+"a.py", version(versions["a.py"]), items)
-					}
-					l.publish(l.uri, version(v), found(l.text))
-				})
-				r.settings.EditWait = 5 * time.Second
-				a, b := r.path("a.py"), r.path("b.py")
-				for _, name := range []string{"b.py", "c.py", "a.py"} {
-					r.diagnose(r.path(name), 5*time.Second)
+	withVersionsAndWithout(t, map[string]string{"a.py": "see b\nbad before\n", "b.py": "there\n", "c.py": "c\n"}, func(t *testing.T, r *rig, version func(int32) int32) {
+		texts, versions := map[string]string{}, map[string]int32{}
+		r.lint(func(l *linter, v int32) {
+			folder, file := l.uri[:len(l.uri)-4], l.uri[len(l.uri)-4:]
+			texts[file], versions[file] = l.text, v
+			if file == "b.py" && versions["a.py"] > 0 {
+				items := found(texts["a.py"])
+				if l.text == "gone\n" {
+					items = found(texts["a.py"] + "bad since")
 				}
-				for i, text := range []string{"here\n", "gone\n", "gone\n\n", "there\n", "gone\n"} {
-					before := r.snapshot()
-					_, err := before.Read(b, "")
-					r.must(err)
-					r.write("b.py", text)
-					got := r.bridge.Caused(t.Context(), before, []workspace.Path{b})[b]
-					var want []language.Elsewhere
-					if text == "gone\n" {
-						want = []language.Elsewhere{{Path: a, New: []language.Diagnostic{{
-							Range: document.Range{Start: at(2, 0), End: at(2, 3)}, Severity: language.Error, Source: "fake", Message: "bad since",
-						}}}}
-					}
-					if got.Freshness != language.Fresh || len(got.New) > 0 || !reflect.DeepEqual(got.Elsewhere, want) {
-						t.Errorf("%d: %q: %+v, want elsewhere %+v", i, text, got, want)
-					}
-				}
-			})
+				l.publish(folder+"a.py", version(versions["a.py"]), items)
+			}
+			l.publish(l.uri, version(v), found(l.text))
 		})
-	}
+		r.settings.EditWait = 5 * time.Second
+		a, b := r.path("a.py"), r.path("b.py")
+		for _, name := range []string{"b.py", "c.py", "a.py"} {
+			r.diagnose(r.path(name), 5*time.Second)
+		}
+		for i, text := range []string{"here\n", "gone\n", "gone\n\n", "there\n", "gone\n"} {
+			before := r.having(b)
+			r.write("b.py", text)
+			got := r.bridge.Caused(t.Context(), before, []workspace.Path{b})[b]
+			var want []language.Elsewhere
+			if text == "gone\n" {
+				want = []language.Elsewhere{{Path: a, New: []language.Diagnostic{{
+					Range: document.Range{Start: at(2, 0), End: at(2, 3)}, Severity: language.Error, Source: "fake", Message: "bad since",
+				}}}}
+			}
+			if got.Freshness != language.Fresh || len(got.New) > 0 || !reflect.DeepEqual(got.Elsewhere, want) {
+				t.Errorf("%d: %q: %+v, want elsewhere %+v", i, text, got, want)
+			}
+		}
+	})
 }
 
 // TestAnOldAnswerIsNoProof: a server that was asked and does not answer now may have
 // answered before, about the same text and another workspace.
 func TestAnOldAnswerIsNoProof(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "good\n"})
+	inBubble(t, map[string]string{"a.py": "good\n"}, func(t *testing.T, r *rig) {
 		l := r.lint(func(*linter, int32) {})
 		l.offers = `{"diagnosticProvider":{"interFileDependencies":true}}`
 		n := 0
@@ -126,8 +113,7 @@ func TestAnOldAnswerIsNoProof(t *testing.T) {
 // TestAnOldReportIsNoProof: neither is what such a server has sent by itself, before
 // another file changed. It is told the text again, and then it is.
 func TestAnOldReportIsNoProof(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "see b\n", "b.py": "there\n"})
+	inBubble(t, map[string]string{"a.py": "see b\n", "b.py": "there\n"}, func(t *testing.T, r *rig) {
 		broken := false
 		l := r.lint(func(l *linter, v int32) {
 			broken = broken || l.text == "gone\n"
@@ -147,9 +133,7 @@ func TestAnOldReportIsNoProof(t *testing.T) {
 				t.Errorf("b is %q, and of a it is said that %+v", text, got)
 			}
 		}
-		l.mu.Lock()
-		l.holds = pullMethod
-		l.mu.Unlock()
+		l.set(func() { l.holds = pullMethod })
 		r.write("b.py", "there\n")
 		r.diagnose(b, 300*time.Millisecond)
 		if got := r.diagnose(a, 300*time.Millisecond); got.Freshness != language.Stale {
@@ -161,8 +145,7 @@ func TestAnOldReportIsNoProof(t *testing.T) {
 // TestSavedEdits: a server that puts off its look at a text is told of the text and of
 // its being saved, and looks once. It need not be told again, however many come.
 func TestSavedEdits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+	inBubble(t, map[string]string{"a.py": "bad 0\n"}, func(t *testing.T, r *rig) {
 		var timer *time.Timer
 		l := r.lint(func(*linter, int32) {})
 		const debounce = 500 * time.Millisecond

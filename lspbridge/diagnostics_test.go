@@ -71,9 +71,7 @@ func found(text string) string {
 
 // publish sends a report; version 0 is none.
 func (l *linter) publish(uri string, version int32, items string) {
-	l.mu.Lock()
-	conn := l.conn
-	l.mu.Unlock()
+	conn := l.connection()
 	params := fmt.Sprintf(`{"uri":%q,"version":%d,"diagnostics":%s}`, uri, version, items)
 	if version == 0 {
 		params = fmt.Sprintf(`{"uri":%q,"diagnostics":%s}`, uri, items)
@@ -122,8 +120,7 @@ func TestSilenceIsNotClean(t *testing.T) {
 		{"it ends", func(l *linter, _ int32) { l.kill() }, language.Interrupted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, map[string]string{"a.py": "bad\n", "b.py": "bad\n"})
+			inBubble(t, map[string]string{"a.py": "bad\n", "b.py": "bad\n"}, func(t *testing.T, r *rig) {
 				r.lint(c.script)
 				report := r.diagnose(r.path("a.py"), 700*time.Millisecond)
 				if report.Freshness != c.want {
@@ -225,8 +222,7 @@ func TestFreshAfterEdits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+			inBubble(t, map[string]string{"a.py": "bad 0\n"}, func(t *testing.T, r *rig) {
 				r.must(os.Symlink(".", filepath.Join(r.dir, "link")))
 				r.lint(script)
 				p := r.path("a.py")
@@ -250,8 +246,7 @@ func TestFreshAfterEdits(t *testing.T) {
 // TestALateReportOfAnEarlierText: from a server without versions it cannot be told from
 // one of this text, so that it is told the text again.
 func TestALateReportOfAnEarlierText(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+	inBubble(t, map[string]string{"a.py": "bad 0\n"}, func(t *testing.T, r *rig) {
 		earlier := ""
 		l := r.lint(func(l *linter, _ int32) {
 			switch l.n {
@@ -278,8 +273,7 @@ func TestALateReportOfAnEarlierText(t *testing.T) {
 
 // TestTheTextMovedOn while it was waited for: what comes then is of another text.
 func TestTheTextMovedOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+	inBubble(t, map[string]string{"a.py": "bad 0\n"}, func(t *testing.T, r *rig) {
 		told := make(chan bool, 9)
 		r.lint(func(l *linter, v int32) {
 			told <- true
@@ -302,8 +296,7 @@ func TestTheTextMovedOn(t *testing.T) {
 
 // TestPulledDiagnostics: a server that can be asked is.
 func TestPulledDiagnostics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad\n"})
+	inBubble(t, map[string]string{"a.py": "bad\n"}, func(t *testing.T, r *rig) {
 		l := r.lint(func(l *linter, v int32) {})
 		l.offers = `{"diagnosticProvider":{"identifier":"mine","interFileDependencies":false}}`
 		n := 0
@@ -336,8 +329,7 @@ func TestPulledDiagnostics(t *testing.T) {
 // TestTheTextMovedOnWhileItWasPulled, with an answer about the text before, or none.
 func TestTheTextMovedOnWhileItWasPulled(t *testing.T) {
 	for _, refusal := range []error{nil, wire.Errorf(wire.CodeContentModified, "changed")} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, map[string]string{"a.py": "bad\n"})
+		inBubble(t, map[string]string{"a.py": "bad\n"}, func(t *testing.T, r *rig) {
 			l := r.lint(func(*linter, int32) {})
 			l.offers = `{"diagnosticProvider":{}}`
 			p := r.path("a.py")
@@ -359,8 +351,7 @@ func TestTheTextMovedOnWhileItWasPulled(t *testing.T) {
 // TestTypeScriptIsAsked what its server does not publish in time: tsserver itself, in
 // three requests, counts from 1.
 func TestTypeScriptIsAsked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "let a: nothing\n"})
+	inBubble(t, map[string]string{"a.py": "let a: nothing\n"}, func(t *testing.T, r *rig) {
 		l := r.lint(func(*linter, int32) {})
 		spec := &r.settings.Servers[0]
 		spec.TypeScript, spec.Options = true, json.RawMessage(`{"tsserver":{}}`)
@@ -404,8 +395,7 @@ func TestAServerIsShownAFault(t *testing.T) {
 		"[]":         language.LinterMissing,
 		"":           language.TimedOut, // nothing
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, map[string]string{"a.py": "good\n"})
+		inBubble(t, map[string]string{"a.py": "good\n"}, func(t *testing.T, r *rig) {
 			r.lint(func(l *linter, v int32) {
 				switch {
 				case !strings.HasSuffix(l.uri, "/.pillion-linter-check"):
@@ -426,8 +416,7 @@ func TestAServerIsShownAFault(t *testing.T) {
 
 // TestCaused: what a change did, and that nothing is said without proof.
 func TestCaused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "one\nbad a\nbad b\n", "b.py": "x\n"})
+	inBubble(t, map[string]string{"a.py": "one\nbad a\nbad b\n", "b.py": "x\n"}, func(t *testing.T, r *rig) {
 		r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
 		r.settings.EditWait = 5 * time.Second
 		p := r.path("a.py")
@@ -437,10 +426,7 @@ func TestCaused(t *testing.T) {
 			out := r.bridge.Caused(t.Context(), before, []workspace.Path{p})
 			return out[p]
 		}
-		before := r.snapshot()
-		if _, err := before.Read(p, ""); err != nil {
-			t.Fatal(err)
-		}
+		before := r.having(p)
 		if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}); len(out) != 0 {
 			t.Errorf("no server runs: %+v", out)
 		}
@@ -452,9 +438,7 @@ func TestCaused(t *testing.T) {
 		}
 		// What was wrong before is of a text that the server was never told.
 		r.write("a.py", "bad x\nbad y\n")
-		before = r.snapshot()
-		_, err := before.Read(p, "")
-		r.must(err)
+		before = r.having(p)
 		got = caused(before, "bad x\nbad z\n")
 		if got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 0 {
 			t.Errorf("not compared: %+v", got)
@@ -466,9 +450,7 @@ func TestCaused(t *testing.T) {
 		}
 		// A file that was not there had no faults.
 		q := r.path("c.py")
-		before = r.snapshot()
-		_, err = before.ReadIfExists(q, "")
-		r.must(err)
+		before = r.having(q)
 		r.write("c.py", "bad\n")
 		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q})[q]; !got.Compared || len(got.New) != 1 {
 			t.Errorf("a new file: %+v", got)
@@ -478,8 +460,7 @@ func TestCaused(t *testing.T) {
 
 // TestCausedIsNotKnownInTime, and is known later.
 func TestCausedIsNotKnownInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad a\n"})
+	inBubble(t, map[string]string{"a.py": "bad a\n"}, func(t *testing.T, r *rig) {
 		goOn := make(chan bool)
 		r.lint(func(l *linter, v int32) {
 			if l.n == 2 {
@@ -494,9 +475,7 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 		r.settings.EditWait = 50 * time.Millisecond
 		p := r.path("a.py")
 		r.diagnose(p, 5*time.Second)
-		before := r.snapshot()
-		_, err := before.Read(p, "")
-		r.must(err)
+		before := r.having(p)
 		r.write("a.py", "good\n")
 		got := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
 		if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
@@ -515,8 +494,7 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 
 // TestCausedIsOvertaken: another change comes before it is known what the first one did.
 func TestCausedIsOvertaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "bad a\n"})
+	inBubble(t, map[string]string{"a.py": "bad a\n"}, func(t *testing.T, r *rig) {
 		told := make(chan bool, 9)
 		r.lint(func(l *linter, v int32) {
 			if l.n != 2 {
@@ -528,9 +506,7 @@ func TestCausedIsOvertaken(t *testing.T) {
 		p := r.path("a.py")
 		r.diagnose(p, 5*time.Second)
 		<-told
-		before := r.snapshot()
-		_, err := before.Read(p, "")
-		r.must(err)
+		before := r.having(p)
 		r.write("a.py", "good\n")
 		first := make(chan language.Caused)
 		go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p] }()

@@ -48,6 +48,19 @@ func (f *fake) answer(method, result string) {
 	f.answers[method] = func(json.RawMessage) (any, error) { return json.RawMessage(result), nil }
 }
 
+// set changes what it does.
+func (f *fake) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+func (f *fake) connection() *wire.Conn {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.conn
+}
+
 func (f *fake) spawn() (Child, error) {
 	theirIn, in := io.Pipe() // which a synctest bubble can wait for
 	out, theirOut := io.Pipe()
@@ -128,9 +141,7 @@ func sorted(raw json.RawMessage) string {
 
 // ask has the fake ask the bridge.
 func (f *fake) ask(t testing.TB, method, params string) (string, error) {
-	f.mu.Lock()
-	conn := f.conn
-	f.mu.Unlock()
+	conn := f.connection()
 	var result json.RawMessage
 	err := conn.Call(t.Context(), method, json.RawMessage(params), &result)
 	return string(result), err

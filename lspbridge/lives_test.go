@@ -16,8 +16,7 @@ import (
 
 // TestACancelledQuestionIsTakenBack: it ends at once, and the server is told.
 func TestACancelledQuestionIsTakenBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
+	inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		f.holds = "textDocument/hover"
 		ctx, cancel := context.WithCancel(t.Context())
@@ -38,8 +37,7 @@ func TestACancelledQuestionIsTakenBack(t *testing.T) {
 // TestAServerThatNeverAnswersInitialize is given up likewise, although each crash is long
 // ago when the next one comes.
 func TestAServerThatNeverAnswersInitialize(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
+	inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		f.holds = "initialize"
 		sv, err := r.bridge.serverOf(r.path("a.py"))
@@ -66,8 +64,7 @@ func TestAServerThatNeverAnswersInitialize(t *testing.T) {
 // TestAServerThatSaysNothing is ended when it owes an answer, and comes back.
 func TestAServerThatSaysNothing(t *testing.T) {
 	for _, method := range []string{"textDocument/hover", "textDocument/didOpen"} { // at which it hangs
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, map[string]string{"a.py": "abc\n"})
+		inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 			f := r.serve(hovers)
 			f.stuck = method
 			_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
@@ -79,9 +76,7 @@ func TestAServerThatSaysNothing(t *testing.T) {
 			if by.Status != language.Running || !strings.Contains(err.Error(), "has not said anything for 11s") {
 				t.Errorf("%s: %+v: %v", method, by, err)
 			}
-			f.mu.Lock()
-			f.stuck = ""
-			f.mu.Unlock()
+			f.set(func() { f.stuck = "" })
 			r.until("it is ended", func() bool { return f.running() == 0 })
 			r.started()
 			if f.runs != 2 {
@@ -93,8 +88,7 @@ func TestAServerThatSaysNothing(t *testing.T) {
 
 // TestAServerThatNeverReads does not have us keep all that it was to be told.
 func TestAServerThatNeverReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": ""})
+	inBubble(t, map[string]string{"a.py": ""}, func(t *testing.T, r *rig) {
 		r.serve(hovers).stuck = "textDocument/didOpen"
 		r.bridge.patience.question = time.Hour // else it is said to hang, and told nothing more
 		p := r.path("a.py")
@@ -123,8 +117,7 @@ func TestAServerThatNeverReads(t *testing.T) {
 
 // TestEditsDoNotWaitForAServerThatHangs: not each of them.
 func TestEditsDoNotWaitForAServerThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
+	inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.settings.EditWait = 2 * time.Second
 		p := r.path("a.py")
@@ -140,9 +133,7 @@ func TestEditsDoNotWaitForAServerThatHangs(t *testing.T) {
 		}
 		r.started()
 		edit("it is well, and publishes nothing", r.settings.EditWait)
-		f.mu.Lock()
-		f.stuck = "textDocument/hover"
-		f.mu.Unlock()
+		f.set(func() { f.stuck = "textDocument/hover" })
 		time.Sleep(time.Second) // it answers what it was asked for a sign of life
 		_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), p, at(0, 0))
 		if fault.CodeOf(err) != fault.Timeout {
@@ -177,8 +168,7 @@ func TestServersAreBounded(t *testing.T) {
 
 // TestAnIdleServerIsStopped, and started again when it is needed.
 func TestAnIdleServerIsStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
+	inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.bridge.patience.look = time.Millisecond
 		r.settings.Idle = 100 * time.Millisecond

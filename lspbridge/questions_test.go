@@ -254,8 +254,7 @@ func TestRenameInEachForm(t *testing.T) {
 }
 
 func TestActionsAndTheirEdits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
+	inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(`{"codeActionProvider":{"resolveProvider":true}}`)
 		f.answer("textDocument/codeAction", r.json(`[
 			{"title":"now","kind":"quickfix","isPreferred":true,"edit":{"changes":{"URI":[{"range":[0:3],"newText":"x"}]}}},
@@ -267,9 +266,7 @@ func TestActionsAndTheirEdits(t *testing.T) {
 		a := r.path("a.py")
 		_, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), nil)
 		r.must(err)
-		f.mu.Lock()
-		conn := f.conn
-		f.mu.Unlock()
+		conn := f.connection()
 		r.must(conn.Notify("textDocument/publishDiagnostics", json.RawMessage(r.json(`{"uri":"URI","diagnostics":[{"range":[0:2],"message":"here","data":1},{"range":[9:9],"message":"there"}]}`, "a.py"))))
 		_, err = f.ask(t, "workspace/workspaceFolders", "{}") // what came before is read now
 		r.must(err)
@@ -293,8 +290,7 @@ func TestActionsAndTheirEdits(t *testing.T) {
 }
 
 func TestWhatAServerDoesNotOffer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n", "b.txt": ""})
+	inBubble(t, map[string]string{"a.py": "abc\n", "b.txt": ""}, func(t *testing.T, r *rig) {
 		f := r.serve(`{"renameProvider":false}`)
 		s, a := r.snapshot(), r.path("a.py")
 		_, _, hover := r.bridge.Hover(t.Context(), s, a, at(0, 0))
@@ -347,8 +343,7 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 		{name: "nothing, and nobody else", answer: `{"result":null,"version":3}`, missing: true, text: "", by: editors},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, map[string]string{"a.py": "abc\n"})
+			inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 				f := r.serve(hovers)
 				f.answer("textDocument/hover", `{"contents":"own"}`)
 				r.settings.PreferOwn = c.own
@@ -410,8 +405,7 @@ func TestLocationsByTheEditor(t *testing.T) {
 
 // TestAnEditorThatDoesNotAnswer is left alone for a while: not each question waits for it.
 func TestAnEditorThatDoesNotAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "abc\n"})
+	inBubble(t, map[string]string{"a.py": "abc\n"}, func(t *testing.T, r *rig) {
 		r.serve(hovers).answer("textDocument/hover", `{"contents":"own"}`)
 		r.bridge.patience.editor = time.Millisecond
 		var asked atomic.Int32

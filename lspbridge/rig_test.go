@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -64,6 +65,12 @@ func newRig(t testing.TB, files map[string]string, servers ...Server) *rig {
 		r.write(name, text)
 	}
 	return newRigAt(t, dir, servers...)
+}
+
+// inBubble has a test go on in a synctest bubble with a rig of its own.
+func inBubble(t *testing.T, files map[string]string, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, files)) })
 }
 
 // newRigAt is a rig over a folder that is there.
@@ -152,6 +159,15 @@ func (r *rig) path(name string) workspace.Path {
 	p, err := r.store.Workspace().Resolve(name)
 	r.must(err)
 	return p
+}
+
+// having is a snapshot in which a file was read.
+func (r *rig) having(p workspace.Path) *document.Snapshot {
+	r.Helper()
+	s := r.snapshot()
+	_, err := s.ReadIfExists(p, "")
+	r.must(err)
+	return s
 }
 
 func (r *rig) snapshot() *document.Snapshot { return r.store.Snapshot(1 << 20) }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pillion/internal/fault"
@@ -237,8 +236,7 @@ func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
 
 // TestWhatAServerGetsFirst: before any document, so that nothing of one is acted upon.
 func TestWhatAServerGetsFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	inBubble(t, map[string]string{"a.py": "x = 1\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.settings.Servers[0].First = []string{"fake/noNetwork"}
 		f.answer("textDocument/hover", "null")
@@ -258,8 +256,7 @@ func TestWhatAServerGetsFirst(t *testing.T) {
 // TestAChangedSettingStartsAnew: the next question is answered by a server that has it,
 // and one that is switched off ends.
 func TestAChangedSettingStartsAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	inBubble(t, map[string]string{"a.py": "x = 1\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		f.answer("textDocument/hover", "null")
 		var set atomic.Pointer[Settings]

@@ -49,8 +49,7 @@ func (r *rig) wantSent(got []string, want ...string) {
 // TestDocumentsAreBroughtUpToDate: before each question all that is open in the server is
 // as the snapshot has it, and nothing is sent that the server has.
 func TestDocumentsAreBroughtUpToDate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n", "c.py": "c\n", "d.txt": "d\n"})
+	inBubble(t, map[string]string{"a.py": "a\n", "b.py": "b\n", "c.py": "c\n", "d.txt": "d\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.wantSent(r.hovered(f, "a.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"a\n","uri":"DIR/a.py","version":1}}`)
 		r.old("a.py")
@@ -126,8 +125,7 @@ func TestDocumentsThatNobodyNeedsAreClosed(t *testing.T) {
 // TestWatchedFiles: a server hears of the files that it asked about, and of no others,
 // before it is asked anything.
 func TestWatchedFiles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "x\n", "sub/new.py": "y\n", "sub/new.txt": "z\n"})
+	inBubble(t, map[string]string{"a.py": "x\n", "sub/new.py": "y\n", "sub/new.txt": "z\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.started()
 		_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[
@@ -171,8 +169,7 @@ func TestWatchedFiles(t *testing.T) {
 // TestTheQuestionIsAboutTheSnapshot: a position is counted in the snapshot's text, and a
 // result in the text of the file that it is about.
 func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "disk\n", "b.py": "🎉🎉 there\n"})
+	inBubble(t, map[string]string{"a.py": "disk\n", "b.py": "🎉🎉 there\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(`{"definitionProvider":true,"positionEncoding":"utf-8"}`)
 		f.answer("textDocument/definition", `{"uri":"`+r.path("b.py").URI()+`","range":{"start":{"line":0,"character":9},"end":{"line":0,"character":14}}}`)
 		a := r.path("a.py")
@@ -193,8 +190,7 @@ func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
 // TestAnOldSnapshotHidesNoChange: whoever asked about an older text has told the server
 // that one, and the next question puts it right.
 func TestAnOldSnapshotHidesNoChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n"})
+	inBubble(t, map[string]string{"a.py": "a\n", "b.py": "b\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.old("a.py")
 		s, a := r.snapshot(), r.path("a.py")

@@ -16,8 +16,7 @@ import (
 )
 
 func TestReadFile(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{
+	dir := planted(t, map[string]string{
 		"file": "12345", "empty": "", "link": "->file", "sub/up": "->../file", "dangling": "->nowhere", "loop": "->loop", "to-dir": "->sub",
 		"out": "->/etc/passwd", "bad\xff\n": "odd", "sub/": "",
 	})
@@ -60,17 +59,14 @@ func TestReadFile(t *testing.T) {
 }
 
 func TestErrorsKeepNumbersForThePerson(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"file": "12345"})
-	_, _, err := open(t, dir).Roots()[0].Join("file").ReadFile(3)
+	_, _, err := rootOf(t, map[string]string{"file": "12345"}).Join("file").ReadFile(3)
 	if got, want := fault.From(err).Details, map[string]any{"size": int64(5), "limit": int64(3)}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 }
 
 func TestAnUnreadableFile(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"file": "text", "sub/a": ""})
+	dir := planted(t, map[string]string{"file": "text", "sub/a": ""})
 	must(t, os.Chmod(filepath.Join(dir, "file"), 0))
 	must(t, os.Chmod(filepath.Join(dir, "sub"), 0))
 	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(dir, "sub"), 0o755)) })
@@ -87,9 +83,7 @@ func TestAnUnreadableFile(t *testing.T) {
 }
 
 func TestReadDir(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"b": "", "a/c": "", "B": "", "bad\xff/in": "", "to": "->a", "out": "->/etc"})
-	root := open(t, dir).Roots()[0]
+	root := rootOf(t, map[string]string{"b": "", "a/c": "", "B": "", "bad\xff/in": "", "to": "->a", "out": "->/etc"})
 	names := func(p workspace.Path) string {
 		entries, err := p.ReadDir()
 		if err != nil {
@@ -116,9 +110,7 @@ func TestReadDir(t *testing.T) {
 }
 
 func TestStatFollowsAndLstatDoesNot(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"file": "", "link": "->file", "out": "->/etc/passwd"})
-	root := open(t, dir).Roots()[0]
+	root := rootOf(t, map[string]string{"file": "", "link": "->file", "out": "->/etc/passwd"})
 	info, err := root.Join("link").Stat()
 	must(t, err)
 	if !info.Mode().IsRegular() {

@@ -70,8 +70,7 @@ func TestIgnoreFilesOfEveryKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			noUserGit(t)
-			dir := t.TempDir()
-			tree(t, dir, test.files)
+			dir := planted(t, test.files)
 			expect(t, walk(t, open(t, dir).Roots()[0], workspace.WalkOptions{}), test.want...)
 		})
 	}
@@ -79,8 +78,7 @@ func TestIgnoreFilesOfEveryKind(t *testing.T) {
 
 func TestIgnoreRulesFromAroundTheWorkspace(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{
+	dir := planted(t, map[string]string{
 		".gitignore":                 "never",
 		".ignore":                    "/repo/app/web/above",
 		".rgignore":                  "far",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,7 +23,7 @@ import (
 // slash at its end is an empty folder, text that starts with "->" a link.
 func tree(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
-	for _, name := range slices.Sorted(mapKeys(files)) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		abs := filepath.Join(dir, filepath.FromSlash(name))
 		must(t, os.MkdirAll(filepath.Dir(abs), 0o755))
 		target, isLink := strings.CutPrefix(files[name], "->")
@@ -33,16 +34,6 @@ func tree(t testing.TB, dir string, files map[string]string) {
 			must(t, os.Symlink(target, abs))
 		default:
 			must(t, os.WriteFile(abs, []byte(files[name]), 0o644))
-		}
-	}
-}
-
-func mapKeys(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
 		}
 	}
 }
@@ -65,6 +56,20 @@ func open(t testing.TB, dirs ...string) *workspace.Workspace {
 	must(t, err)
 	t.Cleanup(func() { must(t, w.Close()) })
 	return w
+}
+
+// rootOf is the folder of a workspace that holds these files.
+func rootOf(t testing.TB, files map[string]string) workspace.Path {
+	t.Helper()
+	return open(t, planted(t, files)).Roots()[0]
+}
+
+// planted is a folder of these files.
+func planted(t testing.TB, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	tree(t, dir, files)
+	return dir
 }
 
 // walk gives the names, as printed, that a walk of p visits.

@@ -39,8 +39,7 @@ func TestAListHasNoMoreThanItMay(t *testing.T) {
 
 func TestAListOfWhatCannotBeListed(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"file": "", "closed/in": "", "open/in": "", "link": "->open", "out": "->/etc"})
+	dir := planted(t, map[string]string{"file": "", "closed/in": "", "open/in": "", "link": "->open", "out": "->/etc"})
 	root := open(t, dir).Roots()[0]
 	for name, want := range map[string]fault.Code{"file": fault.NotAFile, "gone": fault.FileNotFound, "out": fault.PathOutsideWorkspace} {
 		if _, err := root.Join(name).List(context.Background(), workspace.WalkOptions{}, false, 10); fault.CodeOf(err) != want {

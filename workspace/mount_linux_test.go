@@ -20,8 +20,7 @@ func TestAMountIsNoPartOfATree(t *testing.T) {
 	if tree, err := workspace.TreeAt(root, "proc"); fault.CodeOf(err) != fault.PermissionDenied {
 		t.Errorf("/proc has %d entries, %v", len(tree.Nodes), err)
 	}
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"ws/sub/deep/file": "", "other/canary": "", "ws/sub/mounted/": ""})
+	dir := planted(t, map[string]string{"ws/sub/deep/file": "", "other/canary": "", "ws/sub/mounted/": ""})
 	ws, err := os.OpenRoot(filepath.Join(dir, "ws"))
 	must(t, err)
 	defer ws.Close()

@@ -211,8 +211,7 @@ func TestTarget(t *testing.T) {
 }
 
 func TestSeveralFolders(t *testing.T) {
-	outer := t.TempDir()
-	tree(t, outer, map[string]string{"app/a": "", "app/inner/b": "", "other/app/c": "", "lib/app/d": "", "x/link": "->../app/a"})
+	outer := planted(t, map[string]string{"app/a": "", "app/inner/b": "", "other/app/c": "", "lib/app/d": "", "x/link": "->../app/a"})
 	w, err := workspace.Open(
 		workspace.Folder{Dir: filepath.Join(outer, "app")},
 		workspace.Folder{Dir: filepath.Join(outer, "other/app")},
@@ -256,8 +255,7 @@ func TestSeveralFolders(t *testing.T) {
 }
 
 func TestPathsOutliveAChangeOfFolders(t *testing.T) {
-	outer := t.TempDir()
-	tree(t, outer, map[string]string{"one/a": "text", "two/a": ""})
+	outer := planted(t, map[string]string{"one/a": "text", "two/a": ""})
 	one, two := workspace.Folder{Dir: filepath.Join(outer, "one")}, workspace.Folder{Dir: filepath.Join(outer, "two")}
 	w := open(t, one.Dir)
 	before, err := w.Resolve("a")
@@ -311,8 +309,7 @@ func TestPathsOutliveAChangeOfFolders(t *testing.T) {
 }
 
 func TestURIs(t *testing.T) {
-	outer := t.TempDir()
-	tree(t, outer, map[string]string{"my folder#1/a": "", "link": "->my folder#1"})
+	outer := planted(t, map[string]string{"my folder#1/a": "", "link": "->my folder#1"})
 	w := open(t, filepath.Join(outer, "link"))
 	for _, name := range []string{
 		".", "a", "sp ace", "50%", "100%25", "a#b", "a?b=c", "é/日本/😀", "a+b&c;d:e@f", "%2e%2e", "[x]", "back\\slash", "'quote\"", "tab\there", "\u202e", "~",
@@ -442,8 +439,7 @@ func TestSystemPlacesBelowAWideFolder(t *testing.T) {
 }
 
 func TestAHomeBelowHomes(t *testing.T) {
-	homes := t.TempDir()
-	tree(t, homes, map[string]string{"me/.ssh/id": "", "me/a": ""})
+	homes := planted(t, map[string]string{"me/.ssh/id": "", "me/a": ""})
 	must(t, os.Symlink(filepath.Join(homes, "me"), filepath.Join(homes, "spelled")))
 	t.Setenv("HOME", filepath.Join(homes, "spelled")) // a home that is a link
 	w := open(t, homes)

@@ -14,14 +14,11 @@ import (
 
 // A reader gives of each file what Path.ReadFile gives, and refuses what that refuses.
 func TestAReaderReadsAsPathsAreRead(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{
+	dir := planted(t, map[string]string{
 		"empty": "", "small": "x", "sub/deep/er": "text", "large": strings.Repeat("a line\n", 100_000), "most": strings.Repeat("m", 1<<20), "over": strings.Repeat("o", 1<<20+1),
 		"bad\xffname": "y", "closed": "z", "folder/in": "",
 	})
-	if err := os.Chmod(filepath.Join(dir, "closed"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
 	if err := os.Symlink("small", filepath.Join(dir, "link")); err != nil && runtime.GOOS != "windows" {
 		t.Fatal(err)
 	}
@@ -30,9 +27,7 @@ func TestAReaderReadsAsPathsAreRead(t *testing.T) {
 	}
 	root := open(t, dir).Roots()[0]
 	reader, err := root.NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reader.Close()
 	const limit = 1 << 20
 	for _, name := range []string{"large", "empty", "small", "most", "over", "sub/deep/er", "bad\xffname", "closed", "folder", "none", "sub/none/x", "small/x", "link", "linked/deep/er", "small"} {
@@ -50,19 +45,14 @@ func TestAReaderReadsAsPathsAreRead(t *testing.T) {
 }
 
 func TestAStampTellsAFileFromAnother(t *testing.T) {
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"a": "one", "b": "two"})
+	dir := planted(t, map[string]string{"a": "one", "b": "two"})
 	root := open(t, dir).Roots()[0]
 	reader, err := root.NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reader.Close()
 	stamp := func() workspace.FileStamp {
 		_, read, err := reader.Read(root.Join("a"), 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		now, err := reader.Stamp(root.Join("a"))
 		if err != nil || now != read {
 			t.Fatalf("%+v, %v: not %+v", now, err, read)
@@ -74,16 +64,10 @@ func TestAStampTellsAFileFromAnother(t *testing.T) {
 		t.Error("the stamp of a file that is only read changes")
 	}
 	info, err := os.Stat(filepath.Join(dir, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// Of the same size and with the same time, but another file.
-	if err := os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(filepath.Join(dir, "a"), info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")))
+	must(t, os.Chtimes(filepath.Join(dir, "a"), info.ModTime(), info.ModTime()))
 	if stamp() == before {
 		t.Error("another file has the same stamp")
 	}

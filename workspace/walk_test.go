@@ -14,11 +14,9 @@ import (
 
 func TestWalkGoesDepthFirstByName(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{
+	root := rootOf(t, map[string]string{
 		"b/z": "", "b/a/c": "", "b-a": "", "a": "", "B": "", "é": "", "\xff\x01\n": "", "\u202ename": "", "bad\xff/in": "", "empty/": "",
 	})
-	root := open(t, dir).Roots()[0]
 	expect(t, walk(t, root, workspace.WalkOptions{}),
 		"B", "a", "b", "b/a", "b/a/c", "b/z", "b-a", "bad\xff", "bad\xff/in", "empty", "é", "\u202ename", "\xff\x01\n")
 	expect(t, walk(t, root, workspace.WalkOptions{MaxDepth: 1}),
@@ -28,18 +26,14 @@ func TestWalkGoesDepthFirstByName(t *testing.T) {
 
 func TestWalkOfAnIgnoredFolderShowsIt(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{".gitignore": "build\n*.o", "build/a": "", "build/a.o": "", "build/sub/.git/x": "", "c": ""})
-	root := open(t, dir).Roots()[0]
+	root := rootOf(t, map[string]string{".gitignore": "build\n*.o", "build/a": "", "build/a.o": "", "build/sub/.git/x": "", "c": ""})
 	expect(t, walk(t, root.Join("build"), workspace.WalkOptions{}), "build/a", "build/sub")
 	expect(t, walk(t, root, workspace.WalkOptions{IncludeIgnored: true}), ".gitignore", "build", "build/a", "build/a.o", "build/sub", "c")
 }
 
 func TestWalkHonoursWhatVisitReturns(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"a/1": "", "a/2": "", "a/3": "", "b/1": "", "c": ""})
-	root := open(t, dir).Roots()[0]
+	root := rootOf(t, map[string]string{"a/1": "", "a/2": "", "a/3": "", "b/1": "", "c": ""})
 	broken := errors.New("broken")
 	for _, test := range []struct {
 		at     string
@@ -69,11 +63,10 @@ func TestWalkHonoursWhatVisitReturns(t *testing.T) {
 
 func TestWalkEndsWhenCancelled(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"a": "", "b": "", "c": ""})
+	root := rootOf(t, map[string]string{"a": "", "b": "", "c": ""})
 	ctx, cancel := context.WithCancel(context.Background())
 	visited := 0
-	err := open(t, dir).Roots()[0].Walk(ctx, workspace.WalkOptions{}, func(workspace.Entry) error {
+	err := root.Walk(ctx, workspace.WalkOptions{}, func(workspace.Entry) error {
 		visited++
 		cancel()
 		return nil
@@ -85,8 +78,7 @@ func TestWalkEndsWhenCancelled(t *testing.T) {
 
 func TestWalkFollowsNoLinkAndSaysWhatAnEntryIs(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{
+	dir := planted(t, map[string]string{
 		"a/loop": "->..", "a/self": "->self", "a/out": "->/etc", "a/file": "", "a/up": "->../a", "b/": "", "gone": "->nowhere",
 	})
 	types := map[string]fs.FileMode{}
@@ -110,9 +102,7 @@ func TestWalkFollowsNoLinkAndSaysWhatAnEntryIs(t *testing.T) {
 
 func TestWalkOfWhatIsNoFolder(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"file": "", "to": "->folder", "folder/a": ""})
-	root := open(t, dir).Roots()[0]
+	root := rootOf(t, map[string]string{"file": "", "to": "->folder", "folder/a": ""})
 	for name, code := range map[string]fault.Code{"file": fault.NotAFile, "gone": fault.FileNotFound, "file/a": fault.FileNotFound} {
 		err := root.Join(name).Walk(context.Background(), workspace.WalkOptions{}, func(workspace.Entry) error { return nil })
 		if fault.CodeOf(err) != code {
@@ -124,8 +114,7 @@ func TestWalkOfWhatIsNoFolder(t *testing.T) {
 
 func TestWalkCountsWhatItCannotRead(t *testing.T) {
 	noUserGit(t)
-	dir := t.TempDir()
-	tree(t, dir, map[string]string{"a/b": "", "c": ""})
+	dir := planted(t, map[string]string{"a/b": "", "c": ""})
 	root := open(t, dir).Roots()[0]
 	var visited, unreadable []string
 	err := root.Walk(context.Background(), workspace.WalkOptions{

@@ -41,9 +41,7 @@ func FuzzJSONKeepsTheRest(f *testing.F) {
 			t.Errorf("uninstalling broke it: %v in %q", err, doc.text)
 		}
 		first, err := parseJSON("x", text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !equalJSON(without(first.decode(), edits), without(doc.decode(), edits)) {
 			t.Errorf("uninstalling lost something: %q", doc.text)
 		}

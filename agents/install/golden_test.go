@@ -28,9 +28,7 @@ func TestGolden(t *testing.T) {
 
 func golden(t *testing.T, file string) {
 	ar, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	words := strings.Fields(strings.SplitN(string(ar.Comment), "\n", 2)[0])
 	agent, o := words[0], options(t)
 	o.Scope = words[1]
@@ -66,22 +64,16 @@ func golden(t *testing.T, file string) {
 func options(t *testing.T) Options {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := Options{Binary: "/opt/my tools/pillion", Home: home, Project: filepath.Join(home, "my project")}
-	if err := os.Mkdir(o.Project, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(o.Project, 0o755))
 	return o
 }
 
 func plan(t *testing.T, agent string, o Options) Plan {
 	t.Helper()
 	p, err := For(agent, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range p.Files {
 		if len(f.Why) == 0 {
 			t.Errorf("%s would change and nothing says why", f.Path)
@@ -92,27 +84,26 @@ func plan(t *testing.T, agent string, o Options) Plan {
 
 func run(t *testing.T, agent string, o Options) {
 	t.Helper()
-	if err := plan(t, agent, o).Apply(); err != nil {
+	must(t, plan(t, agent, o).Apply())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func get(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -131,9 +122,7 @@ func tree(t *testing.T, home string) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 

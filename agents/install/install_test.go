@@ -86,9 +86,7 @@ func TestUninstallKeepsTheUsersOwnRules(t *testing.T) {
 func TestUninstallWithoutARecordSaysSo(t *testing.T) {
 	o := options(t)
 	run(t, "qwen", o)
-	if err := os.RemoveAll(o.stateFolderOf(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(o.stateFolderOf(t)))
 	o.Uninstall = true
 	p := plan(t, "qwen", o)
 	if len(p.Files) != 1 || !strings.Contains(strings.Join(p.Files[0].Why, "\n"), "no record") {
@@ -98,9 +96,7 @@ func TestUninstallWithoutARecordSaysSo(t *testing.T) {
 
 func (o Options) stateFolderOf(t *testing.T) string {
 	t.Helper()
-	if err := o.check(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, o.check())
 	return o.stateFolder()
 }
 
@@ -175,24 +171,14 @@ func TestApplyKeepsModeAndLinks(t *testing.T) {
 	o := options(t)
 	target := filepath.Join(o.Home, "dotfiles", "codex.toml")
 	put(t, target, "model = \"x\"\n")
-	if err := os.Chmod(target, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(target, 0o640))
 	link := filepath.Join(o.Home, ".codex", "config.toml")
-	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../dotfiles/codex.toml", link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(link), 0o755))
+	must(t, os.Symlink("../dotfiles/codex.toml", link))
 	// And one whose target is not there yet.
 	absent := filepath.Join(o.Home, "dotfiles", "qwen.json")
-	if err := os.MkdirAll(filepath.Join(o.Home, ".qwen"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(absent, filepath.Join(o.Home, ".qwen", "settings.json")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(o.Home, ".qwen"), 0o755))
+	must(t, os.Symlink(absent, filepath.Join(o.Home, ".qwen", "settings.json")))
 	run(t, "codex", o)
 	run(t, "qwen", o)
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -216,9 +202,7 @@ func TestClaudeFilesAProjectUnderItsMainWorkTree(t *testing.T) {
 	put(t, filepath.Join(o.Home, "w", ".git"), "gitdir: "+filepath.Join(o.Home, "main", ".git", "worktrees", "w")+"\n")
 	for project, want := range map[string]string{"my project": "my project", "main": "main", "main/sub": "main", "w": "main"} {
 		o.Project = filepath.Join(o.Home, project)
-		if err := os.MkdirAll(o.Project, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(o.Project, 0o755))
 		if got := claudeRoot(o.Project); got != filepath.Join(o.Home, want) {
 			t.Errorf("%s is filed under %s", project, got)
 		}

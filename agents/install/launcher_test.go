@@ -19,12 +19,8 @@ func extension(t *testing.T, version string) (program string) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte(text), 0o755))
 }
 
 func holds(t *testing.T, path, want string) {
@@ -46,9 +42,7 @@ func TestTheLauncherLasts(t *testing.T) {
 	}
 	first, second := extension(t, "0.1.0"), extension(t, "0.2.0")
 	start(first, "0.1.0", "program 0.1.0")
-	if err := os.RemoveAll(filepath.Dir(filepath.Dir(first))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Dir(filepath.Dir(first))))
 	holds(t, launcher, "program 0.1.0")
 	start(second, "0.2.0", "program 0.2.0")
 	start(extension(t, "0.1.9"), "0.1.9", "program 0.2.0") // another editor has an older one
@@ -104,9 +98,7 @@ func TestStranded(t *testing.T) {
 		if err == nil {
 			err = plan.Apply()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	set("claude", there)
 	set("codex", gone)

@@ -13,9 +13,7 @@ import (
 // A repository may hold anything where its .git is looked for, and looking must end.
 func TestLookDoesNotWaitForAPipe(t *testing.T) {
 	o := options(t)
-	if err := syscall.Mkfifo(filepath.Join(o.Project, ".git"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(filepath.Join(o.Project, ".git"), 0o600))
 	done := make(chan error, 1)
 	go func() {
 		_, err := Look("claude", o)

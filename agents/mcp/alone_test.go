@@ -20,8 +20,7 @@ import (
 )
 
 func TestAnEditorComesAndGoes(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	door := &alone{dir: p.Dir, t: t}
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, nil)
 	read := func(when string) {
@@ -40,11 +39,9 @@ func TestAnEditorComesAndGoes(t *testing.T) {
 	if open := p.Sessions.List(); len(open) != 1 {
 		t.Fatalf("the editor that was opened later is not found: %+v", open)
 	}
-	pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
+	pending := a.start(t.Context(), t, write("n.txt"))
 	d := p.Human.Next(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if r := agenttest.Wait(t, pending, "the result"); r.code() != "EXECUTION_FAILED" || !strings.Contains(r.text, "the editor was closed") {
 		t.Errorf("the call that ran got %+v", r)
 	}
@@ -62,8 +59,7 @@ func TestAnEditorComesAndGoes(t *testing.T) {
 }
 
 func TestAnEditorThatDoesNotAnswer(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	door := &alone{dir: p.Dir, t: t}
 	mute := func(string) (sidecar, bool, error) {
 		return sidecar{editor: "VS Code", connect: func(context.Context, relay.Hello) (*relay.Client, error) {
@@ -85,8 +81,7 @@ func TestAnEditorThatDoesNotAnswer(t *testing.T) {
 // TestAnEditorThatDies takes a connection and ends it, until the system has closed its
 // socket: the call does not pay for that.
 func TestAnEditorThatDies(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	door := &alone{dir: p.Dir, t: t}
 	looks := 0
 	dying := func(string) (sidecar, bool, error) {
@@ -119,8 +114,7 @@ func TestAnEditorThatDies(t *testing.T) {
 }
 
 func TestNoDoorAtAll(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	for name, open := range map[string]func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error){
 		"none": nil,
 		"broken": func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error) {
@@ -135,10 +129,8 @@ func TestNoDoorAtAll(t *testing.T) {
 }
 
 func TestWithoutFormsTheCallIsRefused(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	door := &alone{dir: p.Dir, t: t}
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, nil)
+	p := project(t, nil)
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, nil)
 	r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
 	if r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, openAnEditor) || exists(p, "n.txt") {
 		t.Errorf("got %+v", r)
@@ -173,10 +165,8 @@ func TestAsking(t *testing.T) {
 		}, "APPROVAL_UNAVAILABLE", "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			home(t)
-			p := agenttest.NewProject(t, nil)
-			door := &alone{dir: p.Dir, t: t}
-			a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, c.elicit)
+			p := project(t, nil)
+			a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, c.elicit)
 			r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
 			if r.code() != c.code || !strings.Contains(r.text, c.text) || exists(p, "n.txt") != (c.code == "") {
 				t.Errorf("got %+v", r)
@@ -189,11 +179,9 @@ func TestAsking(t *testing.T) {
 }
 
 func TestWhatIsAsked(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
-	door := &alone{dir: p.Dir, t: t}
+	p := project(t, map[string]string{"a.txt": "one\n"})
 	asked := make(chan *sdk.ElicitParams, 10)
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		asked <- q
 		decision := q.RequestedSchema.(map[string]any)["properties"].(map[string]any)["decision"].(map[string]any)
 		ids := decision["enum"].([]any)
@@ -223,13 +211,11 @@ func TestWhatIsAsked(t *testing.T) {
 }
 
 func TestPrompt(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	door := &alone{dir: p.Dir, t: t}
+	p := project(t, nil)
 	answers := make(chan *sdk.ElicitResult, 2)
 	answers <- &sdk.ElicitResult{Action: "accept", Content: object{"action": "no"}}
 	answers <- &sdk.ElicitResult{Action: "decline"}
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		return <-answers, nil
 	})
 	for _, want := range []string{"no", "cancel"} {
@@ -242,12 +228,10 @@ func TestPrompt(t *testing.T) {
 
 // One question at a time; a cancelled call takes its question along.
 func TestOneQuestionAtATime(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	door := &alone{dir: p.Dir, t: t}
+	p := project(t, nil)
 	asked, withdrawn := make(chan string, 10), make(chan struct{}, 10)
 	var count atomic.Int32
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(ctx context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, func(ctx context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		asked <- q.Message
 		if count.Add(1) == 1 {
 			<-ctx.Done()
@@ -330,12 +314,10 @@ func unhurried() func() time.Time {
 
 func TestADeclineThatNobodyCouldHaveRead(t *testing.T) {
 	for _, action := range []string{"decline", "cancel"} {
-		home(t)
-		p := agenttest.NewProject(t, nil)
-		door := &alone{dir: p.Dir, t: t}
+		p := project(t, nil)
 		asked := 0
 		now := time.Now()
-		o := Options{Cwd: p.Dir, Alone: door.open, now: func() time.Time { return now }}
+		o := Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: func() time.Time { return now }}
 		a := connect(t, "tester", o, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 			asked++
 			return &sdk.ElicitResult{Action: action}, nil
@@ -348,16 +330,14 @@ func TestADeclineThatNobodyCouldHaveRead(t *testing.T) {
 }
 
 func TestTheReasonOfARefusal(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	door := &alone{dir: p.Dir, t: t}
+	p := project(t, nil)
 	answers := []*sdk.ElicitResult{
 		{Action: "accept", Content: object{"decision": "reject"}},
 		{Action: "accept", Content: object{"reason": "not now"}},
 		{Action: "accept", Content: object{"decision": "reject"}},
 		{Action: "cancel"},
 	}
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		next := answers[0]
 		answers = answers[1:]
 		return next, nil

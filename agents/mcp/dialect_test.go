@@ -3,23 +3,17 @@ package mcp
 import (
 	"strings"
 	"testing"
-
-	"pillion/agents/internal/agenttest"
 )
 
 // TestADialectOverMCP: an agent lists and calls the tools of its own set, whether an
 // editor is open or not.
 func TestADialectOverMCP(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	door := &alone{dir: p.Dir, t: t}
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	check := func(where string) {
 		t.Helper()
-		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, Dialect: "coder"}, nil)
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), Dialect: "coder"}, nil)
 		list, err := a.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)

@@ -12,14 +12,11 @@ import (
 )
 
 func TestToolsAreListed(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	check := func(where string, a *agent) {
 		t.Helper()
 		list, err := a.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := (&tools.Registry{}).Definitions()
 		if len(list.Tools) != len(want)+1 || list.Tools[len(want)].Name != waitTool {
 			t.Fatalf("%s lists %d tools, want %d and %s", where, len(list.Tools), len(want), waitTool)
@@ -60,10 +57,7 @@ func TestACallGoesToTheEditor(t *testing.T) {
 }
 
 func TestDottedNames(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	_, a := edited(t, nil)
 	for _, name := range []string{"git_diff", "git.diff"} {
 		if r := a.call(t, name, object{}); r.code() != "GIT_NOT_INITIALIZED" {
 			t.Errorf("%s gave %+v", name, r)
@@ -80,10 +74,7 @@ func TestDottedNames(t *testing.T) {
 }
 
 func TestRefusalAndApproval(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	p, a := edited(t, map[string]string{"a.txt": "one\n"})
 	edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "two"}}
 	pending := a.start(t.Context(), t, edit)
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Reject, Feedback: "use three"})
@@ -98,10 +89,7 @@ func TestRefusalAndApproval(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	p, a := edited(t, nil)
 	params := &sdk.CallToolParams{Name: "run_command", Arguments: object{"command": "echo out; echo err >&2"}}
 	params.SetProgressToken("mine")
 	pending := a.start(t.Context(), t, params)
@@ -129,8 +117,7 @@ func TestProgress(t *testing.T) {
 }
 
 func TestTwoAgents(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	editor(t, p)
 	write := func(a *agent, name string) (<-chan result, *agenttest.Dialog) {
 		pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}})
@@ -153,11 +140,8 @@ func TestTwoAgents(t *testing.T) {
 
 // The user's cancel stops the agent, whose protocol cannot be told otherwise.
 func TestTheHumanCancels(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	editor(t, p)
-	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
-	pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
+	p, a := edited(t, nil)
+	pending := a.start(t.Context(), t, write("n.txt"))
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Cancel})
 	if r := agenttest.Wait(t, pending, "the result"); r.code() != "CANCELLED" || !strings.Contains(r.text, "the user cancelled") {
 		t.Errorf("got %+v", r)

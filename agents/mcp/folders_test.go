@@ -28,9 +28,7 @@ func connectWithRoots(t *testing.T, o Options, uris ...string) (*agent, *sdk.Cli
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "0.1"}, nil)
 	client.AddRoots(rootsOf(uris)...)
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	return &agent{ClientSession: session}, client
 }
@@ -56,12 +54,9 @@ func opened(door *alone, dirs *[][]string) func([]string, session.Agent, approva
 }
 
 func TestRootsComeBeforeTheWorkingFolder(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	other, spaced := t.TempDir(), filepath.Join(t.TempDir(), "with space")
-	if err := os.Mkdir(spaced, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(spaced, 0o755))
 	door := &alone{dir: p.Dir, t: t}
 	var dirs [][]string
 	a, client := connectWithRoots(t, Options{Cwd: other, Alone: opened(door, &dirs)},
@@ -102,10 +97,8 @@ func TestRootsComeBeforeTheWorkingFolder(t *testing.T) {
 }
 
 func TestAClientThatDoesNotNameItsRoots(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	door := &alone{dir: p.Dir, t: t}
-	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open, rootsTime: 10 * time.Millisecond})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
+	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p), rootsTime: 10 * time.Millisecond})
 	peer.sendf(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"roots":{}}`, 1), "2025-06-18")
 	peer.wantResult("0", `"protocolVersion":"2025-06-18"`)
 	peer.sendf(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -131,16 +124,10 @@ func TestNothingIsServedInAHome(t *testing.T) {
 	home(t)
 	own := os.Getenv("HOME")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(own, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(own, link))
 	registered, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(own, ".ssh"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Join(own, ".ssh"), 0o700))
 	looked := func(dir string) func(string) (sidecar, bool, error) {
 		return func(string) (sidecar, bool, error) {
 			t.Errorf("an editor is looked for on %s", dir)

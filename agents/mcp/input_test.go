@@ -18,9 +18,7 @@ func connectNewest(t *testing.T, o Options, elicit func(context.Context, *sdk.El
 	in, out := serve(t, o)
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "0.1"}, &sdk.ClientOptions{ElicitationHandler: elicit})
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: newProtocol})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { session.Close() })
 	if got := session.InitializeResult().ProtocolVersion; got != newProtocol {
 		t.Fatalf("%s is spoken", got)
@@ -29,8 +27,7 @@ func connectNewest(t *testing.T, o Options, elicit func(context.Context, *sdk.El
 }
 
 func TestTheNewestRevisionWithAnEditor(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	editor(t, p)
 	a := connectNewest(t, Options{Cwd: p.Dir}, nil)
 	if list, err := a.ListTools(t.Context(), nil); err != nil || len(list.Tools) < 30 {
@@ -60,9 +57,7 @@ func TestTheNewestRevisionAsks(t *testing.T) {
 		"approved": {"accept", "", true}, "declined": {"decline", "USER_REJECTED", true}, "nobody can be asked": {"", "APPROVAL_UNAVAILABLE", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			home(t)
-			p := agenttest.NewProject(t, nil)
-			door := &alone{dir: p.Dir, t: t}
+			p := project(t, nil)
 			asked := make(chan string, 10)
 			var elicit func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error)
 			if c.elicit {
@@ -71,7 +66,7 @@ func TestTheNewestRevisionAsks(t *testing.T) {
 					return &sdk.ElicitResult{Action: c.action, Content: object{"decision": "approve"}}, nil
 				}
 			}
-			a := connectNewest(t, Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, elicit)
+			a := connectNewest(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, elicit)
 			r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
 			if r.code() != c.code || r.err != nil || exists(p, "n.txt") != (c.code == "") {
 				t.Errorf("got %+v", r)
@@ -90,10 +85,8 @@ const newest = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
 
 // What a client sends back counts for the call that asked, once.
 func TestTheAnswerToAnInputRequiredResult(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
-	door := &alone{dir: p.Dir, t: t}
-	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open})
+	p := project(t, nil)
+	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p)})
 	call := func(id, file, more string) string {
 		peer.sendf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"write_file","arguments":{"path":%q,"content":"n"},%s%s}}`, id, file, newest, more)
 		return string(peer.raw())

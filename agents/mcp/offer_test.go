@@ -7,7 +7,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
 	"pillion/tools"
 )
@@ -17,16 +16,13 @@ const mostDefined = 21_200
 
 // What the server sends is counted, not what it is made of.
 func TestDefinitionsAreShort(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	for what, most := range map[string]int{"all": mostDefined, "all, for who gives up": mostDefined, "core": mostDefined * 2 / 5, "read_file,git_diff": 1500, "all, structured": mostDefined * 5 / 2} {
 		what, structured := strings.CutSuffix(what, ", structured")
 		what, givesUp := strings.CutSuffix(what, ", for who gives up") // who is offered one tool more
 		chosen, err := Choose(what, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := Options{Cwd: p.Dir, Tools: chosen, Structured: structured, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open}
+		must(t, err)
+		o := Options{Cwd: p.Dir, Tools: chosen, Structured: structured, AnswerWithin: within(0), Alone: aloneIn(t, p)}
 		if givesUp {
 			o.AnswerWithin = nil
 		}
@@ -38,9 +34,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 			t.Errorf("%s: %d bytes, at most %d", what, size, most)
 		}
 		var listed struct{ Tools []sdk.Tool }
-		if err := json.Unmarshal(answer.Result, &listed); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(answer.Result, &listed))
 		if givesUp {
 			if last := listed.Tools[len(listed.Tools)-1].Name; last != waitTool {
 				t.Errorf("the last tool is %s", last)
@@ -77,13 +71,9 @@ func TestHintsMeanWhatTheToolsSay(t *testing.T) {
 	orTrue := func(b *bool) bool { return b == nil || *b }
 	for _, d := range (&tools.Registry{}).Definitions() {
 		text, err := json.Marshal(listedTool(d, &names{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got sdk.Tool
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &got))
 		a, want := sdk.ToolAnnotations{}, d.Annotations
 		if got.Annotations != nil {
 			a = *got.Annotations
@@ -98,12 +88,9 @@ func TestHintsMeanWhatTheToolsSay(t *testing.T) {
 }
 
 func TestToolsThatAreNotOffered(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	core, err := Choose("core", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hold := func(a *agent) {
 		t.Helper()
 		if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError {
@@ -118,7 +105,7 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}
-	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core, Alone: (&alone{dir: p.Dir, t: t}).open}, nil))
+	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core, Alone: aloneIn(t, p)}, nil))
 	editor(t, p)
 	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core}, nil))
 	if _, err := Choose("read_file,no_such", false); err == nil || !strings.Contains(err.Error(), `"no_such"`) {
@@ -128,15 +115,12 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 
 // The schema of a result is listed where its structure is sent, of all of ours.
 func TestSchemasOfResults(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	listed := func(o Options) (out map[string]any) {
 		t.Helper()
 		o.Cwd = p.Dir
 		list, err := connect(t, "some-agent", o, nil).ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = map[string]any{}
 		for _, tool := range list.Tools {
 			if tool.OutputSchema != nil {
@@ -145,7 +129,7 @@ func TestSchemasOfResults(t *testing.T) {
 		}
 		return out
 	}
-	alone := (&alone{dir: p.Dir, t: t}).open
+	alone := aloneIn(t, p)
 	if got := listed(Options{Alone: alone}); len(got) > 0 {
 		t.Errorf("of text alone: %v", got)
 	}

@@ -20,8 +20,7 @@ const mostText = pageBytes * 6 / 5
 func ways(t *testing.T, files map[string]string, body func(t *testing.T, p *agenttest.Project, o Options)) {
 	for _, way := range []string{"editor", "alone"} {
 		t.Run(way, func(t *testing.T) {
-			home(t)
-			p := agenttest.NewProject(t, files)
+			p := project(t, files)
 			o := Options{Cwd: p.Dir}
 			if way == "editor" {
 				p.Sessions = session.NewSet(policy.FullAccess)
@@ -57,9 +56,7 @@ func readAll(t *testing.T, a *agent, name string) (text string, pages int) {
 			return text, pages
 		}
 		line, err := strconv.Atoi(next[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		args["start_line"] = line
 	}
 	t.Fatalf("%s has no end", name)
@@ -139,9 +136,7 @@ func TestPagesOfALargeFile(t *testing.T) {
 		a := connect(t, "some-agent", o, nil)
 		first := a.call(t, "read_file", object{"path": "kanji.txt"})
 		line, err := strconv.Atoi(goesOn.FindStringSubmatch(first.rest[0])[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		second := a.call(t, "read_file", object{"path": "kanji.txt", "start_line": line})
 		if both := first.text + second.text; !strings.HasPrefix(kanji, both) || len(both) < pageBytes || len(both) > 2*pageBytes {
 			t.Errorf("two pages have %d bytes, %q", len(both), first.rest)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pillion/agents/internal/agenttest"
 	"pillion/tools/approval"
 )
 
@@ -30,9 +29,7 @@ func (p *wirePeer) answers() map[string]string {
 	got := map[string]string{}
 	for _, text := range lines {
 		var l line
-		if err := json.Unmarshal(text, &l); err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, json.Unmarshal(text, &l))
 		id := string(l.ID)
 		for got[id] != "" {
 			id += "'"
@@ -45,8 +42,7 @@ func (p *wirePeer) answers() map[string]string {
 }
 
 func TestBatches(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	editor(t, p)
 	peer := speaking(t, "2025-03-26", Options{Cwd: p.Dir})
 	const read = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"a.txt"}}}`
@@ -98,8 +94,7 @@ func TestBatchesOfOtherRevisions(t *testing.T) {
 
 // Nothing of a newer revision is in the answers to a client of an older one.
 func TestRevisions(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	editor(t, p)
 	since := map[string]string{ // what an answer may have, and from when on
 		`"structuredContent":`: "2025-06-18", `"outputSchema":`: "2025-06-18", `"title":"Pillion"`: "2025-06-18", `"name":"read_file","title":`: "2025-06-18",

@@ -27,12 +27,32 @@ func TestMain(m *testing.M) { agenttest.Main(m) }
 func home(t testing.TB) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "home") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Setenv("HOME", dir)
 	t.Setenv("TMPDIR", dir)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// project is one in a home of its own.
+func project(t testing.TB, files map[string]string) *agenttest.Project {
+	t.Helper()
+	home(t)
+	return agenttest.NewProject(t, files)
+}
+
+// edited is a project that an editor has open, and an agent there.
+func edited(t testing.TB, files map[string]string) (*agenttest.Project, *agent) {
+	t.Helper()
+	p := project(t, files)
+	editor(t, p)
+	return p, connect(t, "tester", Options{Cwd: p.Dir}, nil)
 }
 
 // editor opens the project in an editor's sidecar.
@@ -47,9 +67,7 @@ func host(t testing.TB, p *agenttest.Project, root string, h relay.Host) *relay.
 	h.Registry, h.Sessions, h.Roots = p.Registry, p.Sessions, func() []string { return []string{root} }
 	h.Version, h.Logf, h.Beat = "1.2.3", t.Logf, 10*time.Millisecond
 	s, err := relay.Listen(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -112,9 +130,7 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
 	defer cancel()
 	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.ClientSession = session
 	t.Cleanup(func() { session.Close() })
 	return a
@@ -204,6 +220,11 @@ func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human 
 			return nil
 		},
 	}, nil
+}
+
+// aloneIn gives servers a door to the project without an editor.
+func aloneIn(t testing.TB, p *agenttest.Project) func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error) {
+	return (&alone{dir: p.Dir, t: t}).open
 }
 
 func (a *alone) count() int {

@@ -93,10 +93,8 @@ func (p *wirePeer) hello() {
 }
 
 func TestLinesThatAreNoMessages(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	door := &alone{dir: p.Dir, t: t}
-	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open})
+	p := project(t, map[string]string{"a.txt": "hello\n"})
+	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p)})
 	peer.hello()
 	for text, code := range map[string]int{
 		`{`: -32700, `nonsense`: -32700, `[]`: -32600, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: -32600, `7`: -32600, `{}`: -32600,
@@ -126,9 +124,7 @@ func TestALineThatIsTooLong(t *testing.T) {
 		sent <- err
 	}()
 	peer.wantError("null", -32600)
-	if err := agenttest.Wait(t, sent, "the end of the line"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agenttest.Wait(t, sent, "the end of the line"))
 	peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	peer.wantResult("2", "{}")
 }
@@ -168,8 +164,7 @@ func TestVersions(t *testing.T) {
 // A cancelled call is not answered, by whichever way it came, and a cancellation that comes late
 // is passed by.
 func TestCancelled(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	editor(t, p)
 	peer := newWirePeer(t, Options{Cwd: p.Dir})
 	peer.hello()
@@ -193,8 +188,7 @@ func TestCancelled(t *testing.T) {
 
 // The agent goes away while the user is asked.
 func TestTheEndOfInput(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	editor(t, p)
 	peer := newWirePeer(t, Options{Cwd: p.Dir, drainTime: time.Millisecond})
 	peer.hello()
@@ -206,8 +200,7 @@ func TestTheEndOfInput(t *testing.T) {
 
 // The program is told to end while the user is asked and the agent reads nothing.
 func TestTheEndOfTheContext(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	editor(t, p)
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
@@ -236,11 +229,9 @@ func TestUnknownDialect(t *testing.T) {
 
 // Who pipes a few lines in and closes wants to read the answers.
 func TestLinesThatArePipedIn(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	door := &alone{dir: p.Dir, t: t}
+	p := project(t, map[string]string{"a.txt": "hello\n"})
 	for range 20 {
-		peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open})
+		peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p)})
 		go func() {
 			fmt.Fprintf(peer.in, hello+"\n", "2025-06-18")
 			io.WriteString(peer.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
@@ -260,8 +251,7 @@ func TestLinesThatArePipedIn(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, nil)
+	p := project(t, nil)
 	editor(t, p)
 	peer := newWirePeer(t, Options{Cwd: p.Dir})
 	peer.hello()

@@ -75,20 +75,16 @@ func TestTextAlone(t *testing.T) {
 func TestTheSettingGivesTheStructure(t *testing.T) {
 	files, yes := map[string]string{"a.txt": "one\n"}, func() bool { return true }
 	t.Run("editor", func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, files)
+		p := project(t, files)
 		s, err := relay.Listen(relay.Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return []string{p.Dir} }, Structured: yes, Logf: t.Logf})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close() //nolint:errcheck // it is gone with the test
 		if r := connect(t, "some-agent", Options{Cwd: p.Dir}, nil).call(t, "read_file", object{"path": "a.txt"}); r.structured["content"] != "one\n" {
 			t.Errorf("got %+v", r)
 		}
 	})
 	t.Run("alone", func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, files)
+		p := project(t, files)
 		open := func(_ []string, who session.Agent, _ approval.Asker, _ tools.Human) (*Door, error) {
 			return &Door{Registry: p.Registry, Session: session.New(session.NewID(), who, policy.Default), Structured: yes}, nil
 		}
@@ -129,14 +125,11 @@ func TestTheTextIsEnough(t *testing.T) {
 
 // The text of an editor's buffer comes in pages as that of a file does.
 func TestPagesOfUnsavedText(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "saved\n"})
+	p := project(t, map[string]string{"a.txt": "saved\n"})
 	editor(t, p)
 	documents := p.Registry.Documents
 	path, err := documents.Workspace().Resolve("a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := strings.Repeat("not saved yet\r\n", 5000) + "the end"
 	documents.Open(path, "file:///a.txt", 1, text)
 	documents.SetState(path, document.State{Dirty: true})

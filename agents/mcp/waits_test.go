@@ -31,8 +31,7 @@ func waitFor(id string) *sdk.CallToolParams {
 // The clock is short, so what is told to the client is about a dialog that is still open.
 func TestALongWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, nil)
+		p := project(t, nil)
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
 		call := func(params *sdk.CallToolParams) result {
 			t.Helper()
@@ -75,8 +74,7 @@ func TestALongWait(t *testing.T) {
 // To give a wait up does not give the call up, nor is that answered.
 func TestAWaitThatIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, nil)
+		p := project(t, nil)
 		peer := speaking(t, today, Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)})
 		peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
 		d := p.Human.Next(t)
@@ -108,8 +106,7 @@ func (m rawMessage) MarshalJSON() ([]byte, error) { return []byte(m), nil }
 // The agent calls again when the user has answered already: that is the result, once.
 func TestTheSameCallCollects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
+		p := project(t, map[string]string{"a.txt": "one\n"})
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
 		edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "one, two"}}
 		first := a.start(t.Context(), t, edit)
@@ -128,8 +125,7 @@ func TestTheSameCallCollects(t *testing.T) {
 
 func TestTheEndOfTheConnectionEndsWhatIsParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, nil)
+		p := project(t, nil)
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
 		first := a.start(t.Context(), t, write("n.txt"))
 		d := p.Human.Next(t)
@@ -152,12 +148,10 @@ func TestWhatIsStillThere(t *testing.T) {
 
 func TestTheAgentLearnsThatTheUserIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		home(t)
-		p := agenttest.NewProject(t, nil)
-		door := &alone{dir: p.Dir, t: t}
+		p := project(t, nil)
 		release := make(chan struct{})
 		defer close(release)
-		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, AnswerWithin: within(soon)}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), AnswerWithin: within(soon)}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 			<-release
 			return &sdk.ElicitResult{Action: "decline"}, nil
 		})
@@ -175,9 +169,7 @@ func TestLimits(t *testing.T) {
 		home(t)
 		a := connect(t, name, Options{Cwd: t.TempDir()}, nil)
 		list, err := a.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		listed := list.Tools[len(list.Tools)-1].Name == waitTool
 		if listed != (want > 0) {
 			t.Errorf("%s is offered %s: %v", name, waitTool, listed)

@@ -27,8 +27,7 @@ func twin(t testing.TB, p *agenttest.Project) *agenttest.Project {
 // TestAnEditorTakesOverFromAWatch: what the watch was asked is answered there, once;
 // the next call is the editor's, and the watch's again when the editor has closed.
 func TestAnEditorTakesOverFromAWatch(t *testing.T) {
-	home(t)
-	atWatch := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	atWatch := project(t, map[string]string{"a.txt": "hello\n"})
 	atEditor := twin(t, atWatch)
 	watch(t, atWatch)
 	door := &alone{dir: atWatch.Dir, t: t}
@@ -53,9 +52,7 @@ func TestAnEditorTakesOverFromAWatch(t *testing.T) {
 	again := &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "m.txt", "content": "again"}}
 	lost := a.start(t.Context(), t, again)
 	atEditor.Human.Next(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if r := agenttest.Wait(t, lost, "the end of the editor"); !strings.Contains(r.text, "the editor was closed") {
 		t.Errorf("when the editor closed: %+v", r)
 	}
@@ -71,8 +68,7 @@ func TestAnEditorTakesOverFromAWatch(t *testing.T) {
 
 // TestOfTwoWatchesOneAsks: an agent stays with the watch that it came to, until that closes.
 func TestOfTwoWatchesOneAsks(t *testing.T) {
-	home(t)
-	first := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	first := project(t, map[string]string{"a.txt": "hello\n"})
 	second := twin(t, first)
 	s := watch(t, first)
 	a := connect(t, "tester", Options{Cwd: first.Dir}, nil)
@@ -87,9 +83,7 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 	if r := agenttest.Wait(t, parked, "the first result"); r.code() != "USER_REJECTED" {
 		t.Errorf("the first: %+v", r)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if r := agenttest.Wait(t, next, "the result of a watch that closes"); !strings.Contains(r.text, "`pillion watch` was closed") {
 		t.Errorf("the second: %+v", r)
 	}
@@ -102,10 +96,8 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 
 // TestAWatchOpensWhileAnAgentServesItself: the next call is asked about there.
 func TestAWatchOpensWhileAnAgentServesItself(t *testing.T) {
-	home(t)
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	door := &alone{dir: p.Dir, t: t}
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, nil)
+	p := project(t, map[string]string{"a.txt": "hello\n"})
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, nil)
 	if r := a.call(t, "write_file", write("n.txt").Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "pillion watch") {
 		t.Errorf("without anybody to ask: %+v", r)
 	}

@@ -28,18 +28,18 @@ func (a answer) progress(t *testing.T) progress {
 		t.Fatalf("got %s, want progress", a)
 	}
 	var p progress
-	if err := json.Unmarshal(a.Params, &p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(a.Params, &p))
 	return p
+}
+
+func gapOf(dropped int) string {
+	return fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
 }
 
 // stuff queues so much that the writer is busy and everything after it waits.
 func stuff(t *testing.T, c *Conn) {
 	t.Helper()
-	if err := c.Notify("stuffing", Raw(`"`+strings.Repeat("x", 1<<20)+`"`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Notify("stuffing", Raw(`"`+strings.Repeat("x", 1<<20)+`"`)))
 }
 
 func TestTextIsJoinedWhileItWaits(t *testing.T) {
@@ -49,19 +49,13 @@ func TestTextIsJoinedWhileItWaits(t *testing.T) {
 	for i := range 1000 {
 		line := fmt.Sprintf("line %d é\n", i)
 		out.WriteString(line)
-		if err := p.conn.Progress("tok", TextChunk{"stdout", line}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.Progress("tok", TextChunk{"stdout", line}, ""))
 		if i%100 == 99 {
 			errs.WriteString("warning\n")
-			if err := p.conn.Progress("tok", &TextChunk{"stderr", "warning\n"}, ""); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.conn.Progress("tok", &TextChunk{"stderr", "warning\n"}, ""))
 		}
 	}
-	if err := p.conn.Notify("end", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.conn.Notify("end", nil))
 	p.next() // the stuffing
 	got, streams := map[string]string{}, []string{}
 	for {
@@ -89,9 +83,7 @@ func TestALargeChunkIsCutAndNotLostWhileThereIsRoom(t *testing.T) {
 	p := newPeer(t, Options{})
 	stuff(t, p.conn)
 	text := strings.Repeat("äöü1234567", maxChunk/10)
-	if err := p.conn.Progress(1, TextChunk{"stdout", text}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.conn.Progress(1, TextChunk{"stdout", text}, ""))
 	p.next()
 	var got string
 	for len(got) < len(text) {
@@ -117,8 +109,7 @@ func TestTheGapOfATextIsBetweenCharacters(t *testing.T) {
 			c.add(piece)
 		}
 		text, dropped := c.whole()
-		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
-		before, after, ok := strings.Cut(string(text), gap)
+		before, after, ok := strings.Cut(string(text), gapOf(dropped))
 		if !ok || !strings.HasPrefix(all.String(), before) || !strings.HasSuffix(all.String(), after) ||
 			len(before)+len(after)+dropped != all.Len() || !utf8.ValidString(before) || !utf8.ValidString(after) {
 			t.Errorf("%v: kept %d and %d bytes of %d, dropped %d", sizes, len(before), len(after), all.Len(), dropped)
@@ -131,9 +122,7 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 	stuff(t, p.conn)
 	const lines, line = 200_000, "0123456789 äöü\n"
 	for range lines {
-		if err := p.conn.Progress(7, TextChunk{"stdout", line}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.Progress(7, TextChunk{"stdout", line}, ""))
 	}
 	if load := p.conn.out.load(); load > 4<<20 {
 		t.Errorf("%d bytes wait", load)
@@ -141,8 +130,7 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 	p.next()
 	chunk := p.next().progress(t)
 	text, dropped := chunk.Value.Text, chunk.Value.Dropped
-	gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
-	before, after, ok := strings.Cut(text, gap)
+	before, after, ok := strings.Cut(text, gapOf(dropped))
 	if !ok {
 		t.Fatalf("no gap in %d bytes that lack %d", len(text), dropped)
 	}
@@ -190,8 +178,7 @@ func TestAFloodOfTextLosesItsMiddleAndEndsWithItsEnd(t *testing.T) {
 		if before < 0 {
 			before = came.Len()
 		}
-		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", chunk.Value.Dropped)
-		came.WriteString(strings.Replace(last, gap, "", 1))
+		came.WriteString(strings.Replace(last, gapOf(chunk.Value.Dropped), "", 1))
 		missing += chunk.Value.Dropped
 	}
 	if came.Len()+missing != sent.Len() {
@@ -232,12 +219,8 @@ func TestValuesOfOneKeyReplaceEachOther(t *testing.T) {
 	p := newPeer(t, Options{})
 	stuff(t, p.conn)
 	for i := range 100 {
-		if err := p.conn.Progress(1, map[string]int{"percentage": i}, "percentage"); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.conn.Progress(2, map[string]int{"percentage": -i}, "percentage"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.Progress(1, map[string]int{"percentage": i}, "percentage"))
+		must(t, p.conn.Progress(2, map[string]int{"percentage": -i}, "percentage"))
 	}
 	p.next()
 	for token, want := range []int{1: 99, 2: -99} {
@@ -249,9 +232,7 @@ func TestValuesOfOneKeyReplaceEachOther(t *testing.T) {
 			t.Errorf("got %+v, want %d for token %d", got, want, token)
 		}
 	}
-	if err := p.conn.Progress(1, map[string]int{"percentage": 100}, "percentage"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.conn.Progress(1, map[string]int{"percentage": 100}, "percentage"))
 	if got := p.next().progress(t); got.Value.Percentage != 100 {
 		t.Errorf("got %+v after the backlog was gone", got)
 	}
@@ -275,14 +256,12 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 		wait(t, seen, "the reader to go on")
 		p.waitForLoad(id * len(result))
 	}
-	if err := p.conn.Notify("n", nil); !errors.Is(err, ErrBacklog) {
-		t.Errorf("Notify: got %v, want ErrBacklog", err)
-	}
-	if err := p.conn.Call(t.Context(), "c", nil, nil); !errors.Is(err, ErrBacklog) {
-		t.Errorf("Call: got %v, want ErrBacklog", err)
-	}
-	if err := p.conn.Progress(1, map[string]int{}, ""); !errors.Is(err, ErrBacklog) {
-		t.Errorf("Progress: got %v, want ErrBacklog", err)
+	for what, err := range map[string]error{
+		"Notify": p.conn.Notify("n", nil), "Call": p.conn.Call(t.Context(), "c", nil, nil), "Progress": p.conn.Progress(1, map[string]int{}, ""),
+	} {
+		if !errors.Is(err, ErrBacklog) {
+			t.Errorf("%s: got %v, want ErrBacklog", what, err)
+		}
 	}
 	p.sendf(`{"jsonrpc":"2.0","id":"one more","method":"read"}`)
 	p.send(`{"jsonrpc":"2.0","method":"edit"}`)
@@ -322,24 +301,21 @@ func (p *peer) waitForLoad(least int) {
 }
 
 func TestAPeerThatAsksAndNeverReadsIsCutOff(t *testing.T) {
-	near, far := pipes(t)
-	defer near.Close()
 	g := newGate()
 	result := Raw(`"` + strings.Repeat("r", 1<<20) + `"`)
-	c := NewConn(far, Options{WriteBudget: 4 << 20, Logf: t.Logf, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
+	p := newPeer(t, Options{WriteBudget: 4 << 20, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
 		g.arrived <- req.ID
 		<-g.open
 		return result, nil
 	}})
-	p := &peer{t: t, end: near, conn: c}
 	for id := range 20 {
 		p.sendf(`{"jsonrpc":"2.0","id":%d,"method":"read"}`, id)
 		wait(t, g.arrived, "the request")
 	}
 	g.release()
-	wait(t, c.Done(), "the end of the connection")
-	if !errors.Is(c.Err(), ErrBacklog) {
-		t.Errorf("got %v, want ErrBacklog", c.Err())
+	wait(t, p.conn.Done(), "the end of the connection")
+	if !errors.Is(p.conn.Err(), ErrBacklog) {
+		t.Errorf("got %v, want ErrBacklog", p.conn.Err())
 	}
 }
 

@@ -12,28 +12,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// BenchmarkRawPipe is the floor: the same bytes there and back over two pipes.
-func BenchmarkRawPipe(b *testing.B) {
-	near, far := pipes(b)
-	defer near.Close()
-	msg := requestBytes(100)
-	go func() {
-		defer far.Close()
-		buf := make([]byte, len(msg))
-		for {
-			if _, err := io.ReadFull(far, buf); err != nil {
-				return
-			}
-			_, _ = far.Write(buf)
-		}
-	}()
-	buf := make([]byte, len(msg))
-	for b.Loop() {
-		_, _ = near.Write(msg)
-		_, _ = io.ReadFull(near, buf)
-	}
-}
-
 // BenchmarkEcho100 is a request and its answer as the peer of a server sees it
 // that spends nothing on its own side.
 func BenchmarkEcho100(b *testing.B) { benchEcho(b, 100) }
@@ -66,22 +44,6 @@ func exchange(b *testing.B, near io.ReadWriter, size int) {
 	}
 }
 
-// BenchmarkJSONRPC2Echo100 is jsonrpc2 as it comes.
-func BenchmarkJSONRPC2Echo100(b *testing.B) { benchPeer(b, 100) }
-
-func BenchmarkJSONRPC2Echo1M(b *testing.B) { benchPeer(b, 1<<20) }
-
-func benchPeer(b *testing.B, size int) {
-	near, far := pipes(b)
-	h := jsonrpc2.HandlerWithError(func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
-		return r.Params, nil
-	})
-	server := jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(far, jsonrpc2.VSCodeObjectCodec{}), h)
-	exchange(b, near, size)
-	near.Close()
-	<-server.DisconnectNotify()
-}
-
 func requestBytes(size int) []byte {
 	text := strings.Repeat("func main() {\n\tprintln(\"x\")\n}\n", size/30+1)[:size]
 	params, _ := json.Marshal(map[string]string{"text": text})
@@ -94,9 +56,7 @@ func BenchmarkCall100(b *testing.B) {
 	params := map[string]string{"text": strings.Repeat("x", 100)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := client.Call(context.Background(), "echo", params, nil); err != nil {
-			b.Fatal(err)
-		}
+		must(b, client.Call(context.Background(), "echo", params, nil))
 	}
 }
 

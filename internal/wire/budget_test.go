@@ -7,37 +7,28 @@ func TestABudgetIsShared(t *testing.T) {
 	one, two, three := &share{budget: b}, &share{budget: b}, &share{budget: b}
 	for _, step := range []struct {
 		s    *share
-		n    int
+		n    int // taken; given back where it is less than 0
 		want bool
 		why  string
 	}{
 		{one, 3 << 19, true, "nobody else holds anything"},
 		{two, 1 << 10, true, "a small one"},
 		{two, 100 << 10, false, "there is no room"},
-	} {
-		if got := step.s.take(step.n); got != step.want {
-			t.Errorf("%s: %d bytes: %v", step.why, step.n, got)
-		}
-	}
-	one.give(3 << 19)
-	for _, step := range []struct {
-		s    *share
-		n    int
-		want bool
-		why  string
-	}{
+		{one, -3 << 19, true, "given back"},
 		{one, 400 << 10, true, "its first"},
 		{one, 200 << 10, false, "more than half"},
 		{three, 400 << 10, true, "another's"},
 		{two, 300 << 10, false, "all are more than there is"},
+		{one, -400 << 10, true, "given back"},
+		{two, -1 << 10, true, "given back"},
+		{three, -400 << 10, true, "given back"},
 	} {
-		if got := step.s.take(step.n); got != step.want {
+		if step.n < 0 {
+			step.s.give(-step.n)
+		} else if got := step.s.take(step.n); got != step.want {
 			t.Errorf("%s: %d bytes: %v", step.why, step.n, got)
 		}
 	}
-	one.give(400 << 10)
-	two.give(1 << 10)
-	three.give(400 << 10)
 	if b.held != 0 || one.held+two.held+three.held != 0 {
 		t.Errorf("%d bytes are held by nobody", b.held)
 	}

@@ -22,6 +22,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // patience is how long a test waits for what must happen.
 const patience = time.Minute
 
@@ -29,13 +36,9 @@ const patience = time.Minute
 func pipes(t testing.TB) (a, b io.ReadWriteCloser) {
 	t.Helper()
 	fromA, toB, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fromB, toA, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return Stdio(fromB, toB), Stdio(fromA, toA)
 }
 
@@ -127,9 +130,7 @@ func TestRawInsideOtherValues(t *testing.T) {
 		return pair{A: Raw(`[1, "<"]`)}, nil
 	}})
 	var got pair
-	if err := client.Call(t.Context(), "m", nil, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Call(t.Context(), "m", nil, &got))
 	if string(got.A) != `[1,"<"]` || string(got.B) != "null" {
 		t.Errorf("got %s and %s", got.A, got.B)
 	}
@@ -155,9 +156,7 @@ func TestLargeResultArrivesWhole(t *testing.T) {
 		Handler: func(context.Context, *Conn, *Request) (any, error) { return Raw(big), nil },
 	})
 	var got Raw
-	if err := client.Call(t.Context(), "read", nil, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Call(t.Context(), "read", nil, &got))
 	if string(got) != string(big) {
 		t.Errorf("got %d bytes, want %d", len(got), len(big))
 	}

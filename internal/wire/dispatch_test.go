@@ -227,9 +227,7 @@ func TestACallToThePeerFreesItsPlace(t *testing.T) {
 	edited := make(chan error, 1)
 	go func() { edited <- client.Call(context.Background(), "edit", nil, nil) }()
 	wait(t, asked, "the question")
-	if err := client.Call(t.Context(), "read", nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Call(t.Context(), "read", nil, nil))
 	close(answer)
 	if err := wait(t, edited, "the answer"); err != nil {
 		t.Error(err)

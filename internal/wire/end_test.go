@@ -14,13 +14,9 @@ import (
 
 func TestEndOfInputCancelsHandlersAndWaitsForThem(t *testing.T) {
 	toServer, fromClient, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fromServer, toClient, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer fromServer.Close()
 	started, finish := make(chan struct{}), make(chan struct{})
 	c := NewConn(Stdio(toServer, toClient), Options{
@@ -59,14 +55,11 @@ type fromClient2 struct {
 }
 
 func TestCallsFailWhenThePeerLeaves(t *testing.T) {
-	near, far := pipes(t)
-	c := NewConn(far, Options{Logf: t.Logf})
-	called := make(chan error, 1)
+	p := newPeer(t, Options{})
+	c, called := p.conn, make(chan error, 1)
 	go func() { called <- c.Call(context.Background(), "m", nil, nil) }()
-	if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
-		t.Fatal(err)
-	}
-	near.Close()
+	p.next()
+	p.end.Close()
 	if err := wait(t, called, "the call to fail"); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
@@ -84,14 +77,11 @@ func TestCallsFailWhenThePeerLeaves(t *testing.T) {
 }
 
 func TestCloseWritesWhatIsQueued(t *testing.T) {
-	near, far := pipes(t)
-	c := NewConn(far, Options{Logf: t.Logf})
 	const messages = 5000
-	p := &peer{t: t, end: near, frames: newFrames(near, 1<<10, 1<<20), conn: c}
+	p := newPeer(t, Options{})
+	c := p.conn
 	for i := range messages {
-		if err := c.Notify("n", []int{i}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Notify("n", []int{i}))
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- c.Close() }()
@@ -112,7 +102,6 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 	if err := c.out.push(newFrame()); !errors.Is(err, ErrClosed) {
 		t.Errorf("written after the end: %v", err)
 	}
-	near.Close()
 }
 
 func TestAHandlerCanClose(t *testing.T) {
@@ -132,9 +121,7 @@ func TestAPeerThatNeverReadsDoesNotHoldTheEndUp(t *testing.T) {
 		near, far := net.Pipe()
 		defer near.Close()
 		c := NewConn(far, Options{Logf: t.Logf})
-		if err := c.Notify("n", []string{string(make([]byte, 1<<20))}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Notify("n", []string{string(make([]byte, 1<<20))}))
 		_ = c.Close()
 		wait(t, c.Done(), "the end of the connection")
 	})
@@ -159,9 +146,7 @@ func TestAReaderThatCannotBeInterruptedDoesNotHoldTheEndUp(t *testing.T) {
 
 func TestOverAUnixSocket(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	accepted := make(chan *Conn, 1)
 	go func() {
@@ -172,9 +157,7 @@ func TestOverAUnixSocket(t *testing.T) {
 		accepted <- NewConn(s, Options{Handler: echo, Logf: t.Logf})
 	}()
 	s, err := net.Dial("unix", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client := NewConn(s, Options{Logf: t.Logf})
 	server := wait(t, accepted, "the connection")
 	var got []string
@@ -189,19 +172,13 @@ func TestOverAUnixSocket(t *testing.T) {
 // TestAReplyThatCameBeforeTheEndCounts: a peer that answers and leaves has answered.
 func TestAReplyThatCameBeforeTheEndCounts(t *testing.T) {
 	for range 50 {
-		near, far := pipes(t)
-		c := NewConn(far, Options{Logf: t.Logf})
-		finish, err := c.Begin(context.Background(), "ask", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
-			t.Fatal(err)
-		}
-		p := &peer{t: t, end: near, conn: c}
+		p := newPeer(t, Options{})
+		finish, err := p.conn.Begin(context.Background(), "ask", nil)
+		must(t, err)
+		p.next()
 		p.send(`{"jsonrpc":"2.0","id":1,"result":"yes"}`)
-		near.Close()
-		wait(t, c.Done(), "the end of the connection")
+		p.end.Close()
+		wait(t, p.conn.Done(), "the end of the connection")
 		var got string
 		if err := finish(&got); err != nil || got != "yes" {
 			t.Fatalf("got %q, %v", got, err)

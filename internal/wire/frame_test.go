@@ -217,15 +217,12 @@ func TestALengthIsNotBelievedBeforeItsBytesCome(t *testing.T) {
 
 func TestAStreamThatEndsInsideAFrameIsAnError(t *testing.T) {
 	for _, text := range []string{"Content-Le", "Content-Length: 5\r\n", "Content-Length: 5\r\n\r\n{", "Content-Length: 50000000\r\n\r\n{"} {
-		near, far := pipes(t)
-		c := NewConn(far, Options{Handler: echo, Logf: t.Logf})
-		if _, err := io.WriteString(near, text); err != nil {
-			t.Fatal(err)
-		}
-		near.Close()
-		wait(t, c.Done(), "the end of the connection")
-		if !errors.Is(c.Err(), io.ErrUnexpectedEOF) {
-			t.Errorf("%q: got %v", text, c.Err())
+		p := newPeer(t, Options{Handler: echo})
+		p.sendBytes(text)
+		p.end.Close()
+		wait(t, p.conn.Done(), "the end of the connection")
+		if err := p.conn.Err(); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%q: got %v", text, err)
 		}
 	}
 }

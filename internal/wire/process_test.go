@@ -15,16 +15,6 @@ import (
 
 // childServers are what this test binary can be as a child, over its own stdio.
 var childServers = map[string]func(){
-	"raw": func() {
-		buf := make([]byte, 1<<20)
-		for {
-			n, err := os.Stdin.Read(buf)
-			if err != nil {
-				return
-			}
-			_, _ = os.Stdout.Write(buf[:n])
-		}
-	},
 	"echo": func() { <-NewConn(Stdio(os.Stdin, os.Stdout), Options{Handler: echo}).Done() },
 	// close ends when it is asked to, while its stdin stays open and silent.
 	"close": func() {
@@ -54,17 +44,11 @@ func child(t testing.TB, name string, sockets bool) (io.ReadWriteCloser, *exec.C
 		open = socketPair
 	}
 	childIn, in, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, childOut, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stdin, cmd.Stdout = childIn, childOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	childIn.Close()
 	childOut.Close()
 	return Stdio(out, in), cmd
@@ -107,23 +91,4 @@ func waitExit(t *testing.T, cmd *exec.Cmd) {
 	if said := cmd.Stderr.(*bytes.Buffer).String(); said != "" {
 		t.Errorf("the child said %q", said)
 	}
-}
-
-func benchChild(b *testing.B, name string, size int) {
-	stdio, cmd := child(b, name, false)
-	exchange(b, stdio, size)
-	stdio.Close()
-	_ = cmd.Wait()
-}
-
-func BenchmarkProcessRaw100(b *testing.B)  { benchChild(b, "raw", 100) }
-func BenchmarkProcessEcho100(b *testing.B) { benchChild(b, "echo", 100) }
-func BenchmarkProcessRaw1M(b *testing.B)   { benchChild(b, "raw", 1<<20) }
-func BenchmarkProcessEcho1M(b *testing.B)  { benchChild(b, "echo", 1<<20) }
-
-func BenchmarkProcessSocketEcho100(b *testing.B) {
-	stdio, cmd := child(b, "echo", true)
-	exchange(b, stdio, 100)
-	stdio.Close()
-	_ = cmd.Wait()
 }

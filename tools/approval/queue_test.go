@@ -59,11 +59,9 @@ func TestOneAnswerCounts(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
 		d := w.dialog(1)
 		d.reply(approval.Answer{Decision: approval.Reject})
-		d.reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
-		if answer, err := w.end(); err != nil || answer.Decision != approval.Reject {
-			t.Errorf("%+v, %v", answer, err)
-		}
-		d.reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		d.approve("v1")
+		w.wantAnswer(approval.Reject)
+		d.approve("v1")
 		synctest.Wait()
 		w.wantOutcomes(approval.Rejected)
 	})
@@ -72,11 +70,9 @@ func TestOneAnswerCounts(t *testing.T) {
 // TestADigestThatWasNeverShownIsNoYes.
 func TestADigestThatWasNeverShownIsNoYes(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "made up"})
-		w.dialog(2).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
-		if answer, err := w.end(); err != nil || answer.Decision != approval.Approve {
-			t.Errorf("%+v, %v", answer, err)
-		}
+		w.dialog(1).approve("made up")
+		w.dialog(2).approve("v1")
+		w.wantAnswer(approval.Approve)
 		w.wantOutcomes(approval.Superseded, approval.Approved)
 		if w.human.open[0].request.ApprovalID == w.human.open[1].request.ApprovalID {
 			t.Error("two dialogs have one id")
@@ -92,10 +88,8 @@ func TestAYesSurvivesEditsThatShift(t *testing.T) {
 		if c := w.human.changed; len(c) != 1 || !c[0].Moved || c[0].Digest != "v2" || c[0].ApprovalID != d.request.ApprovalID || c[0].Preview.Markdown != "v2" {
 			t.Errorf("told of the change: %+v", c)
 		}
-		d.reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
-		if answer, err := w.end(); err != nil || answer.Decision != approval.Approve {
-			t.Errorf("%+v, %v", answer, err)
-		}
+		d.approve("v1")
+		w.wantAnswer(approval.Approve)
 		w.wantOutcomes(approval.Approved)
 	})
 }
@@ -111,16 +105,14 @@ func TestAnythingElseNeedsANewYes(t *testing.T) {
 		if waiting := w.queue.Waiting(); len(waiting) != 1 || waiting[0].Digest != "v2" || waiting[0].Preview.Markdown != "v2" || waiting[0].ApprovalID != d.request.ApprovalID {
 			t.Errorf("waiting: %+v", waiting)
 		}
-		d.reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		d.approve("v1")
 		second := w.dialog(2)
 		w.waits()
 		if second.request.Digest != "v2" {
 			t.Errorf("asked again about %q", second.request.Digest)
 		}
-		second.reply(approval.Answer{Decision: approval.Approve, Digest: "v2"})
-		if _, err := w.end(); err != nil {
-			t.Error(err)
-		}
+		second.approve("v2")
+		w.wantAnswer(approval.Approve)
 		w.wantOutcomes(approval.Superseded, approval.Approved)
 	})
 }
@@ -133,7 +125,7 @@ func TestAYesForWhatIsOnShowNow(t *testing.T) {
 		w.waits()
 		w.plan.move("v3", approval.Shifted)
 		w.waits()
-		d.reply(approval.Answer{Decision: approval.Approve, Digest: "v2"})
+		d.approve("v2")
 		if answer, err := w.end(); err != nil || answer.Digest != "v2" {
 			t.Errorf("%+v, %v", answer, err)
 		}
@@ -145,11 +137,9 @@ func TestAYesForWhatIsOnShowNow(t *testing.T) {
 func TestTheLastLook(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
 		w.plan.text = "v2"
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		w.dialog(1).approve("v1")
 		w.dialog(2).reply(approval.Answer{Decision: approval.Reject})
-		if answer, err := w.end(); err != nil || answer.Decision != approval.Reject {
-			t.Errorf("%+v, %v", answer, err)
-		}
+		w.wantAnswer(approval.Reject)
 		w.wantOutcomes(approval.Superseded, approval.Rejected)
 	})
 }
@@ -189,10 +179,8 @@ func TestAPlanMayBeImpossibleForAMoment(t *testing.T) {
 		w.plan.move("v1", approval.Same)
 		time.Sleep(time.Hour)
 		w.waits()
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
-		if _, err := w.end(); err != nil {
-			t.Error(err)
-		}
+		w.dialog(1).approve("v1")
+		w.wantAnswer(approval.Approve)
 		w.wantOutcomes(approval.Approved)
 	})
 }
@@ -204,9 +192,7 @@ func TestAPlanThatStaysImpossibleEndsTheDialog(t *testing.T) {
 		w.plan.breaks(errImpossible)
 		w.waits()
 		time.Sleep(time.Second)
-		if _, err := w.end(); !errors.Is(err, errImpossible) {
-			t.Errorf("%v, want why it cannot be done", err)
-		}
+		w.wantError(errImpossible)
 		if took := time.Since(started); took != time.Second {
 			t.Errorf("given up after %s, want a second", took)
 		}
@@ -223,34 +209,28 @@ func TestAYesInAnImpossibleMoment(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
 		w.plan.breaks(errImpossible)
 		w.waits()
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		w.dialog(1).approve("v1")
 		w.waits()
 		w.plan.signal()
 		w.waits()
 		w.plan.move("v1", approval.Same)
-		if answer, err := w.end(); err != nil || answer.Decision != approval.Approve {
-			t.Errorf("%+v, %v", answer, err)
-		}
+		w.wantAnswer(approval.Approve)
 		w.wantOutcomes(approval.Approved)
 	})
 	inWorld(t, 0, func(w *world) {
 		w.plan.err = errImpossible
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		w.dialog(1).approve("v1")
 		w.waits()
 		time.Sleep(time.Second)
-		if _, err := w.end(); !errors.Is(err, errImpossible) {
-			t.Errorf("%v, want why it cannot be done", err)
-		}
+		w.wantError(errImpossible)
 		w.wantOutcomes(approval.Stale)
 	})
 	inWorld(t, 0, func(w *world) {
 		w.plan.err = errImpossible
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		w.dialog(1).approve("v1")
 		w.waits()
 		w.stop()
-		if _, err := w.end(); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, want that the agent gave up", err)
-		}
+		w.wantError(context.Canceled)
 		w.wantOutcomes(approval.Withdrawn)
 	})
 }
@@ -259,14 +239,12 @@ func TestAnAgentThatGivesUp(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
 		d := w.dialog(1)
 		w.stop()
-		if _, err := w.end(); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v", err)
-		}
+		w.wantError(context.Canceled)
 		w.wantOutcomes(approval.Withdrawn)
 		if !d.ended {
 			t.Error("the dialog still stands")
 		}
-		d.reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		d.approve("v1")
 		synctest.Wait()
 		w.wantOutcomes(approval.Withdrawn)
 	})
@@ -282,9 +260,7 @@ func TestExpiry(t *testing.T) {
 		time.Sleep(59 * time.Second)
 		w.waits()
 		time.Sleep(time.Second)
-		if _, err := w.end(); !errors.Is(err, approval.ErrExpired) {
-			t.Errorf("%v, want ErrExpired", err)
-		}
+		w.wantError(approval.ErrExpired)
 		w.wantOutcomes(approval.Expired)
 		if !d.ended {
 			t.Error("the dialog still stands")
@@ -298,14 +274,12 @@ func TestExpiryCountsFromTheFirstDialog(t *testing.T) {
 		started := time.Now()
 		time.Sleep(40 * time.Second)
 		w.plan.text = "v2"
-		w.dialog(1).reply(approval.Answer{Decision: approval.Approve, Digest: "v1"})
+		w.dialog(1).approve("v1")
 		if at := w.dialog(2).request.ExpiresAt; at == nil || !at.Equal(started.Add(time.Minute)) {
 			t.Errorf("the second dialog expires %v after the first was opened, want a minute", at.Sub(started))
 		}
 		time.Sleep(20 * time.Second)
-		if _, err := w.end(); !errors.Is(err, approval.ErrExpired) {
-			t.Errorf("%v, want ErrExpired", err)
-		}
+		w.wantError(approval.ErrExpired)
 		w.wantOutcomes(approval.Superseded, approval.Expired)
 	})
 }
@@ -336,10 +310,8 @@ func TestAnEditForAnOlderTextIsKept(t *testing.T) {
 		if len(w.plan.adopted) != 1 || w.plan.adopted[0].After["app.py"] != "mine" || second.request.Digest != "the user's" {
 			t.Errorf("adopted %+v, shown again as %q", w.plan.adopted, second.request.Digest)
 		}
-		second.reply(approval.Answer{Decision: approval.Approve, Digest: "the user's"})
-		if _, err := w.end(); err != nil {
-			t.Error(err)
-		}
+		second.approve("the user's")
+		w.wantAnswer(approval.Approve)
 		w.wantOutcomes(approval.Superseded, approval.Approved)
 	})
 	inWorld(t, 0, func(w *world) {
@@ -347,9 +319,7 @@ func TestAnEditForAnOlderTextIsKept(t *testing.T) {
 		w.plan.move("v2", approval.Different)
 		w.waits()
 		w.dialog(1).reply(edit)
-		if _, err := w.end(); !errors.Is(err, w.plan.adoptErr) {
-			t.Errorf("%v, want that they do not fit", err)
-		}
+		w.wantError(w.plan.adoptErr)
 		w.wantOutcomes(approval.Superseded)
 	})
 	// New arguments for an older plan are not text that could be merged.

@@ -131,6 +131,10 @@ func (d *dialogs) outcomes() []approval.Outcome {
 
 func (o *dialog) reply(a approval.Answer) { o.replies <- reply{answer: a} }
 
+func (o *dialog) approve(digest string) {
+	o.reply(approval.Answer{Decision: approval.Approve, Digest: digest})
+}
+
 // world is a queue, its user, and one plan. Everything happens in a synctest
 // bubble, so that the test and the queue take turns and time is made up.
 type world struct {
@@ -182,6 +186,21 @@ func (w *world) end() (approval.Answer, error) {
 	default:
 		w.t.Fatal("the call still waits")
 		return approval.Answer{}, nil
+	}
+}
+
+// wantAnswer is that Ask returned this.
+func (w *world) wantAnswer(want approval.Decision) {
+	w.t.Helper()
+	if answer, err := w.end(); err != nil || answer.Decision != want {
+		w.t.Errorf("%+v, %v, want %s", answer, err, want)
+	}
+}
+
+func (w *world) wantError(want error) {
+	w.t.Helper()
+	if _, err := w.end(); !errors.Is(err, want) {
+		w.t.Errorf("%v, want %v", err, want)
 	}
 }
 

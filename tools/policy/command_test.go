@@ -329,9 +329,7 @@ func TestOffersOfCommands(t *testing.T) {
 		t.Errorf("offers %v", d.Offers)
 	}
 	r.Tool = "run_persistent"
-	if got := offered(t, r).String(); got != "run_persistent(go test ./...) in sub" {
-		t.Errorf("offers %s", got)
-	}
+	wantOffered(t, r, "run_persistent(go test ./...) in sub")
 }
 
 // TestOffersAreKept: with any rule that a dialog offers the same call runs, whatever

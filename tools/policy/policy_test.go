@@ -175,11 +175,8 @@ func TestSecretsAskOncePerSession(t *testing.T) {
 		}
 	}
 	check(t, Request{Tool: "apply_patch_review", Access: Human, Mode: Plan, Paths: secret}, Run)
-}
-
-// A yes to one set of secrets must not open another: a file's own name cannot
-// spell the key of two.
-func TestSecretKeysAreDistinct(t *testing.T) {
+	// A yes to one set of secrets must not open another: a file's own name cannot
+	// spell the key of two.
 	two := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env"}, {Path: ".env.b"}}}, Ask)
 	one := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env\n.env.b"}}}, Ask)
 	if len(one.OncePerSession) != 1 || slices.Contains(two.OncePerSession, one.OncePerSession[0]) {

@@ -157,14 +157,32 @@ func FuzzPathsNeverPanic(f *testing.F) {
 	})
 }
 
+// TestRunsNext: what programs run or load from where they are started, or read what to run from.
 func TestRunsNext(t *testing.T) {
 	for path, want := range map[string]string{
 		"package.json": "npm", "tests/conftest.py": "pytest", "Makefile": "make", "GNUmakefile": "make", "build.rs": "cargo", "app/build.gradle": "gradle",
 		"build.gradle.kts": "gradle", "vite.config.ts": "npm", "sub/pyproject.toml": "pip", ".cargo/config.toml": "cargo", "x/.mvn/wrapper/a/b": "mvn", "PACKAG~1.JSO": "npm",
-		"": "", "src/app.py": "", "package-lock.json": "", "makefile.md": "", "config.ts": "", "README.md": "", "gradle/x.txt": "", "Makefile/notes.txt": "",
 	} {
 		if got := runsNext(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+	for _, path := range []string{
+		"Cargo.toml", "crates/x/Cargo.toml", ".pdbrc", ".pylintrc", "mypy.ini", ".flake8", ".coveragerc", "requirements.txt", "requirements-dev.txt", "Pipfile", "pixi.toml", "x.pth",
+		".Rprofile", ".irbrc", ".pryrc", ".rspec", ".ghci", "Setup.hs", ".gdbinit", ".lldbinit", "karma.conf.js", "wdio.conf.ts", "webpack.config.babel.js", "vitest.workspace.ts",
+		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
+		"Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
+	} {
+		if RunsNext(path) == "" {
+			t.Errorf("%s is written unasked", path)
+		}
+	}
+	for _, path := range []string{
+		"", "src/app.py", "src/main.go", "README.md", "package-lock.json", "makefile.md", "config.ts", "tsconfig.json", "build.md", "gradle/x.txt", "Makefile/notes.txt",
+		"workspace.go", "configure.go", "build", "project.go",
+	} {
+		if RunsNext(path) != "" {
+			t.Errorf("%s asks", path)
 		}
 	}
 }

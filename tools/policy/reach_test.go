@@ -9,11 +9,7 @@ import (
 func rulesOf(t *testing.T, texts ...string) (out []Rule) {
 	t.Helper()
 	for _, text := range texts {
-		rule, err := ParseRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, rule)
+		out = append(out, mustParse(t, text))
 	}
 	return out
 }

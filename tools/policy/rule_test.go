@@ -108,6 +108,15 @@ func offered(t *testing.T, r Request) Rule {
 	return d.Offers[0].Rule
 }
 
+func wantOffered(t *testing.T, r Request, want string) Rule {
+	t.Helper()
+	rule := offered(t, r)
+	if rule.String() != want {
+		t.Errorf("offers %s, want %s", rule, want)
+	}
+	return rule
+}
+
 func command(line, cwd string) Request {
 	return Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{Line: line, Cwd: cwd, POSIX: true}}
 }
@@ -125,10 +134,7 @@ func TestOffersCoverTheCallAndNothingElse(t *testing.T) {
 		r.Grants = []Rule{rule}
 		return r
 	}
-	rule := offered(t, command("make test", "."))
-	if rule.String() != "run_command(make test)" {
-		t.Errorf("offers %s", rule)
-	}
+	rule := wantOffered(t, command("make test", "."), "run_command(make test)")
 	check(t, granted(command("make test", ""), rule), Run)
 	check(t, granted(command("make test", "sub"), rule), Ask)
 	check(t, granted(command("make test ", ""), rule), Ask)
@@ -146,26 +152,17 @@ func TestOffersCoverTheCallAndNothingElse(t *testing.T) {
 	withStdin.Command.Stdin = "rm -rf ."
 	check(t, granted(withStdin, Rule{Tool: "run_command", Specifier: "sh"}), Ask)
 
-	rule = offered(t, command("make test", "sub/"))
-	if rule.String() != "run_command(make test) in sub" {
-		t.Errorf("offers %s", rule)
-	}
+	rule = wantOffered(t, command("make test", "sub/"), "run_command(make test) in sub")
 	check(t, granted(command("make test", "sub"), rule), Run)
 	check(t, granted(command("make test", ""), rule), Ask)
 
-	rule = offered(t, command("ls *", ""))
-	if rule.String() != `run_command("ls *")` {
-		t.Errorf("offers %s", rule)
-	}
+	rule = wantOffered(t, command("ls *", ""), `run_command("ls *")`)
 	check(t, granted(command("ls *", ""), mustParse(t, rule.String())), Run)
 	check(t, granted(command("ls -l", ""), mustParse(t, rule.String())), Ask)
 }
 
 func TestOffersForEdits(t *testing.T) {
-	rule := offered(t, edit("src/app.py"))
-	if rule.String() != "edit_file(src/app.py)" {
-		t.Errorf("offers %s", rule)
-	}
+	rule := wantOffered(t, edit("src/app.py"), "edit_file(src/app.py)")
 	again := edit("src/app.py")
 	again.Grants = []Rule{rule}
 	check(t, again, Run)
@@ -269,15 +266,12 @@ func TestRulesFromSettings(t *testing.T) {
 		{"deny", "run_command", command("make test", ""), Refuse},
 	} {
 		rule := mustParse(t, c.rule)
-		switch c.list {
-		case "allow":
+		if c.list == "allow" {
 			c.call.Rules.Allow = []Rule{rule}
-		case "deny":
+		} else {
 			c.call.Rules.Deny = []Rule{rule}
 		}
-		if got := Decide(c.call); got.Verdict != c.want {
-			t.Errorf("%s %s for %v %v: %s %q, want %s", c.list, c.rule, c.call.Paths, c.call.Command, got.Verdict, got.Reasons, c.want)
-		}
+		check(t, c.call, c.want)
 	}
 }
 
@@ -299,10 +293,7 @@ func TestRulesInAWorkspaceOfSeveralRoots(t *testing.T) {
 		r.Paths[0].Folder = folder
 		return r
 	}
-	rule := offered(t, in("api"))
-	if rule.String() != "edit_file(api/src/app.py)" {
-		t.Errorf("offers %s", rule)
-	}
+	rule := wantOffered(t, in("api"), "edit_file(api/src/app.py)")
 	for folder, want := range map[string]Verdict{"api": Run, "web": Ask, "": Ask} {
 		r := in(folder)
 		r.Grants = []Rule{rule}
@@ -423,10 +414,7 @@ func FuzzParseRule(f *testing.F) {
 func TestWhoMayNotChangeAFileMayNotTakeItAway(t *testing.T) {
 	moved := []PathFact{{Path: "src/a.go", Write: true}, {Path: "vendor/a.go", Write: true}}
 	for _, ruled := range []string{"edit_file", "write_file"} {
-		rule, err := ParseRule(ruled + "(vendor/**)")
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := mustParse(t, ruled+"(vendor/**)")
 		for _, tool := range []string{"delete_file", "move_file", "apply_patch"} {
 			r := Request{Tool: tool, Access: Edit, Mode: FullAccess, Paths: moved}
 			r.Rules = Rules{Deny: []Rule{rule}}

@@ -34,13 +34,9 @@ func TestGentlyEndedItMayFinish(t *testing.T) {
 		r := newRunner(t)
 		r.finish = time.Minute
 		dir := t.TempDir()
-		if err := syscall.Mkfifo(dir+"/f", 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Mkfifo(dir+"/f", 0o600))
 		f, err := os.OpenFile(dir+"/f", os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer f.Close() //nolint:errcheck // nothing is written
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})

@@ -41,9 +41,7 @@ func BenchmarkTrue(b *testing.B) {
 		for b.Loop() {
 			cmd := exec.Command("/bin/sh", "-lc", "true")
 			cmd.Env = Environment(os.Environ())
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, cmd.Run())
 		}
 	})
 }

@@ -82,9 +82,7 @@ func TestGoBuildsFromTheUsersModules(t *testing.T) {
 func moduleInUse(t *testing.T, module string) (version, sums string) {
 	t.Helper()
 	all, err := os.ReadFile("../../go.sum")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for line := range strings.Lines(string(all)) {
 		if words := strings.Fields(line); words[0] == module {
 			if sums += line; !strings.HasSuffix(words[1], "/go.mod") {
@@ -119,14 +117,10 @@ func TestUnusedCachesAreRemoved(t *testing.T) {
 	for name, age := range map[string]int{"old": cacheDays + 1, "new": cacheDays - 1} {
 		file := put(t, filepath.Join(base, name, "go-mod", "read-only", "x"), "")
 		for _, dir := range []string{filepath.Dir(file), filepath.Dir(filepath.Dir(file))} {
-			if err := os.Chmod(dir, 0o555); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(dir, 0o555))
 		}
 		last := time.Now().AddDate(0, 0, -age)
-		if err := os.Chtimes(filepath.Join(base, name), last, last); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(base, name), last, last))
 	}
 	sweepCaches(base)
 	if left, err := os.ReadDir(base); err != nil || len(left) != 1 || left[0].Name() != "new" {
@@ -152,9 +146,8 @@ func TestCachesInAWorkspaceAreClosed(t *testing.T) {
 	t.Setenv("HOME", p.outside)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(p.inside, "cache"))
 	t.Setenv("GOMODCACHE", filepath.Join(p.inside, "modules"))
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	files := []string{put(t, filepath.Join(p.inside, "cache/pillion/commands/other/go/go-build/x"), "before"), put(t, filepath.Join(p.inside, "modules/example.com/x.go"), "before")}
@@ -173,9 +166,7 @@ func TestRemovingFollowsNoLinks(t *testing.T) {
 	for i := range machine.Cases(30, 300) {
 		dir, link := filepath.Join(base, "own"), filepath.Join(base, "link")
 		put(t, filepath.Join(dir, "a", "x"), "")
-		if err := os.Symlink(outside, link); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(outside, link))
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -31,9 +31,7 @@ func TestBoxesAreMadeAhead(t *testing.T) {
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
 		p := newPlace(t)
-		if err := os.Mkdir(filepath.Join(p.inside, "it's below"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(p.inside, "it's below"), 0o755))
 		note := put(t, filepath.Join(p.inside, "NOTE"), "one\n")
 		spec := p.spec(level, "cat NOTE; pwd; echo \"$OLDPWD$GIVEN\"; cat")
 		spec.Confine.ReadOnly = []string{note}
@@ -52,9 +50,7 @@ func TestBoxesAreMadeAhead(t *testing.T) {
 		spec.Env, spec.Stdin, spec.Dir = nil, "", filepath.Join(p.inside, "it's below")
 		spec.Command = "cat ../NOTE; pwd"
 		// Whoever saves a file replaces it; the box that is waiting has the old one.
-		if err := os.Rename(put(t, filepath.Join(p.inside, "new"), "two\n"), note); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(put(t, filepath.Join(p.inside, "new"), "two\n"), note))
 		check("two\n" + spec.Dir + "\n")
 		spec.Command = "echo x > ../NOTE; true"
 		check("")
@@ -136,42 +132,29 @@ func waiting() (found []entry) {
 // A socket that was there when a box was ordered, and is gone when it is made: the
 // box is made without it, also where nothing could be put in its place.
 func TestASocketThatIsGoneIsNotCovered(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap) // no box, and so nothing to cover
+	r := boxing(t)
+	if r == nil {
 		return
 	}
-	short, err := os.MkdirTemp("/var/tmp", "pillion-") // not hidden as a whole
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(short) })
+	short := folderIn(t, "/var/tmp", "pillion-") // not hidden as a whole
 	p := newPlace(t)
 	sockets := []string{filepath.Join(short, "s"), filepath.Join(p.outside, "s")}
 	var gone []func() error
 	for _, socket := range sockets {
 		listener, err := net.Listen("unix", socket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		gone = append(gone, listener.Close)
 	}
 	o, err := r.order(p.spec(Bubblewrap, "echo ran"), r.found().box)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, socket := range sockets {
 		if !slices.Contains(o.box.words, socket) {
 			t.Errorf("%s is not covered while it is there", socket)
 		}
-		if err := gone[i](); err != nil {
-			t.Fatal(err)
-		}
+		must(t, gone[i]())
 	}
 	c, err := r.launcher.start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, _ := io.ReadAll(c.stdout) //nolint:errcheck // what was printed counts
 	if end := <-c.outcome; end.err != nil || string(text) != "ran\n" {
 		t.Errorf("it printed %q and ended with %+v", text, end)
@@ -188,9 +171,7 @@ func unlucky(t *testing.T, r *Runner, first string) {
 	t.Helper()
 	f := r.found()
 	program := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+first+"\nexec "+quote(f.box.program)+" \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\n"+first+"\nexec "+quote(f.box.program)+" \"$@\"\n"), 0o755))
 	f.box.program = program
 	r.walls.known.Store(&f)
 }
@@ -198,28 +179,19 @@ func unlucky(t *testing.T, r *Runner, first string) {
 // A socket that goes away while the box is made, with or without its folder: the
 // command runs in another box, and nothing is left where the socket was.
 func TestASocketThatGoesWhileTheBoxIsMade(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
-	short, err := os.MkdirTemp("/tmp", "pillion-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(short) })
+	short := folderIn(t, "/tmp", "pillion-")
 	p := newPlace(t)
 	for _, above := range []string{short, p.outside} { // a command may write to the first, and so may bubblewrap
 		folder := filepath.Join(above, "a", "b")
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(folder, 0o755))
 		listen(t, "unix", filepath.Join(folder, "s"))
 		unlucky(t, r, "rm -rf "+quote(filepath.Join(above, "a")))
 		p, err := r.Start(t.Context(), p.spec(Bubblewrap, "echo ran | tee -a ran"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := p.Wait(t.Context())
 		if err != nil || got.Stdout != "ran\n" || got.Stderr != "" || got.Sandbox != Bubblewrap || p.PID() == 0 {
 			t.Errorf("%s: %+v, %v", above, got, err)
@@ -235,9 +207,8 @@ func TestASocketThatGoesWhileTheBoxIsMade(t *testing.T) {
 
 // Another box is tried twice; then it is told what bubblewrap complained of.
 func TestABoxIsTriedThreeTimes(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	p := newPlace(t)
@@ -263,9 +234,8 @@ func TestABoxIsTriedThreeTimes(t *testing.T) {
 // A bubblewrap that was killed while it made the box leaves a process behind that
 // never ends and holds its pipes open: another box is made, and that process is ended.
 func TestABoxWhoseMakerWasKilled(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	p := newPlace(t)
@@ -275,9 +245,7 @@ func TestABoxWhoseMakerWasKilled(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	left, err := strconv.Atoi(content(log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if p, ok := lookUp(left); ok && p.name == "sleep" && !p.dead {
 		t.Errorf("%+v is still there", p)
 	}
@@ -292,9 +260,7 @@ func TestOnlyWhatBubblewrapMadeIsRemoved(t *testing.T) {
 		text string
 		mode fs.FileMode
 	}{made: {"", madeByBubblewrap}, others: {"", 0o644}, full: {"text", madeByBubblewrap}} {
-		if err := errors.Join(os.WriteFile(name, []byte(file.text), file.mode), os.Chmod(name, file.mode)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.WriteFile(name, []byte(file.text), file.mode), os.Chmod(name, file.mode)))
 	}
 	h := hold{Masked: raw([]string{made, others, full, filepath.Join(dir, "none")})}
 	h.tidy(h.look())

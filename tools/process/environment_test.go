@@ -6,6 +6,13 @@ import (
 	"testing"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{
 		"PATH=/old", "PATH=/bin", "HOME=/home/me", "LC_ALL=C", "TERM=xterm", "PAGER=less", "GOPATH=/go",

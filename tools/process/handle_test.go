@@ -18,9 +18,7 @@ import (
 func start(t testing.TB, r *Runner, command string) *Process {
 	t.Helper()
 	p, err := r.Start(t.Context(), Spec{Command: command, Dir: t.TempDir(), KeepStdin: true, Keep: KeepJoined}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -50,9 +48,7 @@ func ended(t testing.TB, p *Process) (Result, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	result, err := p.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, _, _ := p.Since(0)
 	return result, text
 }
@@ -93,15 +89,14 @@ func farewells(t *testing.T, r *Runner, level Level, spec func(command string) S
 			spec := spec(c.command)
 			spec.Keep = KeepJoined
 			p, err := r.Start(t.Context(), spec, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			await(t, p, "up\n")
+			held := p.Sandbox()
 			p.End()
 			p.End() // twice is no more than once
 			result, text := ended(t, p)
 			text = strings.ReplaceAll(text, "Terminated\n", "") // what a shell may say of its children
-			if result.ExitCode != c.code || text != c.want || result.Sandbox != level {
+			if result.ExitCode != c.code || text != c.want || result.Sandbox != level || held != level {
 				t.Errorf("exit code %d, printed %q; want %d, %q", result.ExitCode, text, c.code, c.want)
 			}
 		})
@@ -126,9 +121,7 @@ func TestSignalsReachTheGroup(t *testing.T) {
 	for _, s := range []Signal{Interrupt, Terminate, Hangup} {
 		p := start(t, r, `trap 'echo heard `+string(s)+`' `+string(s)+`; echo up; while :; do sleep 0.02; done`)
 		await(t, p, "up\n")
-		if err := p.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Signal(s))
 		await(t, p, "heard "+string(s))
 		if !p.Running() {
 			t.Errorf("%s ended what only listens to it", s)
@@ -165,9 +158,7 @@ func TestWriteToAProcess(t *testing.T) {
 		t.Errorf("a write after the end: %v", err)
 	}
 	plain, err := r.Start(t.Context(), Spec{Command: "cat", Dir: t.TempDir()}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := plain.Write(t.Context(), "x"); !errors.Is(err, errNoInput) {
 		t.Errorf("a write to a command without input: %v", err)
 	}
@@ -196,9 +187,7 @@ func TestWriteGivesUp(t *testing.T) {
 // TestWriteAfterTheEnd finds it whether the turn to write or the end is seen first.
 func TestWriteAfterTheEnd(t *testing.T) {
 	_, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer pipe.Close()
 	in := feed(pipe, "", true)
 	close(in.over)
@@ -230,9 +219,7 @@ func TestDetach(t *testing.T) {
 		Command: "echo one; echo two >&2; until [ -e go ]; do sleep 0.02; done; echo three; sleep 999",
 		Dir:     dir, Keep: KeepBoth, Timeout: time.Minute,
 	}, func(_ Stream, b []byte) { streamed.Write(b) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	await(t, p, "one\n")
 	await(t, p, "two\n")
 	soFar, next := p.Detach()
@@ -241,9 +228,7 @@ func TestDetach(t *testing.T) {
 	}
 	<-released
 	expire()
-	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
 	await(t, p, "three\n")
 	p.Kill()
 	if result, _ := ended(t, p); result.TimedOut || result.Stdout != "" {
@@ -259,9 +244,7 @@ func TestDetach(t *testing.T) {
 func TestNextHasGapsByOffset(t *testing.T) {
 	r := newRunner(t)
 	p, err := r.Start(t.Context(), Spec{Command: "seq 100000", Dir: t.TempDir(), Keep: KeepJoined, OutputLimit: 1000}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended(t, p)
 	var offset, missing, bytes int64
 	var text strings.Builder

@@ -42,15 +42,11 @@ func newOracle(t testing.TB, program string) *oracle {
 	base := t.TempDir()
 	o := &oracle{t: t, program: program, bin: filepath.Join(base, "bin"), log: filepath.Join(base, "log"), home: filepath.Join(base, "home"), work: filepath.Join(base, "work")}
 	for _, dir := range []string{o.bin, o.home, o.work} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(dir, 0o755))
 	}
 	canary := "#!/bin/sh\nline=${0##*/}\nfor word do line=\"$line\x1f$word\"; done\nprintf '%s\\036' \"$line\" >>'" + o.log + "'\n"
 	for _, name := range canaries {
-		if err := os.WriteFile(filepath.Join(o.bin, name), []byte(canary), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(o.bin, name), []byte(canary), 0o755))
 	}
 	// What the system's profile runs before any line is none of the line's.
 	for {
@@ -59,9 +55,7 @@ func newOracle(t testing.TB, program string) *oracle {
 			o.noise = noise
 			return o
 		}
-		if err := os.Remove(filepath.Join(o.bin, calls[0][0])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(o.bin, calls[0][0])))
 	}
 }
 

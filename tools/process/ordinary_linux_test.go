@@ -19,19 +19,11 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 		return // then all tests run as one
 	}
 	const nobody = 65534
-	base, err := os.MkdirTemp("/var/tmp", "pillion-ordinary-") // what is below /tmp is shown otherwise
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	base := folderIn(t, "/var/tmp", "pillion-ordinary-") // what is below /tmp is shown otherwise
 	home, program := filepath.Join(base, "home"), filepath.Join(base, "process.test")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(home, 0o700))
 	for _, path := range []string{base, home} {
-		if err := os.Chown(path, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(path, nobody, nobody))
 	}
 	copyProgram(t, program)
 	cmd := exec.Command(program, "-test.run", heldTests, "-test.timeout=20m")
@@ -46,18 +38,12 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 func copyProgram(t *testing.T, to string) {
 	t.Helper()
 	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer from.Close()
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.Copy(f, from); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 }

@@ -105,9 +105,7 @@ func get(urls []string) int {
 func newRunner(t testing.TB) *Runner {
 	t.Helper()
 	r, err := NewRunner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -155,9 +153,7 @@ func TestStreamsAreSplit(t *testing.T) {
 	streamed := map[Stream]string{}
 	result, err := r.Run(t.Context(), Spec{Command: "echo out; echo err >&2; printf end", Dir: t.TempDir()},
 		func(s Stream, b []byte) { streamed[s] += string(b) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if result.Stdout != "out\nend" || result.Stderr != "err\n" || result.Truncated {
 		t.Errorf("result %+v", result)
 	}
@@ -188,9 +184,7 @@ func TestFolder(t *testing.T) {
 	r := newRunner(t)
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link \xff")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(dir, link))
 	// The name the caller used, not what it resolves to; and bytes, not text.
 	if got := run(t, r, Spec{Command: "pwd | od -An -c | tr -d ' \n' | tail -c 4", Dir: link}).Stdout; got != `377\n` && got != `77\n` {
 		t.Errorf("pwd ends in %q", got)
@@ -229,9 +223,7 @@ func TestCloseWhileRunning(t *testing.T) {
 	r := newRunner(t)
 	p := start(t, r, "echo up; sleep 999")
 	await(t, p, "up\n")
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Close())
 	if p.Running() {
 		t.Error("Close returned before the command had ended")
 	}
@@ -272,9 +264,7 @@ func TestOutputIsSerialAndComplete(t *testing.T) {
 			got[s].Write(b)
 			inside.Add(-1)
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var want strings.Builder
 	for i := range 100000 {
 		fmt.Fprintln(&want, i+1)
@@ -322,9 +312,7 @@ func TestRefusedSpecs(t *testing.T) {
 	r := newRunner(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	for name, c := range map[string]struct {
 		spec Spec
 		want fault.Code
@@ -351,18 +339,14 @@ func TestRefusedSpecs(t *testing.T) {
 func TestStartFailureIsToldAndLeavesNothing(t *testing.T) {
 	r := newRunner(t)
 	dir := filepath.Join(t.TempDir(), "gone")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	spec := Spec{Command: "true", Dir: dir}
 	o := spec.order(r.base)
 	if err := os.Remove(dir); err != nil { // after it was checked
 		t.Fatal(err)
 	}
 	c, err := r.launcher.start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended := <-c.outcome
 	if ended.err == nil || !strings.Contains(ended.err.Error(), "no such file") {
 		t.Errorf("%+v", ended)

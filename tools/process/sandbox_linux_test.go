@@ -45,21 +45,35 @@ func refuses(t *testing.T, r *Runner, level Level) {
 	}
 }
 
+// boxing is a Runner; nil where bubblewrap does not work, and so nothing runs in a box.
+func boxing(t *testing.T) *Runner {
+	t.Helper()
+	r := newRunner(t)
+	if r.Walls().Bubblewrap.Works {
+		return r
+	}
+	refuses(t, r, Bubblewrap)
+	return nil
+}
+
+// folderIn is a folder somewhere else than the test's own are.
+func folderIn(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	name, err := os.MkdirTemp(dir, pattern)
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(name) })
+	return name
+}
+
 // layout is a folder where commands may write, and one where they may not.
 type layout struct{ inside, outside string }
 
 func newPlace(t *testing.T) layout {
 	// Below the folder for temporary files everything may be written.
-	base, err := os.MkdirTemp("/var/tmp", "pillion-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	base := folderIn(t, "/var/tmp", "pillion-")
 	p := layout{filepath.Join(Resolve(base), "inside"), filepath.Join(Resolve(base), "outside")}
 	for _, dir := range []string{p.inside, p.outside} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(dir, 0o755))
 	}
 	return p
 }
@@ -70,12 +84,8 @@ func (p layout) spec(level Level, command string) Spec {
 
 func put(t *testing.T, name, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o644))
 	return name
 }
 
@@ -115,9 +125,7 @@ func TestTemporaryFilesCanBeWritten(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("HOME", p.outside)
 	t.Setenv("TMPDIR", filepath.Join(p.outside, "temporary"))
-	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
 		in, name := t.TempDir(), rand.Text() // in /tmp, which is another folder under bubblewrap
@@ -206,9 +214,7 @@ func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
 func TestOthersProcessesAreOutOfReach(t *testing.T) {
 	r := newRunner(t)
 	other := exec.Command("sleep", "999")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Start())
 	died := make(chan struct{})
 	go func() { _ = other.Wait(); close(died) }()
 	t.Cleanup(func() { _ = other.Process.Kill(); <-died })
@@ -268,12 +274,8 @@ func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
 		cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
 		cmd.Env = append(os.Environ(), "TEST_PROCESS_LEVEL="+string(level))
 		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "up\n" {
 			t.Errorf("%q, %v", line, err)
 		}
@@ -290,28 +292,13 @@ func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
 	})
 }
 
-// A soft end reaches the command in its box, and not the box.
-func TestSignalsReachTheCommandAtEveryLevel(t *testing.T) {
+// TestEndTerminatesFirstAtEveryLevel: in a box, too, what is told to end may finish. The shell
+// is told last, because the box falls with it.
+func TestEndTerminatesFirstAtEveryLevel(t *testing.T) {
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
-		p := newPlace(t)
-		spec := p.spec(level, "trap 'echo told; exit 3' TERM; echo up; while :; do sleep 0.01; done")
-		up := make(chan struct{})
-		process, err := r.Start(t.Context(), spec, func(_ Stream, b []byte) {
-			if strings.Contains(string(b), "up") {
-				close(up)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-up
-		if process.Sandbox() != level {
-			t.Errorf("%s is told of what runs", process.Sandbox())
-		}
-		process.End()
-		if got, err := process.Wait(t.Context()); err != nil || got.ExitCode != 3 || !strings.Contains(got.Stdout, "told") {
-			t.Errorf("%+v, %v", got, err)
+		if level != None { // see TestEndTerminatesFirst
+			farewells(t, r, level, func(command string) Spec { return newPlace(t).spec(level, command) })
 		}
 	})
 }
@@ -320,9 +307,7 @@ func TestSignalsReachTheCommandAtEveryLevel(t *testing.T) {
 func ownProgram(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := filepath.Join(dir, "program")
 	if err := copyFile(self, program, 0o755); err != nil && !os.IsExist(err) {
 		t.Fatal(err)
@@ -345,9 +330,7 @@ func speaks(t *testing.T, r *Runner, spec Spec, network, address string) bool {
 func listen(t *testing.T, network, address string) net.Addr {
 	t.Helper()
 	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l.Addr()
 }
@@ -389,16 +372,10 @@ func hasRoute() bool {
 func TestSocketsOfOthers(t *testing.T) {
 	p := newPlace(t)
 	runtime := filepath.Join(p.outside, "runtime")
-	if err := os.Mkdir(runtime, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(runtime, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	r := newRunner(t)
-	short, err := os.MkdirTemp("/tmp", "pillion-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(short) })
+	short := folderIn(t, "/tmp", "pillion-")
 	abstract := fmt.Sprintf("@pillion-test-%d", os.Getpid())
 	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), filepath.Join(p.inside, "s"), abstract} {
 		listen(t, "unix", address)
@@ -459,9 +436,7 @@ func TestATrialThatFailsEnds(t *testing.T) {
 // best holds, and the reason is known.
 func TestBubblewrapThatMayNot(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "bwrap")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o755))
 	places := bubblewrapPlaces
 	t.Cleanup(func() { bubblewrapPlaces = places })
 	bubblewrapPlaces = []string{program}

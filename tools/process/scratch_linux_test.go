@@ -16,16 +16,11 @@ import (
 // where there is no bubblewrap.
 func sharedFolder(t *testing.T) (*Runner, string) {
 	t.Helper()
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	r := boxing(t)
+	if r == nil {
 		return nil, ""
 	}
-	dir, err := os.MkdirTemp("/tmp", "pillion-shared-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := folderIn(t, "/tmp", "pillion-shared-")
 	return r, dir
 }
 
@@ -83,12 +78,9 @@ func TestTheOwnFolderHasTheUsersPlace(t *testing.T) {
 func TestTemporaryFilesLieOutsideTheWorkspace(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("TMPDIR", filepath.Join(p.inside, "temporary"))
-	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		refuses(t, r, Bubblewrap)
+	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
+	r := boxing(t)
+	if r == nil {
 		return
 	}
 	run(t, r, p.spec(Bubblewrap, "true"))
@@ -176,18 +168,14 @@ func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
 func TestWhatIsLeftIsSwept(t *testing.T) {
 	dir := t.TempDir()
 	gone := exec.Command("true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gone.Run())
 	old := time.Now().Add(-2 * leftAfter)
 	for name, age := range map[string]time.Time{
 		fmt.Sprintf("x-%d-old", gone.Process.Pid): old, fmt.Sprintf("x-%d-new", gone.Process.Pid): time.Now(),
 		fmt.Sprintf("x-%d-mine", os.Getpid()): old, "x-other": old, fmt.Sprintf("%d-x", gone.Process.Pid): old,
 	} {
 		put(t, filepath.Join(dir, name, "file"), "")
-		if err := os.Chtimes(filepath.Join(dir, name), age, age); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(dir, name), age, age))
 	}
 	sweep(dir, "x-")
 	left, err := os.ReadDir(dir)

@@ -36,19 +36,13 @@ func TestAServiceDiesWithAKilledSidecar(t *testing.T) {
 	env := mark(t)
 	cmd := exec.Command(os.Args[0], "serving", env[markName])
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(line, err)
 	}
 	eventually(t, "its three processes", func() bool { return len(marked(env)) == 3 }) // one that is being replaced shows no mark
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	eventually(t, "the end of all", func() bool { return len(marked(env)) == 0 })
 }

@@ -16,9 +16,7 @@ import (
 func serve(t testing.TB, r *Runner, script string, env map[string]string) *Service {
 	t.Helper()
 	s, err := r.Serve(Program{Args: []string{"/bin/sh", "-c", script}, Dir: t.TempDir(), Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		s.Kill()
 		s.Stdin.Close()
@@ -79,14 +77,10 @@ func TestHowAServiceEnds(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "no program")
-	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("text"), 0o600))
 	for _, name := range []string{file, "/no/such/program"} {
 		s, err := r.Serve(Program{Args: []string{name}, Dir: "/"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := over(t, s); !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -112,9 +106,7 @@ func TestOfAFloodTheEndIsKept(t *testing.T) {
 
 func TestAClosedRunnerServesNothing(t *testing.T) {
 	r, err := NewRunner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := serve(t, r, "sleep 999", nil)
 	if err := r.Close(); err != nil {
 		t.Error(err)

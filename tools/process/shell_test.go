@@ -30,12 +30,8 @@ func TestCommandsSeeACleanEnvironment(t *testing.T) {
 // A profile that replaces PATH must not hide the tools that the editor finds.
 func TestEditorsPathComesFirst(t *testing.T) {
 	home, bin := t.TempDir(), filepath.Join(t.TempDir(), "it's $HOME *")
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(bin, "tool"), []byte("#!/bin/sh\necho found\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(bin, 0o700))
+	must(t, os.WriteFile(filepath.Join(bin, "tool"), []byte("#!/bin/sh\necho found\n"), 0o700))
 	ours := bin + ":/usr/bin:/bin"
 	t.Setenv("HOME", home)
 	t.Setenv("PATH", ours)
@@ -45,9 +41,7 @@ func TestEditorsPathComesFirst(t *testing.T) {
 		"PATH=/profile:" + quote(ours):         "/profile:" + ours,
 		"PATH=" + quote(ours) + "; FROM=login": ours,
 	} {
-		if err := os.WriteFile(filepath.Join(home, ".profile"), []byte(profile+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(home, ".profile"), []byte(profile+"\n"), 0o600))
 		if got := run(t, r, Spec{Command: `tool; echo "$PATH"`}).Stdout; got != "found\n"+want+"\n" {
 			t.Errorf("profile %q: %q, want PATH %q", profile, got, want)
 		}

@@ -64,13 +64,9 @@ func TestWindowKeepsHeadAndTail(t *testing.T) {
 func TestChunksEndAtRunes(t *testing.T) {
 	text := strings.Repeat("aé€😀", 1000) + "\xf0\x9f\x98" // and an unfinished one at the end
 	stdout, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stderr, none, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	none.Close()
 	var chunks []string
 	c := newCapture(Spec{}, func(_ Stream, b []byte) { chunks = append(chunks, string(b)) })

@@ -21,9 +21,7 @@ func owner(session string) (Owner, chan struct{}) {
 func startNamed(t testing.TB, table *Table, o Owner, id, command string) *Named {
 	t.Helper()
 	p, err := table.Start(t.Context(), o, About{ID: id}, Spec{Command: command, Dir: t.TempDir(), KeepStdin: true, Keep: KeepJoined}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 

@@ -117,18 +117,14 @@ func TestNothingIsLeftAfterOrders(t *testing.T) {
 		"end": func(t *testing.T, r *Runner, spec Spec) {
 			r.grace = 50 * time.Millisecond
 			p, err := r.Start(t.Context(), spec, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			await(t, p, "up")
 			p.End()
 			ended(t, p)
 		},
 		"kill": func(t *testing.T, r *Runner, spec Spec) {
 			p, err := r.Start(t.Context(), spec, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			await(t, p, "up")
 			p.Kill()
 			ended(t, p)

@@ -1,7 +1,6 @@
 package change
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -133,9 +132,7 @@ func TestSpecialFiles(t *testing.T) {
 			b.must(os.Remove(b.abs("a.txt")))
 			b.must(c.make(b.abs("a.txt")))
 			before := b.stat("a.txt").Ino
-			if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-				t.Errorf("%v", err)
-			}
+			b.wantMoved(f)
 			if b.stat("a.txt").Ino != before {
 				t.Error("it was replaced")
 			}
@@ -154,23 +151,17 @@ func asUser(t *testing.T, name string) {
 	command := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	command.Env = append(os.Environ(), "PILLION_TEST_AS_USER=1", "TMPDIR="+dir)
 	command.Dir = dir
-	if err := machine.RunAs(command, 1234, dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, machine.RunAs(command, 1234, dir))
 	// A user must be able to come to the folder of the tests, and to this binary.
 	for up := dir; up != "/" && up != os.TempDir(); up = up[:max(1, strings.LastIndex(up, "/"))] {
-		if err := os.Chmod(up, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(up, 0o755))
 	}
 	binary := dir + "/tests"
 	data, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.WriteFile(binary, data, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command.Path, command.Args[0] = binary, binary
 	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS: "+name) {
 		t.Errorf("as another user: %v\n%s", err, out)
@@ -198,9 +189,7 @@ func TestReadOnlyFileAndFolder(t *testing.T) {
 	b.write("late.txt", "one")
 	f = b.plan("late.txt", "two")
 	b.must(os.Chmod(b.abs("late.txt"), 0o444))
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("it became read-only after the question: %v", err)
-	}
+	b.wantMoved(f)
 	b.want("late.txt", "one")
 
 	b.write("dir/b.txt", "one")

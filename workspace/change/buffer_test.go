@@ -14,118 +14,96 @@ import (
 	"pillion/workspace/journal"
 )
 
-func TestCleanBufferIsChangedAndSaved(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\ntwo\n")
-	doc := b.show("a.txt")
-	o := b.mustCommit(b.plan("a.txt", "one\n2\n"))[0]
-	b.want("a.txt", "one\n2\n")
-	if doc.dirty || doc.version != 2 || !o.Saved || o.Formatted || o.Version != document.Version([]byte("one\n2\n")) || o.Bytes != 6 {
-		t.Errorf("%+v", o)
-	}
-}
-
-func TestDirtyBufferKeepsTheHumansText(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\ntwo\n")
-	doc := b.show("a.txt")
-	doc.set("mine\ntwo\n")
-	o := b.mustCommit(b.plan("a.txt", "mine\n2\n"))[0]
-	b.want("a.txt", "one\ntwo\n")
-	if doc.text != "mine\n2\n" || !doc.dirty || o.Saved || o.Formatted || o.Version != document.Version([]byte("mine\n2\n")) {
-		t.Errorf("%+v with the buffer %q", o, doc.text)
-	}
-}
-
-func TestDirtyBufferOverADiskThatMovedOn(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
-	doc.set("mine\n")
-	f := b.plan("a.txt", "mine\nagent\n")
-	b.write("a.txt", "from outside\n")
-	b.mustCommit(f)
-	b.want("a.txt", "from outside\n")
-	if doc.text != "mine\nagent\n" || !doc.dirty {
-		t.Errorf("the buffer holds %q", doc.text)
-	}
-}
-
-func TestNewFileThatIsOnlyInTheEditor(t *testing.T) {
-	b := newBench(t)
-	doc := b.editor.open(b.path("new.txt"), "")
-	doc.set("draft\n")
-	o := b.mustCommit(b.plan("new.txt", "draft\nagent\n"))[0]
-	b.want("new.txt", "<absent>")
-	if doc.text != "draft\nagent\n" || o.Saved {
-		t.Errorf("%+v with %q", o, doc.text)
-	}
-}
-
-func TestFormatOnSave(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
-	doc.format = strings.ToUpper
-	o := b.mustCommit(b.plan("a.txt", "one\ntwo\n"))[0]
-	b.want("a.txt", "ONE\nTWO\n")
-	if !o.Formatted || !o.Saved || o.Version != document.Version([]byte("ONE\nTWO\n")) || len(o.Hunks) != 1 {
-		t.Errorf("%+v", o)
-	}
-}
-
-// TestHumanTypesWhileItIsChanged: the text is reported as it is, the formatter is
-// not blamed, and nothing is undone.
-func TestHumanTypesWhileItIsChanged(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
+// TestABufferIsChanged once, and what is reported is what it and the disk hold then.
+func TestABufferIsChanged(t *testing.T) {
+	then := func(d *openDocument, e BufferEdit, more string) BufferResult {
 		r := d.edit(e)
-		d.set(d.text + "typed")
-		return r, nil
+		d.set(d.text + more)
+		return r
 	}
-	o := b.mustCommit(b.plan("a.txt", "two\n"))[0]
-	b.want("a.txt", "two\n")
-	if o.Formatted || o.Saved || doc.text != "two\ntyped" || o.Version != document.Version([]byte("two\ntyped")) {
-		t.Errorf("%+v with %q", o, doc.text)
-	}
-}
-
-func TestEditorThatDidNotSave(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.show("a.txt")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
-		e.Save = false
-		return d.edit(e), nil // applied, dirty: saving failed
-	}
-	if o := b.mustCommit(b.plan("a.txt", "two\n"))[0]; o.Saved || o.Formatted {
-		t.Errorf("%+v", o)
-	}
-	b.want("a.txt", "one\n")
-}
-
-func TestEditorThatSaysItSavedAndDidNot(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.show("a.txt")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
-		e.Save = false
-		r := d.edit(e)
-		r.Dirty = false
-		return r, nil
-	}
-	if o := b.mustCommit(b.plan("a.txt", "two\n"))[0]; o.Saved {
-		t.Errorf("%+v", o)
+	for name, c := range map[string]struct {
+		disk, typed, text string // typed is "" where the user typed nothing
+		stock             bool
+		planned           func(b *bench)
+		does              func(d *openDocument, e BufferEdit) (BufferResult, error)
+		format            func(string) string
+		onDisk, inBuffer  string
+		saved, formatted  bool
+	}{
+		"clean":   {disk: "one\ntwo\n", text: "one\n2\n", onDisk: "one\n2\n", inBuffer: "one\n2\n", saved: true},
+		"unsaved": {disk: "one\ntwo\n", typed: "mine\ntwo\n", text: "mine\n2\n", onDisk: "one\ntwo\n", inBuffer: "mine\n2\n"},
+		"unsaved, and the disk moved on": {
+			disk: "one\n", typed: "mine\n", text: "mine\nagent\n", planned: func(b *bench) { b.write("a.txt", "from outside\n") }, onDisk: "from outside\n", inBuffer: "mine\nagent\n",
+		},
+		"only in the editor": {disk: "<absent>", typed: "draft\n", text: "draft\nagent\n", onDisk: "<absent>", inBuffer: "draft\nagent\n"},
+		"formatted":          {disk: "one\n", text: "one\ntwo\n", format: strings.ToUpper, onDisk: "ONE\nTWO\n", inBuffer: "ONE\nTWO\n", saved: true, formatted: true},
+		"typed into meanwhile, which is not the formatter's": {
+			disk: "one\n", text: "two\n", does: func(d *openDocument, e BufferEdit) (BufferResult, error) { return then(d, e, "typed"), nil },
+			onDisk: "two\n", inBuffer: "two\ntyped",
+		},
+		"saving fails": {
+			disk: "one\n", text: "two\n", does: func(d *openDocument, e BufferEdit) (BufferResult, error) { e.Save = false; return d.edit(e), nil },
+			onDisk: "one\n", inBuffer: "two\n",
+		},
+		"it says that it saved, and did not": {
+			disk: "one\n", text: "two\n", does: func(d *openDocument, e BufferEdit) (BufferResult, error) {
+				e.Save = false
+				r := d.edit(e)
+				r.Dirty = false
+				return r, nil
+			},
+			onDisk: "one\n", inBuffer: "two\n",
+		},
+		"it answers too late": {
+			disk: "one\n", text: "two\n", does: func(d *openDocument, e BufferEdit) (BufferResult, error) {
+				d.edit(e)
+				return BufferResult{}, context.DeadlineExceeded
+			},
+			onDisk: "two\n", inBuffer: "two\n", // saved is what nobody said
+		},
+		"without a plugin, and typed into": {
+			stock: true, disk: "a\nb\n", typed: "a\nb\nmine\n", text: "agent\nb\nmine\n",
+			does: func(d *openDocument, e BufferEdit) (BufferResult, error) {
+				then(d, e, "typed\n")
+				return stockAnswer(e), nil
+			},
+			onDisk: "a\nb\n", inBuffer: "agent\nb\nmine\ntyped\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.editor.plugin = !c.stock
+			if c.disk != "<absent>" {
+				b.write("a.txt", c.disk)
+			}
+			doc := b.show("a.txt")
+			if doc.format = c.format; c.typed != "" {
+				doc.set(c.typed)
+			}
+			edits := 0
+			b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
+				if edits++; c.does != nil {
+					return c.does(d, e)
+				}
+				return d.edit(e), nil
+			}
+			f := b.plan("a.txt", c.text)
+			if c.planned != nil {
+				c.planned(b)
+			}
+			o := b.mustCommit(f)[0]
+			b.want("a.txt", c.onDisk)
+			if edits != 1 || doc.text != c.inBuffer || doc.dirty != (c.onDisk != c.inBuffer) || o.Saved != c.saved || o.Formatted != c.formatted || len(o.Hunks) != 1 ||
+				o.Version != document.Version([]byte(c.inBuffer)) || o.Bytes != len(c.inBuffer) {
+				t.Errorf("%d edits, the buffer %q, dirty %t: %+v", edits, doc.text, doc.dirty, o)
+			}
+		})
 	}
 }
 
 // TestLateNotifications: the answer overtakes the change that it speaks of.
 func TestLateNotifications(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.show("a.txt")
+	b, _ := showing(t, "one\n")
 	answered, told := make(chan struct{}), make(chan struct{})
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		go func() {
@@ -161,13 +139,20 @@ func TestEditorThatNeverShowsTheChange(t *testing.T) {
 	})
 }
 
+// showing is a bench with one file, which the editor shows.
+func showing(t *testing.T, text string) (*bench, *openDocument) {
+	b := newBench(t)
+	b.write("a.txt", text)
+	return b, b.show("a.txt")
+}
+
 // stock is an editor without a plugin: workspace/applyEdit, of which nobody saves
 // and whose answer says little.
-func stock(t *testing.T, name, text, typed string) (*bench, *openDocument) {
+func stock(t *testing.T, text, typed string) (*bench, *openDocument) {
 	b := newBench(t)
 	b.editor.plugin = false
-	b.write(name, text)
-	d := b.show(name)
+	b.write("a.txt", text)
+	d := b.show("a.txt")
 	d.set(typed)
 	return b, d
 }
@@ -177,7 +162,7 @@ func stockAnswer(e BufferEdit) BufferResult {
 }
 
 func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
-	b, _ := stock(t, "a.txt", "a\nb\nc\n", "a\nb\nc\nmine\n")
+	b, _ := stock(t, "a\nb\nc\n", "a\nb\nc\nmine\n")
 	told := make(chan struct{})
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		go func() {
@@ -198,7 +183,7 @@ func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
 // TestStockEditorThatSkipsTheEdit answers "applied" and has only what the user
 // typed: Neovim does when its buffer is newer.
 func TestStockEditorThatSkipsTheEdit(t *testing.T) {
-	b, d := stock(t, "a.txt", "a\nb\n", "a\nb\nmine\n")
+	b, d := stock(t, "a\nb\n", "a\nb\nmine\n")
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		d.set("a\nb\nmine, and more\n")
 		return stockAnswer(e), nil
@@ -209,19 +194,6 @@ func TestStockEditorThatSkipsTheEdit(t *testing.T) {
 	}
 	if d.text != "a\nb\nmine, and more\n" {
 		t.Errorf("the buffer holds %q", d.text)
-	}
-}
-
-func TestStockEditorAndTheHumanAtOnce(t *testing.T) {
-	b, _ := stock(t, "a.txt", "a\nb\n", "a\nb\nmine\n")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
-		d.edit(e)
-		d.set(d.text + "typed\n")
-		return stockAnswer(e), nil
-	}
-	o := b.mustCommit(b.plan("a.txt", "agent\nb\nmine\n"))[0]
-	if o.Formatted || o.Saved || o.Version != document.Version([]byte("agent\nb\nmine\ntyped\n")) {
-		t.Errorf("%+v", o)
 	}
 }
 
@@ -262,9 +234,7 @@ func TestEditorClosesTheBuffer(t *testing.T) {
 		{"without saving", func(d *openDocument, e BufferEdit) BufferResult { e.Save = false; defer d.close(); return d.edit(e) }, fault.ExecutionFailed, "one\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
-			b.write("a.txt", "one\n")
-			b.show("a.txt")
+			b, _ := showing(t, "one\n")
 			b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) { return c.does(d, e), nil }
 			out, err := b.commit(b.plan("a.txt", "two\n"))
 			if fault.CodeOf(err) != c.code {
@@ -280,17 +250,13 @@ func TestEditorClosesTheBuffer(t *testing.T) {
 
 // TestEmptyBufferThatMoved: no text is a text too, and not the absence of one.
 func TestEmptyBufferThatMoved(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "")
-	b.show("a.txt")
+	b, _ := showing(t, "")
 	f := b.plan("a.txt", "agent\n")
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		d.set("human\n")
 		return d.edit(e), nil
 	}
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("%v", err)
-	}
+	b.wantMoved(f)
 }
 
 func TestEditorRefusals(t *testing.T) {
@@ -306,9 +272,7 @@ func TestEditorRefusals(t *testing.T) {
 		{"by an error", BufferResult{}, errors.New("broken"), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(t)
-			b.write("a.txt", "one\n")
-			b.show("a.txt")
+			b, _ := showing(t, "one\n")
 			b.editor.onEdit = func(*openDocument, BufferEdit) (BufferResult, error) { return c.result, c.err }
 			_, err := b.commit(b.plan("a.txt", "two\n"))
 			if err == nil || errors.Is(err, ErrMoved) != c.moved {
@@ -319,25 +283,9 @@ func TestEditorRefusals(t *testing.T) {
 	}
 }
 
-// TestEditorThatAnswersTooLate made the change all the same.
-func TestEditorThatAnswersTooLate(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.show("a.txt")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
-		d.edit(e)
-		return BufferResult{}, context.DeadlineExceeded
-	}
-	if o := b.mustCommit(b.plan("a.txt", "two\n"))[0]; len(o.Hunks) != 1 {
-		t.Errorf("%+v", o)
-	}
-}
-
 // TestCancelledWhileTheEditorWorks: what is on its way is made whole and known.
 func TestCancelledWhileTheEditorWorks(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "two\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
@@ -350,14 +298,10 @@ func TestCancelledWhileTheEditorWorks(t *testing.T) {
 }
 
 func TestDiskChangesBeneathACleanBuffer(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "agent\n")
 	b.write("a.txt", "from outside\n")
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("%v", err)
-	}
+	b.wantMoved(f)
 	b.want("a.txt", "from outside\n")
 	if doc.text != "one\n" {
 		t.Errorf("the buffer holds %q", doc.text)
@@ -367,9 +311,7 @@ func TestDiskChangesBeneathACleanBuffer(t *testing.T) {
 // TestEditorThatNeverReloads: the buffer is clean, so the disk is the text, and a
 // change of it is made there.
 func TestEditorThatNeverReloads(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	b.write("a.txt", "from outside\n")
 	b.mustCommit(b.plan("a.txt", "from outside\nagent\n"))
 	b.want("a.txt", "from outside\nagent\n")
@@ -383,15 +325,11 @@ func TestEditorThatNeverReloads(t *testing.T) {
 	}
 	f := b.plan("a.txt", "again\n")
 	doc.set("typed at last\n")
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("written beneath what the user typed: %v", err)
-	}
+	b.wantMoved(f)
 }
 
 func TestBufferRefusals(t *testing.T) {
-	b := newBench(t)
-	b.write("a.txt", "one\n")
-	doc := b.show("a.txt")
+	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "two\n")
 	f.After.Encoding = "windows-1252"
 	b.wantFault(fault.EncodingError, f)
@@ -429,17 +367,14 @@ func TestUndoTakesTheChangeOutOfWhatTheHumanTyped(t *testing.T) {
 	b.write("open.txt", "1\n2\n3\n4\n5\n")
 	b.write("z.txt", "z")
 	doc := b.show("open.txt")
-	honest := func(d *openDocument, e BufferEdit) (BufferResult, error) {
+	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		b.editor.onEdit = nil
 		r := d.edit(e)
 		d.set(d.text + "typed\n")
 		b.write("z.txt", "human")
 		return r, nil
 	}
-	b.editor.onEdit = honest
-	if _, err := b.commit(b.plan("open.txt", "agent\n2\n3\n4\n5\n"), b.plan("z.txt", "Z")); !errors.Is(err, ErrMoved) {
-		t.Errorf("%v", err)
-	}
+	b.wantMoved(b.plan("open.txt", "agent\n2\n3\n4\n5\n"), b.plan("z.txt", "Z"))
 	if doc.text != "1\n2\n3\n4\n5\ntyped\n" || !doc.dirty {
 		t.Errorf("the buffer holds %q, dirty %v", doc.text, doc.dirty)
 	}

@@ -1,15 +1,12 @@
 package change
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"pillion/internal/fault"
 	"pillion/workspace/document"
-	"pillion/workspace/journal"
 )
 
 // TestBytesArePutBack, to the byte, to and fro: also what was a text, or became one.
@@ -28,13 +25,9 @@ func TestBytesArePutBack(t *testing.T) {
 	after := "becomes=a text\n blob=\x00\n\xff new=\x00new text=\x00 to=" + long[10:]
 	b.wantAll(after)
 	for range 2 {
-		if r := b.revert("one"); len(r.Conflicts) > 0 {
-			t.Errorf("reverted with %v", r.Reasons)
-		}
+		b.wantCallReverted("one")
 		b.wantAll(before)
-		if r := b.revert("back one"); len(r.Conflicts) > 0 {
-			t.Errorf("brought back with %v", r.Reasons)
-		}
+		b.wantCallReverted("revert of one")
 		b.wantAll(after)
 	}
 }
@@ -46,7 +39,7 @@ func TestBytesAreNotMerged(t *testing.T) {
 	b.commitAs("one", Set{Files: []File{b.planBytes("blob", "\x00\nONE\ntwo\nthree\nfour\n")}})
 	for _, now := range []string{"\x00\nONE\ntwo\nthree\nFOUR\n", "\x00\r\nONE\r\ntwo\r\nthree\r\nfour\r\n", "a text\n"} {
 		b.write("blob", now)
-		if r := b.revert("one"); len(r.Conflicts) != 1 || len(r.Reverted)+len(r.Merged) > 0 {
+		if r := b.revertCall("one"); len(r.Conflicts) != 1 || len(r.Reverted)+len(r.Merged) > 0 {
 			t.Errorf("%q: reverted: %+v", now, r)
 		}
 		b.want("blob", now)
@@ -60,11 +53,7 @@ func TestATextThatWasBytes(t *testing.T) {
 	b.commitAs("to text", Set{Files: []File{b.planBytes("f", "one\ntwo\n")}})
 	b.commitAs("edited", Set{Files: []File{b.plan("f", "one\nTWO\n")}})
 	b.commitAs("to bytes", Set{Files: []File{b.planBytes("f", "\x00again")}})
-	r, err := b.Revert(context.Background(), Selection{}, journal.Origin{CallID: "all"}, false)
-	b.must(err)
-	if len(r.Conflicts) > 0 {
-		t.Errorf("reverted with %v", r.Reasons)
-	}
+	b.wantReverted(Selection{}, "all")
 	b.want("f", "\x00bytes")
 }
 
@@ -75,18 +64,14 @@ func TestBytesThatMovedOn(t *testing.T) {
 	b.write("blob", "\x00old")
 	f := b.planBytes("blob", "\x00new")
 	b.write("blob", "\x00somebody's")
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("committed with %v", err)
-	}
+	b.wantMoved(f)
 	b.want("blob", "\x00somebody's")
 
 	b.write("text", "disk\n")
 	d := b.show("text")
 	f = b.planBytes("text", "\x00new")
 	d.set("typed\n")
-	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("committed with %v", err)
-	}
+	b.wantMoved(f)
 	before, err := b.Documents.Snapshot(limit).Read(b.path("text"), document.Binary)
 	b.must(err)
 	if _, err := New(before, document.Content{Text: "\x00", Encoding: document.Binary}); fault.CodeOf(err) != fault.ConcurrentModification {

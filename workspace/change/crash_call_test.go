@@ -26,9 +26,7 @@ func TestCommitAndDie(t *testing.T) {
 		return
 	}
 	last, err := strconv.Atoi(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := committerIn(t, dir, kept)
 	b := &faulty{trees: trees{&bench{c, t, dir, nil}}}
 	err = b.commitFailing(func(n int, _ string) error {

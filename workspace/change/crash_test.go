@@ -26,13 +26,9 @@ func generation(n int) string { return strings.Repeat(fmt.Sprintf("generation %d
 
 func committerIn(t testing.TB, dir, kept string) *Committer {
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	store, err := journal.Open(kept, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { store.Close(); w.Close() })
 	return &Committer{Documents: document.NewStore(w), Journal: &Journal{Store: store}}
 }
@@ -50,17 +46,11 @@ func TestCommitUntilKilled(t *testing.T) {
 		var s Set
 		for _, name := range []string{"a", "b", "c"} {
 			p, err := c.Documents.Workspace().Resolve(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			before, err := snap.Read(p, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			f, err := New(before, document.Content{Text: generation(n), Encoding: document.UTF8})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			s.Files = append(s.Files, f)
 		}
 		s.Tree = treeChanges(t, c, snap, n)
@@ -75,9 +65,7 @@ func TestCommitUntilKilled(t *testing.T) {
 func treeChanges(t *testing.T, c *Committer, snap *document.Snapshot, n int) []TreeChange {
 	path := func(name string) workspace.Path {
 		p, err := c.Documents.Workspace().Resolve(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return p
 	}
 	from, to := "here/x", "there/x"
@@ -85,26 +73,18 @@ func treeChanges(t *testing.T, c *Committer, snap *document.Snapshot, n int) []T
 		from, to = to, from
 	}
 	move, err := NewMove(snap, path(from), path(to), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	makeTree(t, c.Documents.Workspace().Roots()[0].Abs())
 	remove, err := NewDelete(c.Documents.Snapshot(limit), path("tree"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return []TreeChange{move, remove}
 }
 
 func makeTree(t *testing.T, dir string) {
 	for _, name := range []string{"tree/one", "tree/deep/two"} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte("kept\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must(t, os.WriteFile(name, []byte("kept\n"), 0o644))
 	}
 }
 
@@ -144,9 +124,7 @@ func killAfterAWhile(t *testing.T, dir, kept string) {
 	if err == nil {
 		err = child.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the program said %q, %v", line, err)
 	}
@@ -187,8 +165,7 @@ func (b *bench) revertLast() {
 		return
 	}
 	b.must(os.RemoveAll(b.abs("tree")))
-	r, err := b.Revert(context.Background(), Selection{CallID: fmt.Sprint(n)}, journal.Origin{CallID: "back"}, false)
-	b.must(err)
+	r := b.revertCall(fmt.Sprint(n))
 	r.Preview = nil
 	if len(r.Conflicts) > 0 || b.generation() != n-1 || b.onDisk("tree/one") != "kept\n" {
 		b.t.Errorf("the revert of %d gave %+v; now it is %d", n, r, b.generation())

@@ -20,7 +20,8 @@ func TestWhatCannotBeKeptIsNotMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.write("a.txt", "one\n")
-			doc := func() *openDocument { b.write("b.txt", "one\n"); return b.show("b.txt") }()
+			b.write("b.txt", "one\n")
+			doc := b.show("b.txt")
 			b.Journal.Store.Break(faults)
 			err := b.wantFault(fault.ExecutionFailed, b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"), b.plan("new/c.txt", "two\n"))
 			if !strings.Contains(err.Error(), "nothing was changed: the journal cannot record it: "+errFull.Error()) || !strings.Contains(fault.From(err).Hint, "journal.mode") {
@@ -74,8 +75,8 @@ func TestARevertIsWholeOrNothing(t *testing.T) {
 	b.want("a.txt", "two\n")
 	b.want("b.txt", "two\n")
 	b.editor.onEdit = nil
-	if r, err = b.Revert(context.Background(), Selection{CallID: "a call"}, journal.Origin{CallID: "back"}, false); err != nil || len(r.Reverted) != 2 {
-		t.Errorf("%+v, %v", r, err)
+	if r := b.revert(Selection{CallID: "a call"}, "back"); len(r.Reverted) != 2 {
+		t.Errorf("%+v", r)
 	}
 	b.want("a.txt", "one\n")
 	if doc.text != "one\n" {
@@ -90,18 +91,15 @@ func TestARevertOfOneFile(t *testing.T) {
 	b.write("a.txt", "one\n")
 	b.write("b.txt", "one\n")
 	b.mustCommit(b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"))
-	r, err := b.Revert(context.Background(), Selection{CallID: "a call", Path: "b.txt"}, journal.Origin{CallID: "back"}, false)
-	if err != nil || len(r.Reverted) != 1 || len(r.Conflicts) != 0 {
-		t.Errorf("%+v, %v", r, err)
+	if r := b.revert(Selection{CallID: "a call", Path: "b.txt"}, "back"); len(r.Reverted) != 1 || len(r.Conflicts) != 0 {
+		t.Errorf("%+v", r)
 	}
 	b.want("a.txt", "two\n")
 	b.want("b.txt", "one\n")
 	if entries, err := b.History(Selection{CallID: "a call"}, 0); err != nil || entries[0].State != journal.StatePartlyReverted {
 		t.Errorf("kept %+v, %v", entries, err)
 	}
-	if _, err = b.Revert(context.Background(), Selection{CallID: "a call"}, journal.Origin{CallID: "rest"}, false); err != nil {
-		t.Error(err)
-	}
+	b.revert(Selection{CallID: "a call"}, "rest")
 	b.want("a.txt", "one\n")
 }
 
@@ -110,8 +108,7 @@ func TestARevertOfOneFile(t *testing.T) {
 func TestWhatComesBackLasts(t *testing.T) {
 	b := newTrees(t)
 	b.write("gone/a", "text")
-	_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{b.remove("gone")}}, journal.Origin{CallID: "a call"})
-	b.must(err)
+	b.commitAs("a call", Set{Tree: []TreeChange{b.remove("gone")}})
 	failed := false
 	b.calls.fails = func(call string) error {
 		if failed || call != "sync" {
@@ -148,8 +145,7 @@ func TestChangesByOthersInBetween(t *testing.T) {
 	edit("ada", "a.txt", "8\n", "ada 8\n")
 	edit("ada", "b.txt", "2\n", "ada 2\n")
 	edit("bob", "b.txt", "ada 2\n", "bob 2\n")
-	r, err := b.Revert(context.Background(), Selection{SessionID: "ada"}, journal.Origin{CallID: "back"}, false)
-	b.must(err)
+	r := b.revert(Selection{SessionID: "ada"}, "back")
 	if b.want("a.txt", strings.Replace(text, "5\n", "bob 5\n", 1)); len(r.Merged)+len(r.Reverted) != 1 || len(r.Conflicts) != 1 || r.Conflicts[0] != "b.txt" {
 		t.Errorf("%+v", r)
 	}
@@ -164,10 +160,8 @@ func TestChangesByOthersInBetween(t *testing.T) {
 		t.Errorf("the entries are %q", states)
 	}
 	// What was left alone can be put back once the other's change is.
-	_, err = b.Revert(context.Background(), Selection{CallID: "bob"}, journal.Origin{CallID: "back, bob"}, false)
-	b.must(err)
-	_, err = b.Revert(context.Background(), Selection{SessionID: "ada"}, journal.Origin{CallID: "again"}, false)
-	b.must(err)
+	b.revert(Selection{CallID: "bob"}, "back, bob")
+	b.revert(Selection{SessionID: "ada"}, "again")
 	b.want("a.txt", text)
 	b.want("b.txt", text)
 }

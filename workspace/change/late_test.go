@@ -20,7 +20,6 @@ func TestLateWritesAreKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newTrees(t)
-			store := b.keepJournal()
 			told := make(chan string, 9)
 			b.Journal.Tell = func(problem string) { told <- problem }
 			b.calls.blind = true
@@ -41,9 +40,9 @@ func TestLateWritesAreKept(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Fatal("nobody was told")
 			}
-			entries, err := store.Entries(journal.Query{})
+			entries, err := b.Journal.Store.Entries(journal.Query{})
 			b.must(err)
-			content, err := store.Content(entries[0])
+			content, err := b.Journal.Store.Content(entries[0])
 			b.must(err)
 			defer content.Close()
 			data, err := content.Read(entries[0].Records[0].Before)
@@ -57,7 +56,6 @@ func TestLateWritesAreKept(t *testing.T) {
 // TestOnlySoManyAreHeldOpen, and each only for a while.
 func TestOnlySoManyAreHeldOpen(t *testing.T) {
 	b := newTrees(t)
-	b.keepJournal()
 	b.late.pauses = []time.Duration{time.Hour}
 	dir := t.TempDir()
 	for range maxHeld + 5 {
@@ -69,7 +67,6 @@ func TestOnlySoManyAreHeldOpen(t *testing.T) {
 		t.Errorf("%d are held", b.late.held)
 	}
 	c := newTrees(t)
-	c.keepJournal()
 	c.late.pauses = []time.Duration{time.Millisecond}
 	f, err := os.CreateTemp(dir, "")
 	c.must(err)

@@ -25,7 +25,9 @@ func FuzzMerge(f *testing.F) {
 		{5, "kr", "kkr"},       // lines that touch
 		{5, "krk", "kkkr"},     // one line between
 		{5, "krR", "krR"},      // the same
+		{5, "kr", "kR"},        // the same line in two ways
 		{5, "kdd", "kddd"},     // one goes on
+		{5, "ddddd", "r"},      // one deletes all
 		{6, "kdddd", "kkrk"},   // a change in what the other deletes
 		{4, "i", "I"},          // two insertions at one place
 		{4, "i", "i"},          // one by both
@@ -91,7 +93,13 @@ func recipe(n int, letters string) string {
 	return strings.TrimSuffix(out.String(), "\n") + strings.Repeat(newline, min(1, out.Len()))
 }
 
-func checkMerge(t *testing.T, base, x, y string) {
+// failer is a test, or one case of a property.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func checkMerge(t failer, base, x, y string) {
 	t.Helper()
 	for _, c := range [][4]string{{base, base, x, x}, {base, x, base, x}, {base, x, x, x}} {
 		if got, ok := Merge(c[0], c[1], c[2]); !ok || got != c[3] {
@@ -102,7 +110,10 @@ func checkMerge(t *testing.T, base, x, y string) {
 	if turned, turnedOK := Merge(base, y, x); ok != turnedOK || got != turned {
 		t.Fatalf("the sides of %q, %q, %q count differently: %q, %v and %q, %v", base, x, y, got, ok, turned, turnedOK)
 	}
-	if !ok && got != "" {
+	if ok {
+		checkNothingIsLost(t, base, got, x)
+		checkNothingIsLost(t, base, got, y)
+	} else if got != "" {
 		t.Fatalf("a conflict gave a text: %q", got)
 	}
 }
@@ -111,9 +122,7 @@ func gitMerge(t *testing.T, dir, base, ours, theirs string) (string, bool) {
 	t.Helper()
 	args := []string{"merge-file", "-p"}
 	for name, text := range map[string]string{"ours": ours, "base": base, "theirs": theirs} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	cmd := exec.Command("git", append(args, "ours", "base", "theirs")...)
 	cmd.Dir = dir

@@ -145,16 +145,12 @@ func TestModesArePutBack(t *testing.T) {
 	after := "edited*=new new/ new/made*=n new/moved*=M plain*=p run=r"
 	b.wantAll(after)
 	for range 2 {
-		if r := b.revert("one"); len(r.Conflicts) > 0 {
-			t.Errorf("reverted with %v", r.Reasons)
-		}
+		b.wantCallReverted("one")
 		b.wantAll(before)
 		if got := b.modeOf("run"); got != 0o750 {
 			t.Errorf("it came back as %v", got)
 		}
-		if r := b.revert("back one"); len(r.Conflicts) > 0 {
-			t.Errorf("brought back with %v", r.Reasons)
-		}
+		b.wantCallReverted("revert of one")
 		b.wantAll(after)
 	}
 }
@@ -165,12 +161,12 @@ func TestAModeThatSomebodyChangedStays(t *testing.T) {
 	b.write("f", "text")
 	b.commitAs("one", Set{Tree: []TreeChange{b.mode("f", true)}})
 	b.chmod("f", 0o700)
-	if r := b.revert("one"); len(r.Conflicts) != 1 || b.modeOf("f") != 0o700 {
+	if r := b.revertCall("one"); len(r.Conflicts) != 1 || b.modeOf("f") != 0o700 {
 		t.Errorf("reverted: %+v; the mode is %v", r, b.modeOf("f"))
 	}
 	b.chmod("f", 0o755)
 	b.write("f", "another text")
-	if r := b.revert("one"); len(r.Conflicts) != 0 || b.modeOf("f") != 0o644 {
+	if r := b.revertCall("one"); len(r.Conflicts) != 0 || b.modeOf("f") != 0o644 {
 		t.Errorf("reverted: %+v; the mode is %v", r, b.modeOf("f"))
 	}
 	b.want("f", "another text")
@@ -182,19 +178,15 @@ func TestWhatWasMadeExecutableAndDeleted(t *testing.T) {
 	b.write("f", "text")
 	b.commitAs("mode", Set{Tree: []TreeChange{b.mode("f", true)}})
 	b.commitAs("gone", Set{Tree: []TreeChange{b.remove("f")}})
-	b.revert("gone")
+	b.revertCall("gone")
 	b.wantAll("f*=text")
-	b.revert("mode")
+	b.revertCall("mode")
 	b.wantAll("f=text")
 	b = newTrees(t)
 	b.write("f", "text")
 	b.commitAs("again", Set{Tree: []TreeChange{b.mode("f", true)}})
 	b.commitAs("gone again", Set{Tree: []TreeChange{b.remove("f")}})
-	r, err := b.Revert(context.Background(), Selection{}, journal.Origin{CallID: "all"}, false)
-	b.must(err)
-	if len(r.Conflicts) > 0 {
-		t.Errorf("reverted with %v", r.Reasons)
-	}
+	b.wantReverted(Selection{}, "all")
 	b.wantAll("f=text")
 }
 
@@ -208,6 +200,6 @@ func TestAFileInTheEditorIsMadeExecutable(t *testing.T) {
 	b.show("dirty").set("typed\n")
 	b.commitAs("one", Set{Files: []File{b.plan("clean", "new\n"), b.plan("dirty", "typed\nmore\n")}, Tree: []TreeChange{b.mode("clean", true), b.mode("dirty", true)}})
 	b.wantAll("clean*=new\n dirty*=disk\n")
-	b.revert("one")
+	b.revertCall("one")
 	b.wantAll("clean=old\n dirty=disk\n")
 }

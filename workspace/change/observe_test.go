@@ -35,36 +35,50 @@ func (b *bench) command(call string, does func()) string {
 	return one.End(b.t.Context(), journal.Origin{CallID: call, SessionID: "s", Turn: 1, Tool: "run_command"})
 }
 
-// all is what is in the workspace: names, modes and contents.
-func (b *bench) all() string {
+// contentsOf is what is in a folder: names, modes and contents.
+func contentsOf(t testing.TB, dir string) string {
+	t.Helper()
 	var out strings.Builder
-	b.must(filepath.WalkDir(b.dir, func(name string, e fs.DirEntry, err error) error {
-		b.must(err)
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		info, err := e.Info()
-		b.must(err)
-		fmt.Fprintf(&out, "%s %v ", strings.TrimPrefix(name, b.dir), info.Mode())
+		fmt.Fprintf(&out, "%s %v ", strings.TrimPrefix(name, dir), info.Mode())
 		switch {
-		case e.IsDir():
+		case err != nil || e.IsDir():
 		case e.Type() == fs.ModeSymlink:
-			link, err := os.Readlink(name)
-			b.must(err)
+			var link string
+			link, err = os.Readlink(name)
 			out.WriteString(link)
 		default:
-			data, err := os.ReadFile(name)
-			b.must(err)
+			var data []byte
+			data, err = os.ReadFile(name)
 			fmt.Fprintf(&out, "%q", data)
 		}
 		out.WriteString("\n")
-		return nil
-	}))
+		return err
+	})
+	must(t, err)
 	return out.String()
 }
 
-func (b *bench) revertCall(call string) Reverted {
+func (b *bench) all() string { return contentsOf(b.t, b.dir) }
+
+// wantLike wants everything to be as it was.
+func (b *bench) wantLike(was string) {
 	b.t.Helper()
-	r, err := b.Revert(b.t.Context(), Selection{CallID: call}, journal.Origin{CallID: "revert of " + call}, false)
-	b.must(err)
-	return r
+	if now := b.all(); now != was {
+		b.t.Errorf("it is\n%s\nand was\n%s", now, was)
+	}
+}
+
+// kept is a command of which the journal has all.
+func (b *bench) kept(call string, does func()) {
+	b.t.Helper()
+	if unkept := b.command(call, does); unkept != "" {
+		b.t.Errorf("not in the journal: %s", unkept)
+	}
 }
 
 func (b *bench) wantKept(call string, paths ...string) {
@@ -93,7 +107,7 @@ func TestWhatACommandChangesIsReverted(t *testing.T) {
 	b.write("untouched", "as it is\n")
 	b.must(os.Symlink("text.txt", b.abs("link")))
 	before := b.all()
-	unkept := b.command("c", func() {
+	b.kept("c", func() {
 		b.write("text.txt", "one\n2\nthree\n")
 		b.write("binary", "\x00\x03")
 		b.must(os.RemoveAll(b.abs("gone")))
@@ -105,24 +119,13 @@ func TestWhatACommandChangesIsReverted(t *testing.T) {
 		b.write("new/folder/c.txt", "c\n")
 	})
 	after := b.all()
-	if unkept != "" {
-		t.Errorf("not in the journal: %s", unkept)
-	}
 	b.wantKept("c",
 		"overwrite binary +0 -0", "delete gone/b.bin +0 -0", "delete gone/deep/a.txt +0 -1", "delete link +0 -0", "create link +0 -0",
 		"create new/folder/c.txt +1 -0", "overwrite text.txt +2 -1", "change_mode tool.sh +0 -0", "delete turned +0 -0", "create turned +0 -0")
-	if r := b.revertCall("c"); len(r.Conflicts) > 0 {
-		t.Errorf("conflicts: %v", r.Reasons)
-	}
-	if got := b.all(); got != before {
-		t.Errorf("reverted it is\n%s\nand was\n%s", got, before)
-	}
-	if r := b.revertCall("revert of c"); len(r.Conflicts) > 0 {
-		t.Errorf("conflicts: %v", r.Reasons)
-	}
-	if got := b.all(); got != after {
-		t.Errorf("brought back it is\n%s\nand was\n%s", got, after)
-	}
+	b.wantCallReverted("c")
+	b.wantLike(before)
+	b.wantCallReverted("revert of c")
+	b.wantLike(after)
 }
 
 // TestACommandThatHidesWhatItDid puts back the times and the size of what it wrote.
@@ -141,11 +144,8 @@ func TestACommandThatHidesWhatItDid(t *testing.T) {
 	}
 	b.command("nothing", func() {})
 	b.wantKept("nothing")
-	r, err := b.Revert(t.Context(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
-	b.must(err)
-	if b.want("a.txt", "one\n"); len(r.Conflicts) > 0 {
-		t.Errorf("conflicts: %v", r.Reasons)
-	}
+	b.wantReverted(Selection{SessionID: "s"}, "back")
+	b.want("a.txt", "one\n")
 }
 
 // TestOthersMeanwhile change what is not the command's: another call, and the user.
@@ -155,7 +155,7 @@ func TestOthersMeanwhile(t *testing.T) {
 		b.write(name, "one\n")
 	}
 	typed, saved := b.show("typed.txt"), b.show("saved.txt")
-	unkept := b.command("c", func() {
+	b.kept("c", func() {
 		b.write("own.txt", "two\n")
 		b.mustCommit(b.plan("call.txt", "two\n"))
 		saved.set("two\n")
@@ -164,9 +164,6 @@ func TestOthersMeanwhile(t *testing.T) {
 		typed.set("unsaved\n")
 		b.write("typed.txt", "two\n")
 	})
-	if unkept != "" {
-		t.Errorf("not in the journal: %s", unkept)
-	}
 	b.wantKept("c", "overwrite own.txt +1 -1")
 	b.command("d", func() { b.write("call.txt", "three\n") })
 	b.wantKept("d", "overwrite call.txt +1 -1")
@@ -185,10 +182,8 @@ func TestCommandsAtOnce(t *testing.T) {
 	})
 	b.wantKept("inner", "overwrite a.txt +1 -1", "overwrite b.txt +1 -1")
 	b.wantKept("outer", "overwrite a.txt +1 -1")
-	_, err := b.Revert(t.Context(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
-	if b.must(err); b.all() != before {
-		t.Errorf("reverted it is\n%s", b.all())
-	}
+	b.wantReverted(Selection{SessionID: "s"}, "back")
+	b.wantLike(before)
 }
 
 // TestManyCommandsAtOnce write the same files while other calls change others: each
@@ -221,14 +216,9 @@ func TestManyCommandsAtOnce(t *testing.T) {
 	}
 	running.Wait()
 	for _, sel := range []Selection{{SessionID: "s"}, {CallID: "a call"}} {
-		r, err := b.Revert(t.Context(), sel, journal.Origin{CallID: "back"}, false)
-		if b.must(err); len(r.Conflicts) > 0 {
-			t.Errorf("conflicts: %v", r.Reasons)
-		}
+		b.wantReverted(sel, "back")
 	}
-	if got := b.all(); got != before {
-		t.Errorf("taken back it is\n%s\nand was\n%s", got, before)
-	}
+	b.wantLike(before)
 }
 
 func TestWhatIsNotKeptOfACommandIsSaid(t *testing.T) {
@@ -283,9 +273,7 @@ func TestAFileThatBecomesAFolder(t *testing.T) {
 	for range 2 {
 		b.revertCall("c")
 	}
-	if got := b.all(); got != before {
-		t.Errorf("reverted it is\n%s\nand was\n%s", got, before)
-	}
+	b.wantLike(before)
 }
 
 // TestACommandThatLeadsOutside leaves links where files were: neither the look nor the

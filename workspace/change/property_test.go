@@ -119,9 +119,7 @@ type world struct {
 
 func play(t *testing.T, all []act, broken breakage) (lost string) {
 	dir, err := os.MkdirTemp("", "pillion-property-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer os.RemoveAll(dir)
 	w := &world{
 		bench: &bench{t: t, dir: filepath.Join(dir, "work")}, broken: broken, kept: filepath.Join(dir, "journal"),

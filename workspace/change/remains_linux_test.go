@@ -22,11 +22,11 @@ func TestAnotherOwnersFolderStays(t *testing.T) {
 			return
 		}
 		dir := t.TempDir()
-		mustDo(t, os.MkdirAll(filepath.Join(dir, "build/cache/theirs"), 0o755))
-		mustDo(t, os.WriteFile(filepath.Join(dir, "build/cache/theirs/file"), []byte("theirs"), 0o644))
-		mustDo(t, os.WriteFile(filepath.Join(dir, "build/mine"), []byte("mine"), 0o644))
+		must(t, os.MkdirAll(filepath.Join(dir, "build/cache/theirs"), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, "build/cache/theirs/file"), []byte("theirs"), 0o644))
+		must(t, os.WriteFile(filepath.Join(dir, "build/mine"), []byte("mine"), 0o644))
 		for _, name := range []string{".", "build", "build/cache", "build/mine"} {
-			mustDo(t, os.Chown(filepath.Join(dir, name), 1234, 1234))
+			must(t, os.Chown(filepath.Join(dir, name), 1234, 1234))
 		}
 		t.Setenv(foreign, dir)
 		asUser(t, t.Name())
@@ -93,7 +93,7 @@ func TestWhatIsImmutableStays(t *testing.T) {
 			t.Errorf("%s: removed with %v", name, err)
 		}
 		b.wantAll(before)
-		mustDo(t, setImmutable(b.abs(name), false))
+		must(t, setImmutable(b.abs(name), false))
 		b.must(b.make(b.remove("dir")))
 	}
 }
@@ -117,11 +117,4 @@ func setImmutable(name string, on bool) error {
 		return errors.ErrUnsupported
 	}
 	return err
-}
-
-func mustDo(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

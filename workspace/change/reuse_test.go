@@ -39,21 +39,12 @@ func TestRevertOfNamesThatWereUsedAgain(t *testing.T) {
 			}
 			before := b.all()
 			for i, p := range plans {
-				_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{p(b)}}, journal.Origin{CallID: fmt.Sprint(i), SessionID: "s"})
-				b.must(err)
+				b.commitAs(fmt.Sprint(i), Set{Tree: []TreeChange{p(b)}})
 			}
 			after := b.all()
-			r, err := b.Revert(context.Background(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
-			b.must(err)
-			if len(r.Conflicts) > 0 {
-				t.Errorf("conflicts: %q", r.Reasons)
-			}
+			b.wantReverted(Selection{SessionID: "s"}, "back")
 			b.wantAll(before)
-			r, err = b.Revert(context.Background(), Selection{CallID: "back"}, journal.Origin{CallID: "again"}, false)
-			b.must(err)
-			if len(r.Conflicts) > 0 {
-				t.Errorf("conflicts when the revert was reverted: %q", r.Reasons)
-			}
+			b.wantReverted(Selection{CallID: "back"}, "again")
 			b.wantAll(after)
 		})
 	}
@@ -70,8 +61,7 @@ func TestARevertInSeveralSetsIsMadeWholeOrNot(t *testing.T) {
 			func() TreeChange { return b.remove("new/a") },
 			func() TreeChange { return b.move("new/b", "b") },
 		} {
-			_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{plan()}}, journal.Origin{CallID: fmt.Sprint(i), SessionID: "s"})
-			b.must(err)
+			b.commitAs(fmt.Sprint(i), Set{Tree: []TreeChange{plan()}})
 		}
 		after, n := b.all(), 0
 		b.Journal.Store.Break(journal.Faults{Write: func() error {
@@ -100,13 +90,9 @@ func TestARevertIsRightToTheByte(t *testing.T) {
 		for k, after := range []string{"", "x", "x\n", "a\nb\n"} {
 			call := fmt.Sprint(i, " ", k)
 			b.write("file", before)
-			_, err := b.Commit(context.Background(), Set{Files: []File{b.plan("file", after)}}, journal.Origin{CallID: call})
-			b.must(err)
-			r, err := b.Revert(context.Background(), Selection{CallID: call}, journal.Origin{CallID: "back"}, false)
-			b.must(err)
-			if got := b.onDisk("file"); got != before || len(r.Conflicts) > 0 {
-				t.Errorf("%q came back from %q as %q, %q", before, after, got, r.Reasons)
-			}
+			b.commitAs(call, Set{Files: []File{b.plan("file", after)}})
+			b.wantCallReverted(call)
+			b.want("file", before)
 		}
 	}
 }
@@ -117,11 +103,7 @@ func TestADeletedFileComesBackBeneathItsBuffer(t *testing.T) {
 	b := newTrees(t)
 	b.write("file", "saved\n")
 	b.show("file").set("saved\ntyped\n")
-	_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{b.remove("file")}}, journal.Origin{CallID: "c"})
-	b.must(err)
-	r, err := b.Revert(context.Background(), Selection{CallID: "c"}, journal.Origin{CallID: "back"}, false)
-	b.must(err)
-	if len(r.Conflicts) > 0 || b.onDisk("file") != "saved\n" {
-		t.Errorf("on disk is %q, %q", b.onDisk("file"), r.Reasons)
-	}
+	b.commitAs("c", Set{Tree: []TreeChange{b.remove("file")}})
+	b.wantCallReverted("c")
+	b.want("file", "saved\n")
 }

@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,15 +30,11 @@ func newBench(t testing.TB) *bench { return newBenchIn(t, t.TempDir()) }
 
 func newBenchIn(t testing.TB, dir string) *bench {
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	store := document.NewStore(w)
 	e := &editor{store: store, plugin: true}
 	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &bench{&Committer{Documents: store, Editor: e, Journal: &Journal{Store: kept}}, t, dir, e}
 	t.Cleanup(func() { b.checkNothingIsLeft(); kept.Close(); w.Close() })
 	return b
@@ -58,9 +55,7 @@ func (b *bench) abs(name string) string { return filepath.Join(b.dir, filepath.F
 func (b *bench) path(name string) workspace.Path {
 	b.t.Helper()
 	p, err := b.Documents.Workspace().Resolve(name)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return p
 }
 
@@ -74,6 +69,13 @@ func (b *bench) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -146,6 +148,46 @@ func (b *bench) wantFault(code fault.Code, files ...File) error {
 		b.t.Errorf("committed with %v, want %s", err, code)
 	}
 	return err
+}
+
+// wantMoved commits, and wants it said that what it was planned on has moved on.
+func (b *bench) wantMoved(files ...File) {
+	b.t.Helper()
+	if _, err := b.commit(files...); !errors.Is(err, ErrMoved) {
+		b.t.Errorf("committed with %v", err)
+	}
+}
+
+func (b *bench) commitAs(call string, s Set) {
+	b.t.Helper()
+	_, err := b.Commit(context.Background(), s, journal.Origin{CallID: call, SessionID: "s"})
+	b.must(err)
+}
+
+// revert puts back what is selected, in a call of this name.
+func (b *bench) revert(sel Selection, call string) Reverted {
+	b.t.Helper()
+	r, err := b.Revert(context.Background(), sel, journal.Origin{CallID: call}, false)
+	b.must(err)
+	return r
+}
+
+func (b *bench) revertCall(call string) Reverted {
+	b.t.Helper()
+	return b.revert(Selection{CallID: call}, "revert of "+call)
+}
+
+// wantReverted reverts all that is selected.
+func (b *bench) wantReverted(sel Selection, call string) {
+	b.t.Helper()
+	if r := b.revert(sel, call); len(r.Conflicts) > 0 {
+		b.t.Errorf("%s: conflicts: %q", call, r.Reasons)
+	}
+}
+
+func (b *bench) wantCallReverted(call string) {
+	b.t.Helper()
+	b.wantReverted(Selection{CallID: call}, "revert of "+call)
 }
 
 // show opens the file in the editor, with the text that it has on disk.

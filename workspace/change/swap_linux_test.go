@@ -31,7 +31,7 @@ func newSwapped(t *testing.T) *swapped {
 	for _, dir := range []string{s.abs("sub"), s.canary} {
 		s.fill(dir)
 	}
-	s.is = treeOf(t, s.canary)
+	s.is = contentsOf(t, s.canary)
 	s.must(os.Symlink(s.canary, s.abs("link")))
 	stop := make(chan struct{})
 	var swapping sync.WaitGroup
@@ -61,25 +61,6 @@ func (s *swapped) fill(dir string) {
 	}
 }
 
-// treeOf is all that is below a folder, with its text.
-func treeOf(t testing.TB, dir string) string {
-	t.Helper()
-	var out strings.Builder
-	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		out.WriteString(strings.TrimPrefix(name, dir))
-		if err == nil && d.Type().IsRegular() {
-			data, _ := os.ReadFile(name)
-			out.WriteString("=" + string(data))
-		}
-		out.WriteString("\n")
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 // naively does what programs do that check a name and then use it.
 func (s *swapped) naively(name string, do func(abs string) error) error {
 	real, err := filepath.EvalSymlinks(filepath.Dir(s.abs(name)))
@@ -100,7 +81,7 @@ func TestTheSwapWorksAgainstTheNaive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSwapped(t)
-			for treeOf(t, s.canary) == s.is { // until it is led out
+			for contentsOf(t, s.canary) == s.is { // until it is led out
 				s.naively("sub/x", func(abs string) error { return do(filepath.Dir(abs)) }) //nolint:errcheck // it fails where somebody was first
 			}
 		})
@@ -139,7 +120,7 @@ func (s *swapped) race(rounds int) {
 				made[out[0].Operation]++
 			}
 		}
-		if now := treeOf(s.t, s.canary); now != s.is {
+		if now := contentsOf(s.t, s.canary); now != s.is {
 			t.Fatalf("round %d changed what is outside:\n%s", i, now)
 		}
 	}

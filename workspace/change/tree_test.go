@@ -59,28 +59,6 @@ func (b trees) make(changes ...TreeChange) error {
 	return err
 }
 
-func (b trees) commitAs(call string, s Set) {
-	b.t.Helper()
-	_, err := b.Commit(context.Background(), s, journal.Origin{CallID: call})
-	b.must(err)
-}
-
-func (b trees) revert(call string) Reverted {
-	b.t.Helper()
-	r, err := b.Revert(context.Background(), Selection{CallID: call}, journal.Origin{CallID: "back " + call}, false)
-	b.must(err)
-	return r
-}
-
-func (b trees) keepJournal() *journal.Store {
-	b.t.Helper()
-	store, err := journal.Open(b.t.TempDir(), journal.Options{})
-	b.must(err)
-	b.t.Cleanup(func() { b.must(store.Close()) })
-	b.Journal = &Journal{Store: store}
-	return store
-}
-
 // all is what is in the workspace: every name, and every text. What can be run has a star.
 func (b trees) all() string {
 	b.t.Helper()
@@ -118,6 +96,8 @@ func TestASetThatFailsIsTakenBackWhole(t *testing.T) {
 	}
 	b.must(os.Symlink("edited", b.abs("link")))
 	before := b.all()
+	edited, err := os.Stat(b.abs("edited"))
+	b.must(err)
 	edit := b.plan("edited", "changed")
 	set := Set{
 		Files: []File{edit, b.plan("made/new", "n")},
@@ -128,6 +108,9 @@ func TestASetThatFailsIsTakenBackWhole(t *testing.T) {
 		t.Errorf("made although the last had changed: %v", err)
 	}
 	b.wantAll(strings.ReplaceAll(before, "last=l", "last=somebody's"))
+	if now, _ := os.Stat(b.abs("edited")); !os.SameFile(edited, now) {
+		t.Error("it was written anew instead of put back")
+	}
 
 	set.Tree[len(set.Tree)-1] = b.remove("last")
 	if _, err := b.Commit(context.Background(), set, journal.Origin{}); err != nil {
@@ -204,9 +187,7 @@ func TestAFileThatSomebodyWritesTo(t *testing.T) {
 func canSeeWriters(t *testing.T, f *os.File) bool {
 	t.Helper()
 	other, err := os.Open(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	has, _ := hasWriters(other)
 	return has
@@ -215,7 +196,6 @@ func canSeeWriters(t *testing.T, f *os.File) bool {
 // TestUnsavedTextOfWhatGoes stays in the editor, and is in the journal.
 func TestUnsavedTextOfWhatGoes(t *testing.T) {
 	b := newTrees(t)
-	store := b.keepJournal()
 	b.write("a.txt", "saved a\n")
 	b.write("dir/b.txt", "saved b\n")
 	b.write("dir/c.txt", "saved c\n")
@@ -227,9 +207,9 @@ func TestUnsavedTextOfWhatGoes(t *testing.T) {
 	if got := len(b.Documents.Dirty()); got != 2 {
 		t.Errorf("%d buffers are unsaved, want 2", got)
 	}
-	entries, err := store.Entries(journal.Query{})
+	entries, err := b.Journal.Store.Entries(journal.Query{})
 	b.must(err)
-	content, err := store.Content(entries[0])
+	content, err := b.Journal.Store.Content(entries[0])
 	b.must(err)
 	defer content.Close()
 	var kept []string

@@ -40,14 +40,18 @@ func TestDecodedBytesAreWrittenBack(t *testing.T) {
 			rapid.Map(texts, func(s string) []byte { return []byte(s) }),
 			rapid.Map(texts, func(s string) []byte { return utf16Bytes(s) }),
 		).Draw(t, "data")
-		c, err := Decode(data, enc)
-		if err != nil {
-			return
-		}
-		if back, err := c.Encode(); err != nil || !bytes.Equal(back, data) {
-			t.Fatalf("%x as %q became %q and then %x (%v)", data, enc, c.Text, back, err)
-		}
+		checkWrittenBack(t, data, enc)
 	})
+}
+
+func checkWrittenBack(t interface{ Fatalf(string, ...any) }, data []byte, enc Encoding) {
+	c, err := Decode(data, enc)
+	if err != nil {
+		return
+	}
+	if back, err := c.Encode(); err != nil || !bytes.Equal(back, data) {
+		t.Fatalf("%x as %q became %q and then %x (%v)", data, enc, c.Text, back, err)
+	}
 }
 
 // TestEncodedTextIsReadBack: a text that an encoding takes is the same text when
@@ -87,12 +91,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, which int) {
-		enc := lookup(t, encodings[uint(which)%uint(len(encodings))])
-		if c, err := Decode(data, enc); err == nil {
-			if back, err := c.Encode(); err != nil || !bytes.Equal(back, data) {
-				t.Fatalf("%x as %q: %x (%v)", data, enc, back, err)
-			}
-		}
+		checkWrittenBack(t, data, lookup(t, encodings[uint(which)%uint(len(encodings))]))
 	})
 }
 

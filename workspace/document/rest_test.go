@@ -34,16 +34,12 @@ func TestMovedOutside(t *testing.T) {
 			d := newDesk(t)
 			dir := t.TempDir()
 			file := filepath.Join(dir, "file")
-			if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, []byte(c.text), 0o644))
 			snap := d.Snapshot(limit)
 			for _, outside := range []string{dir, file, os.DevNull, "/proc/self/stat"} {
 				snap.RestOnOutside(outside)
 			}
-			if err := c.do(dir, file); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.do(dir, file))
 			if d.Moved(snap) != c.moved {
 				t.Errorf("moved is to be %t", c.moved)
 			}

@@ -19,12 +19,17 @@ type desk struct {
 	dir string
 }
 
-func newDesk(t *testing.T) *desk {
-	dir := t.TempDir()
-	w, err := workspace.Open(workspace.Folder{Dir: dir})
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func newDesk(t *testing.T) *desk {
+	dir := t.TempDir()
+	w, err := workspace.Open(workspace.Folder{Dir: dir})
+	must(t, err)
 	t.Cleanup(func() { w.Close() })
 	return &desk{NewStore(w), t, dir}
 }
@@ -32,31 +37,23 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) path(name string) workspace.Path {
 	d.t.Helper()
 	p, err := d.Workspace().Resolve(name)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	return p
 }
 
 func (d *desk) write(name, text string) {
 	d.t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o644); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o644))
 }
 
 func (d *desk) remove(name string) {
 	d.t.Helper()
-	if err := os.Remove(filepath.Join(d.dir, name)); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.Remove(filepath.Join(d.dir, name)))
 }
 
 func (d *desk) link(target, name string) {
 	d.t.Helper()
-	if err := os.Symlink(target, filepath.Join(d.dir, name)); err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, os.Symlink(target, filepath.Join(d.dir, name)))
 }
 
 // show opens a buffer; an editor with a plugin also says that it is clean.
@@ -72,10 +69,17 @@ func (d *desk) show(name, text string, plugin bool) workspace.Path {
 func (d *desk) read(name string) *File {
 	d.t.Helper()
 	f, err := d.Snapshot(limit).ReadIfExists(d.path(name), "")
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	return f
+}
+
+// having is a snapshot in which a file was read.
+func (d *desk) having(name string) *Snapshot {
+	d.t.Helper()
+	s := d.Snapshot(limit)
+	_, err := s.Read(d.path(name), "")
+	must(d.t, err)
+	return s
 }
 
 // isDirty asks all who can tell, which must agree.
@@ -235,10 +239,7 @@ func TestHeldByANotebook(t *testing.T) {
 	d := newDesk(t)
 	d.write("a.ipynb", "{}")
 	p := d.path("a.ipynb")
-	before := d.Snapshot(limit)
-	if _, err := before.Read(p, ""); err != nil {
-		t.Fatal(err)
-	}
+	before := d.having("a.ipynb")
 	d.SetState(p, State{Dirty: true})
 	if f := d.read("a.ipynb"); !f.Held || f.Text != "{}" || len(d.Dirty()) != 1 || d.Dirty()[0].Path != p {
 		t.Errorf("%+v, dirty %v", f, d.Dirty())
@@ -291,10 +292,7 @@ func TestMoved(t *testing.T) {
 			if c.open {
 				d.show("a.txt", "one\n", true)
 			}
-			snapshot := d.Snapshot(limit)
-			if _, err := snapshot.Read(p, ""); err != nil {
-				t.Fatal(err)
-			}
+			snapshot := d.having("a.txt")
 			c.does(d, p)
 			if got := d.Moved(snapshot); got != c.moved {
 				t.Errorf("moved: %v, want %v", got, c.moved)
@@ -322,10 +320,7 @@ func TestDirtyBufferOverAChangingDisk(t *testing.T) {
 	d := newDesk(t)
 	d.write("a.txt", "one")
 	d.show("a.txt", "mine", false)
-	snapshot := d.Snapshot(limit)
-	if _, err := snapshot.Read(d.path("a.txt"), ""); err != nil {
-		t.Fatal(err)
-	}
+	snapshot := d.having("a.txt")
 	d.write("a.txt", "two")
 	if !d.Moved(snapshot) {
 		t.Error("the bytes beneath a dirty buffer changed unseen")
@@ -461,16 +456,12 @@ func TestOpenFileIsReadEachTime(t *testing.T) {
 	d := newDesk(t)
 	d.write("file", "text")
 	info, err := d.path("file").Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.Open(d.path("file"), "", 1, "text")
 	d.SetState(d.path("file"), State{Version: 1})
 	for _, onDisk := range []string{"text", "next", "text", "longer", ""} {
 		d.write("file", onDisk)
-		if err := os.Chtimes(filepath.Join(d.dir, "file"), info.ModTime(), info.ModTime()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(d.dir, "file"), info.ModTime(), info.ModTime()))
 		f, err := d.Snapshot(limit).Read(d.path("file"), "")
 		if err != nil || f.Text != onDisk || f.DiskVersion != Version([]byte(onDisk)) || f.Version != f.DiskVersion || f.Behind != (onDisk != "text") {
 			t.Errorf("%q: %+v, %v", onDisk, f, err)
@@ -486,9 +477,7 @@ func TestLinkOfOneView(t *testing.T) {
 	d.link("a", "link")
 	before := d.Snapshot(limit)
 	first := before.Real(d.path("link"))
-	if err := os.Remove(filepath.Join(d.dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(d.dir, "link")))
 	d.link("b", "link")
 	if first != d.path("a") || before.Real(d.path("link")) != first || d.Snapshot(limit).Real(d.path("link")) != d.path("b") {
 		t.Errorf("%s, then %s", first, before.Real(d.path("link")))

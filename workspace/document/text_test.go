@@ -187,6 +187,9 @@ func TestKeptLineEnds(t *testing.T) {
 // TestRestoredLineEnds: an editor shows all line ends alike; whatever it makes of
 // them, the lines that are as they were keep theirs.
 func TestRestoredLineEnds(t *testing.T) {
+	if got := RestoreLineEnds("a\r\nb\nc\r\nd\n", "a\r\nb\r\nC\r\nd\r\n"); got != "a\r\nb\nC\nd\n" {
+		t.Errorf("of an edited line: %q", got)
+	}
 	machine.Rapid(t, 200, 1000)
 	rapid.Check(t, func(t *rapid.T) {
 		shown := texts.Draw(t, "shown")
@@ -201,12 +204,6 @@ func TestRestoredLineEnds(t *testing.T) {
 			t.Fatalf("%q: the text itself became %q", human, got)
 		}
 	})
-}
-
-func TestRestoredLineEndsOfAnEditedLine(t *testing.T) {
-	if got := RestoreLineEnds("a\r\nb\nc\r\nd\n", "a\r\nb\r\nC\r\nd\r\n"); got != "a\r\nb\nC\nd\n" {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestLines(t *testing.T) {
@@ -227,14 +224,14 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q: %s, %d lines", c.text, EOL(c.text), LineCount(c.text))
 		}
 	}
-	if got := LineRange("a\r\nb\nc", 2, 3); got != "b\nc" {
-		t.Errorf("lines 2 to 3: %q", got)
-	}
-	if got := LineRange("a\nb\n", 2, 9); got != "b\n" {
-		t.Errorf("past the end: %q", got)
-	}
-	if got := LineRange("a\nb\n", 5, 9); got != "" {
-		t.Errorf("wholly past the end: %q", got)
+	for _, c := range []struct {
+		text     string
+		from, to int
+		want     string
+	}{{"a\r\nb\nc", 2, 3, "b\nc"}, {"a\nb\n", 2, 9, "b\n"}, {"a\nb\n", 5, 9, ""}} {
+		if got := LineRange(c.text, c.from, c.to); got != c.want {
+			t.Errorf("lines %d to %d of %q: %q", c.from, c.to, c.text, got)
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ func newForest(t *testing.T) *forest {
 		},
 	})
 	f.Files = search.NewFiles(f.tree.Settle, f.tree.Rescan)
+	t.Cleanup(f.Close)
 	f.tree.Follow(func(events []watch.Event) {
 		for _, e := range events {
 			if e.Op == watch.Lost {

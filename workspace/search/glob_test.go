@@ -104,9 +104,7 @@ func TestWrongGlobs(t *testing.T) {
 
 func TestAnHostileGlobCostsLittle(t *testing.T) {
 	match, err := search.CompileGlob(strings.Repeat("{*,?}a", 100) + "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if match(strings.Repeat("a", 4000)) {
 		t.Error("matched")
 	}

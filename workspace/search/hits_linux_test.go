@@ -52,14 +52,10 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 	needRipgrep(t)
 	search.TrustStamps(t)
 	goRoot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := filepath.Join(strings.TrimSpace(string(goRoot)), "src", "go")
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Close()
 	settled := errors.New("not every change is told")
 	files := search.NewFiles(func(context.Context) error { return settled }, func() {})
@@ -99,9 +95,7 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 			}
 			q.MaxMatches, q.Files, q.IndexBytes = 10_000, files, search.IndexBytes
 			r, err := search.Run(context.Background(), w.Roots(), q, &bytesOnDisk{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var got []string
 			for _, m := range r.Matches {
 				got = append(got, fmt.Sprintf("%s:%d", m.Path, m.Line))
@@ -124,7 +118,6 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 // or an index.
 func TestAHostileTree(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	f.write("a/good.txt", "the needle is here\n")
 	f.must(unix.Mkfifo(f.abs("a/fifo"), 0o600))
 	f.must(os.Symlink("/dev/zero", f.abs("a/endless")))
@@ -182,7 +175,6 @@ func TestATreeTooLargeToBeKept(t *testing.T) {
 func tooLargeToBeKept(t *testing.T, listed int) {
 	search.ListAtMost(t, 50, listed)
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	for i := range 100 {
 		f.write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
 	}
@@ -206,7 +198,6 @@ func tooLargeToBeKept(t *testing.T, listed int) {
 // was there when it asked.
 func TestTenSearchesAtOnce(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	for i := range 100 {
 		f.write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
 	}

@@ -148,7 +148,6 @@ func query(random *rand.Rand) search.Query {
 // there then, whatever the index was told and has been brought up to date with.
 func TestAnIndexIsNeverStale(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	f.tree.Start()
 	random := rand.New(rand.NewPCG(5, 6))
 	ever := false
@@ -175,7 +174,6 @@ func TestAnIndexIsNeverStale(t *testing.T) {
 func TestAnIndexWithoutWatchersIsNeverStale(t *testing.T) {
 	search.TrustStamps(t)
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	random := rand.New(rand.NewPCG(7, 8))
 	f.index()
 	for step := range machine.Cases(60, 500) {
@@ -264,7 +262,6 @@ func (f *forest) replace(at string) string {
 // What the index knows is not read, and what it does not know is.
 func TestAnIndexSparesReading(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	for i := range 40 {
 		f.write(fmt.Sprintf("d%d/f%d.txt", i%5, i), fmt.Sprintf("some text with needle%d in it\n", i))
 	}
@@ -305,7 +302,6 @@ func TestAnIndexSparesReading(t *testing.T) {
 
 func TestAnIndexThatTakesTooMuchIsLetGo(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	f.write("a", strings.Repeat("some text", 1000))
 	var told []search.IndexState
 	f.Indexed(func(s search.IndexState) { told = append(told, s) })
@@ -327,7 +323,6 @@ func TestAnIndexThatTakesTooMuchIsLetGo(t *testing.T) {
 // Who makes an index says how far it is, and when it only mends one, how large that is.
 func TestWhatIsToldOfAnIndex(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	for i := range 100 {
 		f.write(fmt.Sprintf("d%d/f%d.txt", i, i), "some text")
 	}
@@ -363,7 +358,6 @@ func TestWhatIsToldOfAnIndex(t *testing.T) {
 // A folder that takes another's place has files of the same names.
 func TestAnIndexOfAFolderThatWasReplaced(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	f.write("a/b/c.txt", "the first text")
 	f.must(os.MkdirAll(filepath.Join(f.top, "other/b"), 0o755))
 	f.must(os.WriteFile(filepath.Join(f.top, "other/b/c.txt"), []byte("the second one"), 0o644))
@@ -393,7 +387,6 @@ func (s *meddling) Text(p workspace.Path, data []byte) (string, error) {
 
 func TestAFileThatChangesWhileItIsIndexed(t *testing.T) {
 	f := newForest(t)
-	t.Cleanup(f.Close)
 	f.tree.Start()
 	for round := range 20 {
 		f.write("a/file", "the first text")
