@@ -166,11 +166,13 @@ type deeper struct {
 	looking bool
 }
 
-// A look goes through so many entries, and takes so long when a command waits for it. What
-// git ignores is much, and changes little: it is looked at again after ignoredTime.
+// A look goes through so many entries. The first one, for which a command waits, ends after
+// lookTime as well: that is for a slow disk, and long enough that on a busy machine nothing
+// stays open that is closed on a quiet one. What git ignores is much, and changes little:
+// it is looked at again after ignoredTime.
 const (
 	lookEntries = 100_000
-	lookTime    = 300 * time.Millisecond
+	lookTime    = 10 * time.Second
 	ignoredTime = time.Minute
 )
 
