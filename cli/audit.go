@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"time"
 
 	"pillion/audit"
 	"pillion/internal/fault"
 	"pillion/internal/state"
+	"pillion/terminal"
 )
 
 const verifyHelp = `usage: pillion audit verify [--json] [HASH...]
@@ -43,7 +43,7 @@ func verifyAudit(dir string, hashes []string, asJSON bool) int {
 		return fail(err)
 	}
 	if asJSON {
-		err = json.NewEncoder(os.Stdout).Encode(r)
+		err = json.NewEncoder(terminal.Stdout).Encode(r)
 	} else {
 		printVerified(r)
 	}
@@ -58,20 +58,20 @@ func verifyAudit(dir string, hashes []string, asJSON bool) int {
 
 func printVerified(r audit.Report) {
 	if r.Lines == 0 && len(r.Problems) == 0 {
-		fmt.Printf("there is no audit log yet in %s\n", r.Dir)
+		fmt.Fprintf(terminal.Stdout, "there is no audit log yet in %s\n", r.Dir)
 		return
 	}
-	fmt.Printf("%s: lines %d to %d, of %s to %s\n", r.Dir, r.First, r.Last, r.From.Local().Format(time.DateTime), r.To.Local().Format(time.DateTime))
+	fmt.Fprintf(terminal.Stdout, "%s: lines %d to %d, of %s to %s\n", r.Dir, r.First, r.Last, r.From.Local().Format(time.DateTime), r.To.Local().Format(time.DateTime))
 	if r.Dropped > 0 {
-		fmt.Printf("%d calls are missing: too many came at once, or another program had the log locked\n", r.Dropped)
+		fmt.Fprintf(terminal.Stdout, "%d calls are missing: too many came at once, or another program had the log locked\n", r.Dropped)
 	}
 	if r.Torn > 0 {
-		fmt.Printf("%d lines are incomplete: a program was killed while it wrote\n", r.Torn)
+		fmt.Fprintf(terminal.Stdout, "%d lines are incomplete: a program was killed while it wrote\n", r.Torn)
 	}
 	for _, p := range r.Problems {
-		fmt.Println("✗ " + fault.Escape(p))
+		fmt.Fprintln(terminal.Stdout, "✗ "+fault.Escape(p))
 	}
 	if len(r.Problems) == 0 {
-		fmt.Printf("nothing was changed, removed or moved. The hash of the last line is\n%s\nKeep it elsewhere and pass it to a later verify, which then also detects a rewritten log.\n", r.Hash)
+		fmt.Fprintf(terminal.Stdout, "nothing was changed, removed or moved. The hash of the last line is\n%s\nKeep it elsewhere and pass it to a later verify, which then also detects a rewritten log.\n", r.Hash)
 	}
 }

@@ -112,7 +112,7 @@ func argumentsOf(operands []string) (json.RawMessage, error) {
 // and arguments piped in.
 func humanAtTerminal(yes bool, stop <-chan struct{}) sidecar.Person {
 	if yes {
-		return &terminal.Yes{Out: os.Stderr, Style: terminal.StyleOf(os.Stderr), Own: true}
+		return &terminal.Yes{Out: terminal.Stderr, Style: terminal.StyleOf(os.Stderr), Own: true}
 	}
 	in, out, ok := terminal.Open()
 	if !ok {
@@ -123,13 +123,13 @@ func humanAtTerminal(yes bool, stop <-chan struct{}) sidecar.Person {
 
 func showResult(c *sidecar.Sidecar, r tools.Result, asJSON bool) {
 	if asJSON {
-		os.Stdout.Write(append(bytes.Join(r.Pieces(), nil), '\n')) //nolint:errcheck // nobody is left to tell
+		terminal.Stdout.Write(append(bytes.Join(r.Pieces(), nil), '\n')) //nolint:errcheck // nobody is left to tell
 		return
 	}
 	asker, asks := c.Registry.Human.(interface{ Asked() bool })
 	style := terminal.StyleOf(os.Stdout)
-	terminal.Show(os.Stdout, os.Stderr, r, style, asks && style.Width > 0 && asker.Asked())
+	terminal.Show(terminal.Stdout, terminal.Stderr, r, style, asks && style.Width > 0 && asker.Asked())
 	if r.Err != nil && r.Err.Code == fault.ToolNotFound {
-		fmt.Fprintln(os.Stderr, "`pillion tools` lists the tools.")
+		fmt.Fprintln(terminal.Stderr, "`pillion tools` lists the tools.")
 	}
 }

@@ -27,7 +27,7 @@ func (c editorCall) run(ctx context.Context) int {
 	if err != nil {
 		return fail(err)
 	}
-	fmt.Fprintln(os.Stderr, terminal.StyleOf(os.Stderr).Dim("through "+fault.Line(client.Editor())+", which asks you where needed"))
+	fmt.Fprintln(terminal.Stderr, terminal.StyleOf(os.Stderr).Dim("through "+fault.Line(client.Editor())+", which asks you where needed"))
 	result, err := client.Call(ctx, relay.Call{Name: c.tool, Arguments: c.arguments}, nil)
 	if err = errors.Join(err, client.Close()); err != nil {
 		if ctx.Err() != nil {
@@ -62,9 +62,9 @@ func (c editorCall) show(raw []byte) int {
 		return fail(err)
 	}
 	if c.asJSON {
-		os.Stdout.Write(append(raw, '\n')) //nolint:errcheck // nobody is left to tell
+		terminal.Stdout.Write(append(raw, '\n')) //nolint:errcheck // nobody is left to tell
 	} else {
-		terminal.Show(os.Stdout, os.Stderr, tools.Result{Content: r.Content, IsError: r.IsError}, terminal.StyleOf(os.Stdout), false)
+		terminal.Show(terminal.Stdout, terminal.Stderr, tools.Result{Content: r.Content, IsError: r.IsError}, terminal.StyleOf(os.Stdout), false)
 	}
 	if r.IsError {
 		return exitFailed
@@ -77,7 +77,7 @@ func tellOfEditor(folder string) {
 	style := terminal.StyleOf(os.Stderr)
 	if dir, err := filepath.Abs(folder); err == nil && style.Width > 0 {
 		if entry, open, err := relay.Find(dir); err == nil && open && entry.Kind == relay.KindEditor {
-			fmt.Fprintln(os.Stderr, style.Dim("An editor is open on this folder: its unsaved text is not seen here. --editor goes through it."))
+			fmt.Fprintln(terminal.Stderr, style.Dim("An editor is open on this folder: its unsaved text is not seen here. --editor goes through it."))
 		}
 	}
 }

@@ -5,12 +5,12 @@ package cli
 import (
 	"fmt"
 	"log"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
 
+	"pillion/terminal"
 	"pillion/tools/process"
 )
 
@@ -71,6 +71,7 @@ func Run(args []string, from Build) int {
 	// Editors show stderr in their log of the sidecar; stdout carries frames.
 	log.SetPrefix("pillion: ")
 	log.SetFlags(log.Ltime)
+	log.SetOutput(terminal.Stderr)
 	if len(args) == 0 || args[0] == "--help" || args[0] == "-h" {
 		args = []string{"help"}
 	}
@@ -114,7 +115,7 @@ func unknown(name string) int {
 	if nearest != "" {
 		hint = "did you mean `pillion " + nearest + "`?"
 	}
-	fmt.Fprintf(os.Stderr, "pillion: unknown command %q; %s\n", name, hint)
+	fmt.Fprintf(terminal.Stderr, "pillion: unknown command %q; %s\n", name, hint)
 	return exitUsage
 }
 
@@ -125,6 +126,6 @@ func distance(a, b string) int {
 }
 
 func fail(err error) int {
-	fmt.Fprintln(os.Stderr, "pillion:", err)
+	fmt.Fprintln(terminal.Stderr, "pillion:", err)
 	return exitFailed
 }

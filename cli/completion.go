@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pillion/agents/install"
+	"pillion/terminal"
 	"pillion/tools"
 )
 
@@ -38,7 +39,7 @@ func printCompletion(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	fmt.Print(string(script))
+	fmt.Fprint(terminal.Stdout, string(script))
 	return 0
 }
 
@@ -57,7 +58,7 @@ func complete(words []string) int {
 	last := words[len(words)-1]
 	for _, c := range candidates(words[:len(words)-1], last) {
 		if strings.HasPrefix(c.name, last) || c.name == folders {
-			fmt.Println(c.name + "\t" + c.text)
+			fmt.Fprintln(terminal.Stdout, c.name+"\t"+c.text)
 		}
 	}
 	return 0

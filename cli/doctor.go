@@ -59,7 +59,7 @@ func examine(args []string) int {
 	if *asJSON {
 		err = printJSON(report)
 	} else {
-		doctor.Print(os.Stdout, terminal.StyleOf(os.Stdout), report)
+		doctor.Print(terminal.Stdout, terminal.StyleOf(os.Stdout), report)
 	}
 	switch {
 	case err != nil:
@@ -76,6 +76,6 @@ func printJSON(v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	err := e.Encode(v)
-	os.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
+	terminal.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"pillion/terminal"
+
 	"golang.org/x/term"
 )
 
@@ -50,10 +52,10 @@ func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []strin
 }
 
 // showHelp is replaced by the test that compares the flags with what the help says.
-var showHelp = func(_ *flag.FlagSet, help string) { fmt.Print(help) }
+var showHelp = func(_ *flag.FlagSet, help string) { fmt.Fprint(terminal.Stdout, help) }
 
 func misuse(command, what string) int {
-	fmt.Fprintf(os.Stderr, "%s: %s; see `%s --help`\n", command, what, command)
+	fmt.Fprintf(terminal.Stderr, "%s: %s; see `%s --help`\n", command, what, command)
 	return exitUsage
 }
 
@@ -69,7 +71,7 @@ func untilInterrupted() (context.Context, context.CancelFunc) {
 // someone else.
 func explainTo(starter, command string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		fmt.Fprintf(os.Stderr, "%s is started by %s and waits for it here; Ctrl+C ends it. See `%[1]s --help`.\n", command, starter)
+		fmt.Fprintf(terminal.Stderr, "%s is started by %s and waits for it here; Ctrl+C ends it. See `%[1]s --help`.\n", command, starter)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"pillion/terminal"
 )
 
 const helpHelp = `usage: pillion help [--man] [COMMAND]
@@ -28,7 +30,7 @@ func explain(args []string) int {
 	case len(words) == 0:
 		printUsage()
 	case known:
-		fmt.Print(c.help)
+		fmt.Fprint(terminal.Stdout, c.help)
 	default:
 		return unknown(strings.Join(words, " "))
 	}
@@ -36,11 +38,11 @@ func explain(args []string) int {
 }
 
 func printUsage() {
-	fmt.Print("pillion lets coding agents work in your project through your editor.\n\n")
+	fmt.Fprint(terminal.Stdout, "pillion lets coding agents work in your project through your editor.\n\n")
 	for _, c := range commands() {
-		fmt.Printf("  %-30s %s\n", strings.TrimSpace("pillion "+c.name+" "+c.operands), c.about)
+		fmt.Fprintf(terminal.Stdout, "  %-30s %s\n", strings.TrimSpace("pillion "+c.name+" "+c.operands), c.about)
 	}
-	fmt.Print("\nRun a command with --help for more.\n")
+	fmt.Fprint(terminal.Stdout, "\nRun a command with --help for more.\n")
 }
 
 // manual is a help, read. Its usage comes first, then paragraphs, and items such as
@@ -108,20 +110,20 @@ func (m manual) options() (all []option) {
 // printManual prints pillion(1), of the table and the helps.
 func printManual() {
 	escape := strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace
-	fmt.Printf(".TH PILLION 1 %q %q \"User Commands\"\n.SH NAME\npillion \\- lets coding agents work in your project through your editor\n", build.known().Date, "pillion "+version)
-	fmt.Print(".SH SYNOPSIS\n.nf\n")
+	fmt.Fprintf(terminal.Stdout, ".TH PILLION 1 %q %q \"User Commands\"\n.SH NAME\npillion \\- lets coding agents work in your project through your editor\n", build.known().Date, "pillion "+version)
+	fmt.Fprint(terminal.Stdout, ".SH SYNOPSIS\n.nf\n")
 	for _, c := range commands() {
-		fmt.Println(escape(strings.TrimSpace("pillion " + c.name + " " + c.operands)))
+		fmt.Fprintln(terminal.Stdout, escape(strings.TrimSpace("pillion "+c.name+" "+c.operands)))
 	}
-	fmt.Print(".fi\n.SH COMMANDS\n")
+	fmt.Fprint(terminal.Stdout, ".fi\n.SH COMMANDS\n")
 	for _, c := range commands() {
 		m := c.read()
-		fmt.Printf(".SS pillion %s\n.nf\n%s\n.fi\n", c.name, escape(strings.Join(m.usage, "\n")))
+		fmt.Fprintf(terminal.Stdout, ".SS pillion %s\n.nf\n%s\n.fi\n", c.name, escape(strings.Join(m.usage, "\n")))
 		for _, p := range m.parts {
 			if p.name == "" {
-				fmt.Printf(".PP\n%s\n", escape(p.text))
+				fmt.Fprintf(terminal.Stdout, ".PP\n%s\n", escape(p.text))
 			} else {
-				fmt.Printf(".TP\n.B %s\n%s\n", escape(p.name), escape(p.text))
+				fmt.Fprintf(terminal.Stdout, ".TP\n.B %s\n%s\n", escape(p.name), escape(p.text))
 			}
 		}
 	}

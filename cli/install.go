@@ -65,7 +65,7 @@ func mcpInstall(args []string) int {
 	defer stop()
 	switch err := carryOut(ctx, plan, *yes); {
 	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "\npillion: stopped; nothing was written")
+		fmt.Fprintln(terminal.Stderr, "\npillion: stopped; nothing was written")
 		return exitInterrupted
 	case err != nil:
 		return fail(err)
@@ -81,7 +81,7 @@ func printInstall(agent string, project bool) int {
 	}
 	text, known := install.Lines(agent, self)
 	if known {
-		fmt.Print(text)
+		fmt.Fprint(terminal.Stdout, text)
 		return 0
 	}
 	plan, err := planInstall(agent, project, false)
@@ -90,11 +90,11 @@ func printInstall(agent string, project bool) int {
 	}
 	for _, f := range plan.Files {
 		if !isOwnRecord(f.Path) {
-			fmt.Printf("%s, as a whole:\n\n%s\n", f.Path, f.After)
+			fmt.Fprintf(terminal.Stdout, "%s, as a whole:\n\n%s\n", f.Path, f.After)
 		}
 	}
 	if len(plan.Files) == 0 {
-		fmt.Println("Nothing to paste: " + agent + " is already set up this way.")
+		fmt.Fprintln(terminal.Stdout, "Nothing to paste: "+agent+" is already set up this way.")
 	}
 	return 0
 }
@@ -124,7 +124,7 @@ func planInstall(agent string, project, uninstall bool) (install.Plan, error) {
 func carryOut(ctx context.Context, plan install.Plan, yes bool) error {
 	style := terminal.StyleOf(os.Stdout)
 	if len(plan.Files) == 0 {
-		fmt.Println(style.Green("✓") + " Nothing to do: " + plan.Agent + " is already set up this way.")
+		fmt.Fprintln(terminal.Stdout, style.Green("✓")+" Nothing to do: "+plan.Agent+" is already set up this way.")
 		printNotes(style, plan)
 		return nil
 	}
@@ -139,7 +139,7 @@ func carryOut(ctx context.Context, plan install.Plan, yes bool) error {
 	if err := plan.Apply(); err != nil {
 		return err
 	}
-	fmt.Println(style.Green("✓") + " Written.")
+	fmt.Fprintln(terminal.Stdout, style.Green("✓")+" Written.")
 	printNotes(style, plan)
 	return nil
 }
@@ -159,15 +159,15 @@ func showChange(style terminal.Style, f install.FileChange) {
 	case !f.Existed:
 		what = style.Dim("  new file")
 	}
-	fmt.Println(style.Bold(f.Path) + what)
+	fmt.Fprintln(terminal.Stdout, style.Bold(f.Path)+what)
 	for _, why := range f.Why {
-		fmt.Println(style.Wrap("  • ", "    ", why))
+		fmt.Fprintln(terminal.Stdout, style.Wrap("  • ", "    ", why))
 	}
 	if !isOwnRecord(f.Path) {
-		fmt.Println()
-		style.Diff(os.Stdout, "", diff.Unified(diff.Hunks(f.Before, f.After, 3)))
+		fmt.Fprintln(terminal.Stdout)
+		style.Diff(terminal.Stdout, "", diff.Unified(diff.Hunks(f.Before, f.After, 3)))
 	}
-	fmt.Println()
+	fmt.Fprintln(terminal.Stdout)
 }
 
 // isOwnRecord: what Pillion notes for itself need not be read line by line.
@@ -178,13 +178,13 @@ func isOwnRecord(path string) bool {
 
 func printNotes(style terminal.Style, plan install.Plan) {
 	for _, note := range plan.Notes {
-		fmt.Println("\n" + style.Wrap("", "", note))
+		fmt.Fprintln(terminal.Stdout, "\n"+style.Wrap("", "", note))
 	}
 }
 
 // confirm asks a question that only a typed yes answers with yes.
 func confirm(ctx context.Context, question string) error {
-	fmt.Print(question + " [y/N] ")
+	fmt.Fprint(terminal.Stdout, question+" [y/N] ")
 	type reply struct {
 		line string
 		err  error
@@ -203,7 +203,7 @@ func confirm(ctx context.Context, question string) error {
 		case answer == "y" || answer == "yes":
 			return nil
 		case errors.Is(r.err, io.EOF):
-			fmt.Println()
+			fmt.Fprintln(terminal.Stdout)
 			return errors.New("nothing was written, because nobody answered; run it in a terminal, or with --yes")
 		}
 		return errors.New("nothing was written")

@@ -144,7 +144,7 @@ func (at *journalOf) list(f journalFlags) error {
 		return printJSON(map[string]any{"entries": entries})
 	}
 	if len(entries) == 0 {
-		fmt.Println("The journal has no changes by agents here.")
+		fmt.Fprintln(terminal.Stdout, "The journal has no changes by agents here.")
 	}
 	for _, e := range entries {
 		at.printEntry(e)
@@ -157,20 +157,20 @@ func (at *journalOf) printEntry(e change.EntryInfo) {
 	if e.State != journal.StateDone {
 		state = " " + at.style.Yellow(strings.ReplaceAll(string(e.State), "_", " "))
 	}
-	fmt.Printf("%s  %s  %s%s\n", at.style.Bold(e.ID), e.Time.Local().Format(time.DateTime), fault.Line(e.Title), state)
-	fmt.Println("    " + at.style.Dim(who(e)))
+	fmt.Fprintf(terminal.Stdout, "%s  %s  %s%s\n", at.style.Bold(e.ID), e.Time.Local().Format(time.DateTime), fault.Line(e.Title), state)
+	fmt.Fprintln(terminal.Stdout, "    "+at.style.Dim(who(e)))
 	if e.Why != "" {
-		fmt.Println("    " + fault.Line(e.Why))
+		fmt.Fprintln(terminal.Stdout, "    "+fault.Line(e.Why))
 	}
 	for _, file := range e.Files {
-		fmt.Printf("    %-16s %s", strings.ReplaceAll(file.Operation, "_", " "), fromTo(file.Path, file.To))
+		fmt.Fprintf(terminal.Stdout, "    %-16s %s", strings.ReplaceAll(file.Operation, "_", " "), fromTo(file.Path, file.To))
 		if file.Additions+file.Deletions > 0 {
-			fmt.Printf(" (+%d −%d)", file.Additions, file.Deletions)
+			fmt.Fprintf(terminal.Stdout, " (+%d −%d)", file.Additions, file.Deletions)
 		}
 		if file.Note != "" {
-			fmt.Print(", " + at.style.Yellow(fault.Line(file.Note)))
+			fmt.Fprint(terminal.Stdout, ", "+at.style.Yellow(fault.Line(file.Note)))
 		}
-		fmt.Println()
+		fmt.Fprintln(terminal.Stdout)
 	}
 }
 
@@ -223,7 +223,7 @@ func (at *journalOf) show(f journalFlags, operands []string) error {
 		if err != nil {
 			return err
 		}
-		return content.WriteTo(os.Stdout, st)
+		return content.WriteTo(terminal.Stdout, st)
 	}
 	info, err := at.History(change.Selection{ID: e.ID}, 1)
 	if err == nil && len(info) == 1 {
@@ -231,7 +231,7 @@ func (at *journalOf) show(f journalFlags, operands []string) error {
 	}
 	for _, r := range e.Records {
 		if diff := change.DiffOf(content, r); diff != "" {
-			fmt.Println()
+			fmt.Fprintln(terminal.Stdout)
 			printDiff(diff)
 		}
 	}
@@ -284,25 +284,25 @@ func (at *journalOf) revert(f journalFlags, operands []string) error {
 	if f.dry {
 		for _, p := range r.Preview {
 			if p.Entries != nil { // the diff of a folder is the names in it
-				fmt.Printf("%s %s\n", p.Operation, fromTo(p.Path, p.To))
+				fmt.Fprintf(terminal.Stdout, "%s %s\n", p.Operation, fromTo(p.Path, p.To))
 			}
 			printDiff(p.Diff)
 		}
 	}
 	for _, name := range r.Reverted {
-		fmt.Println(at.style.Green("✓") + " " + fault.Quote(name))
+		fmt.Fprintln(terminal.Stdout, at.style.Green("✓")+" "+fault.Quote(name))
 	}
 	for _, name := range r.Merged {
-		fmt.Println(at.style.Green("✓") + " " + fault.Quote(name) + ", with later changes kept")
+		fmt.Fprintln(terminal.Stdout, at.style.Green("✓")+" "+fault.Quote(name)+", with later changes kept")
 	}
 	for _, name := range r.Conflicts {
-		fmt.Println(at.style.Yellow("•") + " " + fault.Quote(name) + " was left alone: " + fault.Escape(r.Reasons[name]))
+		fmt.Fprintln(terminal.Stdout, at.style.Yellow("•")+" "+fault.Quote(name)+" was left alone: "+fault.Escape(r.Reasons[name]))
 	}
 	switch {
 	case len(r.Reverted)+len(r.Merged)+len(r.Conflicts) == 0:
-		fmt.Println("There is nothing to revert.")
+		fmt.Fprintln(terminal.Stdout, "There is nothing to revert.")
 	case f.dry:
-		fmt.Println("Nothing was changed.")
+		fmt.Fprintln(terminal.Stdout, "Nothing was changed.")
 	}
 	if len(r.Conflicts) > 0 {
 		return errors.New("not everything could be reverted")
@@ -315,11 +315,11 @@ func printDiff(diff string) {
 	for line := range strings.Lines(diff) {
 		for i, part := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
 			if i > 0 {
-				fmt.Print("\t")
+				fmt.Fprint(terminal.Stdout, "\t")
 			}
-			fmt.Print(fault.Escape(part))
+			fmt.Fprint(terminal.Stdout, fault.Escape(part))
 		}
-		fmt.Println()
+		fmt.Fprintln(terminal.Stdout)
 	}
 }
 
@@ -340,9 +340,9 @@ func (at *journalOf) clear() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s Emptied: removed %d files.\n", at.style.Green("✓"), removed)
+	fmt.Fprintf(terminal.Stdout, "%s Emptied: removed %d files.\n", at.style.Green("✓"), removed)
 	if left > 0 {
-		fmt.Printf("%d files are in use; run this again.\n", left)
+		fmt.Fprintf(terminal.Stdout, "%d files are in use; run this again.\n", left)
 	}
 	return nil
 }

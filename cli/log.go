@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"pillion/audit"
 	"pillion/internal/fault"
 	"pillion/internal/state"
+	"pillion/terminal"
 )
 
 const logHelp = `usage: pillion log [-f] [--json] [-n NUMBER] [--session ID] [-C FOLDER]
@@ -103,10 +103,10 @@ func (v *logView) follow(ctx context.Context, dir string, after int64) error {
 
 func (v *logView) show(e audit.Entry) {
 	if v.asJSON {
-		json.NewEncoder(os.Stdout).Encode(e) //nolint:errcheck // nobody is left to tell
+		json.NewEncoder(terminal.Stdout).Encode(e) //nolint:errcheck // nobody is left to tell
 		return
 	}
-	fmt.Println(auditLine(e))
+	fmt.Fprintln(terminal.Stdout, auditLine(e))
 }
 
 // auditLine is a call in one line: when, who, what, what became of it and by whose

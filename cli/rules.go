@@ -10,6 +10,7 @@ import (
 
 	"pillion/config"
 	"pillion/internal/fault"
+	"pillion/terminal"
 )
 
 const rulesHelp = `usage: pillion rules [--json] [-C FOLDER]
@@ -72,26 +73,26 @@ var origins = map[string]string{"user": "your settings", "project": "the project
 
 func (at *folderSettings) printRules() {
 	list := at.view.List()
-	fmt.Printf("Rules in %s: deny beats ask, ask beats allow.\n", fault.Quote(at.Root))
+	fmt.Fprintf(terminal.Stdout, "Rules in %s: deny beats ask, ask beats allow.\n", fault.Quote(at.Root))
 	for _, effect := range []string{"deny", "ask", "allow"} {
 		for i, r := range slices.DeleteFunc(slices.Clone(list), func(r config.ListedRule) bool { return r.Effect != effect }) {
 			if i == 0 {
-				fmt.Println("\n" + at.style.Bold(effect))
+				fmt.Fprintln(terminal.Stdout, "\n"+at.style.Bold(effect))
 			}
 			number, since := "", ""
 			if r.Number > 0 {
 				number, since = strconv.Itoa(r.Number), " "+r.Since.Local().Format(time.DateOnly)
 			}
-			fmt.Printf("%4s  %-40s  %s\n", number, fault.Escape(r.Rule), at.style.Dim(origins[r.From]+since))
+			fmt.Fprintf(terminal.Stdout, "%4s  %-40s  %s\n", number, fault.Escape(r.Rule), at.style.Dim(origins[r.From]+since))
 		}
 	}
 	if len(list) == 0 {
-		fmt.Println("\nThere are none.")
+		fmt.Fprintln(terminal.Stdout, "\nThere are none.")
 	}
 	if at.Untrusted() {
-		fmt.Println("\n" + at.style.Bold("ignored") + ", because you do not trust the project's settings; see `pillion trust`")
+		fmt.Fprintln(terminal.Stdout, "\n"+at.style.Bold("ignored")+", because you do not trust the project's settings; see `pillion trust`")
 		for _, line := range at.Loosens {
-			fmt.Println("      " + fault.Escape(line))
+			fmt.Fprintln(terminal.Stdout, "      "+fault.Escape(line))
 		}
 	}
 }
@@ -122,9 +123,9 @@ func (at *folderSettings) forgetRules(operands []string) error {
 	case n == 0:
 		return errors.New("no such rule is remembered here; `pillion rules` lists the rules")
 	case n == 1:
-		fmt.Println(at.style.Green("✓") + " Forgot 1 rule.")
+		fmt.Fprintln(terminal.Stdout, at.style.Green("✓")+" Forgot 1 rule.")
 	default:
-		fmt.Printf("%s Forgot %d rules.\n", at.style.Green("✓"), n)
+		fmt.Fprintf(terminal.Stdout, "%s Forgot %d rules.\n", at.style.Green("✓"), n)
 	}
 	return nil
 }

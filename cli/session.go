@@ -7,15 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"pillion/internal/fault"
+	"pillion/terminal"
 	"pillion/tools/session"
 	"pillion/tools/session/kept"
 )
@@ -39,7 +37,7 @@ to-do list and its remembered rules. A session appears after its first call.
 // sessionCommand shows what sidecars keep of sessions. It changes nothing but by --forget.
 func sessionCommand(args []string) int {
 	flags := flag.NewFlagSet("pillion session", flag.ContinueOnError)
-	v := sessionView{out: os.Stdout, now: time.Now}
+	v := sessionView{out: terminal.Stdout, now: time.Now}
 	flags.StringVar(&v.folder, "C", ".", "")
 	flags.BoolVar(&v.all, "all", false, "")
 	flags.BoolVar(&v.asJSON, "json", false, "")
@@ -260,12 +258,10 @@ func (v *sessionView) followUntil(ctx context.Context, operands []string) error 
 
 // separate keeps one state from the next: on a terminal it takes its place.
 func (v *sessionView) separate(first bool) {
-	file, isFile := v.out.(*os.File)
-	switch {
-	case v.asJSON:
-	case isFile && term.IsTerminal(int(file.Fd())):
-		fmt.Fprint(v.out, "\x1b[H\x1b[2J")
-	case !first:
+	if v.asJSON || terminal.Clear(v.out) {
+		return
+	}
+	if !first {
 		fmt.Fprintln(v.out)
 	}
 }

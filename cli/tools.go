@@ -104,10 +104,10 @@ func printTools(definitions []tools.Definition, notes []found.Note) {
 			text = "[" + fault.Line(d.Source.Server) + "] " + fault.Line(text)
 		}
 		text = style.Wrap("", strings.Repeat(" ", columns), text)
-		fmt.Printf("%s %-8s %s\n", style.Bold(fmt.Sprintf("%-*s", width, d.Name)), d.Access, text)
+		fmt.Fprintf(terminal.Stdout, "%s %-8s %s\n", style.Bold(fmt.Sprintf("%-*s", width, d.Name)), d.Access, text)
 	}
 	for _, n := range notes {
-		fmt.Println("\n" + style.Wrap("", "  ", fault.Line(n.Source)+": "+fault.Line(n.Text)))
+		fmt.Fprintln(terminal.Stdout, "\n"+style.Wrap("", "  ", fault.Line(n.Source)+": "+fault.Line(n.Text)))
 	}
 }
 
@@ -133,7 +133,7 @@ func refreshTools(folder string) error {
 	}
 	entry, open, err := relay.Find(dir)
 	if err != nil || !open {
-		fmt.Fprintln(os.Stderr, "pillion: no editor is open on this folder; whatever starts here asks the other programs anyway")
+		fmt.Fprintln(terminal.Stderr, "pillion: no editor is open on this folder; whatever starts here asks the other programs anyway")
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -153,8 +153,10 @@ func printCosts(definitions []tools.Definition) {
 	for _, c := range costs {
 		width = max(width, len(c.Name))
 	}
-	row := func(name string, bytes int) { fmt.Printf("%-*s %7d %7d\n", width, name, bytes, (bytes+3)/4) }
-	fmt.Printf("%-*s %7s %7s\n", width, "tool", "bytes", "tokens")
+	row := func(name string, bytes int) {
+		fmt.Fprintf(terminal.Stdout, "%-*s %7d %7d\n", width, name, bytes, (bytes+3)/4)
+	}
+	fmt.Fprintf(terminal.Stdout, "%-*s %7s %7s\n", width, "tool", "bytes", "tokens")
 	all, core := 0, 0
 	for _, c := range costs {
 		name := c.Name
@@ -165,10 +167,10 @@ func printCosts(definitions []tools.Definition) {
 		all += c.Bytes
 		row(name, c.Bytes)
 	}
-	fmt.Println()
+	fmt.Fprintln(terminal.Stdout)
 	row("all", all)
 	row("* --tools core", core)
-	fmt.Println("\nTokens are estimated at four bytes each. Agents add a prefix to each name.")
+	fmt.Fprintln(terminal.Stdout, "\nTokens are estimated at four bytes each. Agents add a prefix to each name.")
 }
 
 // plainName is a tool's name as most models know it, without dots.
@@ -191,7 +193,7 @@ func printToolsJSON(definitions []tools.Definition, notes []found.Note) int {
 	if err := e.Encode(list); err != nil {
 		return fail(err)
 	}
-	os.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
+	terminal.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
 	return 0
 }
 
@@ -209,9 +211,9 @@ type property struct {
 // describeTool says what a person needs to call it.
 func describeTool(d tools.Definition) int {
 	style := terminal.StyleOf(os.Stdout)
-	fmt.Printf("%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", fault.Escape(d.Description)))
+	fmt.Fprintf(terminal.Stdout, "%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", fault.Escape(d.Description)))
 	if d.Source != nil {
-		fmt.Printf("\n%s\n", style.Wrap("", "  ", tools.Whose(d)))
+		fmt.Fprintf(terminal.Stdout, "\n%s\n", style.Wrap("", "  ", tools.Whose(d)))
 	}
 	var schema inputSchema
 	if err := json.Unmarshal(d.InputSchema, &schema); err != nil {
@@ -222,9 +224,9 @@ func describeTool(d tools.Definition) int {
 		if slices.Contains(schema.Required, name) {
 			kind += ", needed"
 		}
-		fmt.Printf("\n  %s (%s)\n", style.Bold(name), kind)
+		fmt.Fprintf(terminal.Stdout, "\n  %s (%s)\n", style.Bold(name), kind)
 		if p.Description != "" {
-			fmt.Println(style.Wrap("      ", "      ", p.Description))
+			fmt.Fprintln(terminal.Stdout, style.Wrap("      ", "      ", p.Description))
 		}
 	}); err != nil {
 		return fail(err)

@@ -99,7 +99,7 @@ func settingsAt(dir string) (*folderSettings, error) {
 
 func (at *folderSettings) printProblems() {
 	for _, p := range at.problems {
-		fmt.Fprintln(os.Stderr, "pillion:", p)
+		fmt.Fprintln(terminal.Stderr, "pillion:", p)
 	}
 }
 
@@ -110,13 +110,13 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 	case at.Linked:
 		return fmt.Errorf("%s is reached through a link, which is never trusted; replace it with the file itself", file)
 	case at.Hash == "":
-		fmt.Println("There is nothing to trust: " + file + " is not there, or cannot be read.")
+		fmt.Fprintln(terminal.Stdout, "There is nothing to trust: "+file+" is not there, or cannot be read.")
 		return nil
 	case len(at.Loosens) == 0:
-		fmt.Println("There is nothing to trust: " + file + " loosens nothing.")
+		fmt.Fprintln(terminal.Stdout, "There is nothing to trust: "+file+" loosens nothing.")
 		return nil
 	case at.Trusted:
-		fmt.Println(at.style.Green("✓") + " " + file + " is already trusted.")
+		fmt.Fprintln(terminal.Stdout, at.style.Green("✓")+" "+file+" is already trusted.")
 		return nil
 	}
 	in, out, ok := terminal.Open()
@@ -148,7 +148,7 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 	if err := at.layers.Trust(at.Roots(), at.File, at.Hash); err != nil {
 		return err
 	}
-	fmt.Println(at.style.Green("✓") + " Trusted until it changes. `pillion trust --forget` withdraws it.")
+	fmt.Fprintln(terminal.Stdout, at.style.Green("✓")+" Trusted until it changes. `pillion trust --forget` withdraws it.")
 	return nil
 }
 
@@ -158,12 +158,12 @@ func (at *folderSettings) forgetTrust() error {
 		return err
 	}
 	if page.Trusted == "" {
-		fmt.Println("Nothing was trusted in this folder.")
+		fmt.Fprintln(terminal.Stdout, "Nothing was trusted in this folder.")
 		return nil
 	}
 	if err := at.book.Trust(at.Root, ""); err != nil {
 		return err
 	}
-	fmt.Println(at.style.Green("✓") + " Forgotten: the project's looser settings no longer apply.")
+	fmt.Fprintln(terminal.Stdout, at.style.Green("✓")+" Forgotten: the project's looser settings no longer apply.")
 	return nil
 }

@@ -54,7 +54,7 @@ func tryRide(args []string) int {
 	introduce(style, copied)
 	human := &witness{Person: humanForRide(*yes, style, ctx.Done())}
 	outcome, err := ride(ctx, copied, human, style)
-	account{style: style, out: os.Stdout, sample: copied, outcome: outcome, human: human, interrupted: ctx.Err() != nil}.print()
+	account{style: style, out: terminal.Stdout, sample: copied, outcome: outcome, human: human, interrupted: ctx.Err() != nil}.print()
 	switch {
 	case ctx.Err() != nil:
 		return exitInterrupted
@@ -89,10 +89,10 @@ func makeSample(dir string) (sampleCopy, error) {
 }
 
 func introduce(style terminal.Style, p sampleCopy) {
-	fmt.Println(style.Bold("Pillion: an agent works, you decide"))
-	fmt.Println()
-	fmt.Println(style.Wrap("", "", "A small project with one bug is now in "+p.project+"."))
-	fmt.Println(style.Wrap("", "", "A scripted agent looks for the bug. It can read without asking; before it changes a file or runs a command, it asks you here."))
+	fmt.Fprintln(terminal.Stdout, style.Bold("Pillion: an agent works, you decide"))
+	fmt.Fprintln(terminal.Stdout)
+	fmt.Fprintln(terminal.Stdout, style.Wrap("", "", "A small project with one bug is now in "+p.project+"."))
+	fmt.Fprintln(terminal.Stdout, style.Wrap("", "", "A scripted agent looks for the bug. It can read without asking; before it changes a file or runs a command, it asks you here."))
 }
 
 // ride lets the agent work until its script ends, or the user does. When it
@@ -107,7 +107,7 @@ func ride(ctx context.Context, p sampleCopy, human sidecar.Person, style termina
 		if err != nil {
 			return err
 		}
-		outcome, err = try.Run(ctx, try.Options{Out: os.Stdout, Style: style, Server: server})
+		outcome, err = try.Run(ctx, try.Options{Out: terminal.Stdout, Style: style, Server: server})
 		return err
 	})
 	return outcome, err
@@ -117,7 +117,7 @@ func ride(ctx context.Context, p sampleCopy, human sidecar.Person, style termina
 // answers can be piped in.
 func humanForRide(yes bool, style terminal.Style, stop <-chan struct{}) sidecar.Person {
 	if yes {
-		return &terminal.Yes{Out: os.Stdout, Style: style}
+		return &terminal.Yes{Out: terminal.Stdout, Style: style}
 	}
 	return terminal.NewAsker(terminal.Options{In: os.Stdin, Out: os.Stdout, Style: style, Stop: stop})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+
+	"pillion/terminal"
 )
 
 const versionHelp = `usage: pillion version
@@ -21,7 +23,7 @@ func printVersion(args []string) int {
 	if _, code, ok := parse(flag.NewFlagSet("pillion version", flag.ContinueOnError), versionHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
-	fmt.Println(build)
+	fmt.Fprintln(terminal.Stdout, build)
 	return 0
 }
 

@@ -101,7 +101,7 @@ func keepWatch(ctx context.Context, folder string, browser bool) error {
 
 func postFor(ctx context.Context, browser bool, resume func() []string) (post, error) {
 	if browser {
-		return page.New(page.Options{Out: os.Stdout, Resume: resume})
+		return page.New(page.Options{Out: terminal.Stdout, Resume: resume})
 	}
 	return terminal.NewWatch(terminal.Options{In: os.Stdin, Out: os.Stdout, Style: terminal.StyleOf(os.Stdout), Stop: ctx.Done()}, resume), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/config"
+	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/session"
@@ -40,7 +41,7 @@ func OptionsFor(folder string, person Person) (Options, error) {
 	}
 	settings, problems := config.Load(nil)
 	for _, p := range problems {
-		fmt.Fprintln(os.Stderr, "pillion:", p)
+		fmt.Fprintln(os.Stderr, "pillion:", fault.Escape(p))
 	}
 	return Options{Folders: []workspace.Folder{{Dir: dir}}, Settings: settings, Asker: person, Human: person, Passing: true}, nil
 }

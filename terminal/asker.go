@@ -38,7 +38,8 @@ type Options struct {
 // Asker asks on a terminal, one question at a time.
 type Asker struct {
 	o       Options
-	style   Style // written under mu by whoever has the turn
+	out     output // o.Out
+	style   Style  // written under mu by whoever has the turn
 	in      *input
 	echo    bool     // answers come from a pipe, so no terminal shows them
 	editor  []string // the person's editor, as a command
@@ -62,7 +63,7 @@ type question struct {
 
 // NewAsker asks on o.Out and reads answers from o.In, line by line.
 func NewAsker(o Options) *Asker {
-	a := &Asker{o: o, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), console: console{out: o.Out}}
+	a := &Asker{o: o, out: output{o.Out}, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), console: console{out: o.Out}}
 	var discard func()
 	if tty, ok := o.In.(*os.File); ok && term.IsTerminal(int(tty.Fd())) {
 		a.echo = false
@@ -100,7 +101,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	prompt := ""
 	for {
 		if now := a.prompt(choices); now != prompt {
-			fmt.Fprint(a.o.Out, now)
+			fmt.Fprint(a.out, now)
 			prompt = now
 		}
 		line, err := a.read(ctx, "", a.wake)
@@ -108,7 +109,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 			if now, changed := a.update(q, &r); changed {
 				choices, prompt = now, ""
 			} else if a.prompt(choices) != prompt {
-				fmt.Fprintln(a.o.Out)
+				fmt.Fprintln(a.out)
 			}
 			continue
 		}
@@ -123,7 +124,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 		if ctx.Err() != nil {
 			return approval.Answer{}, a.ended(ctx, q, ctx.Err())
 		}
-		fmt.Fprintln(a.o.Out, a.style.Yellow(fault.Escape(err.Error())))
+		fmt.Fprintln(a.out, a.style.Yellow(fault.Escape(err.Error())))
 	}
 }
 
@@ -170,7 +171,7 @@ func (a *Asker) opened(id string) *question {
 		a.style.Width = StyleOf(out).Width // the window may be another size by now
 	}
 	if a.o.Bell {
-		fmt.Fprint(a.o.Out, "\a")
+		a.out.ring()
 	}
 	return a.open
 }
@@ -180,7 +181,7 @@ func (a *Asker) closed() {
 	defer a.mu.Unlock()
 	a.open = nil
 	for _, line := range a.held {
-		fmt.Fprintln(a.o.Out, line)
+		fmt.Fprintln(a.out, line)
 	}
 	a.held = nil
 }
@@ -190,7 +191,7 @@ func (a *Asker) say(line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.open == nil {
-		fmt.Fprintln(a.o.Out, line)
+		fmt.Fprintln(a.out, line)
 		return
 	}
 	if len(a.held) == mostLines {
@@ -201,22 +202,25 @@ func (a *Asker) say(line string) {
 
 // show puts the request on the screen, with what can be answered.
 func (a *Asker) show(r approval.Request) choices {
+	if a.style.Width > 0 {
+		a.out.clean()
+	}
 	who := ""
 	if !a.o.Own {
 		who = fault.Quote(r.Agent.Name) + " asks: "
 	}
-	fmt.Fprintf(a.o.Out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(who+fault.Escape(r.Title)))
+	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(who+fault.Escape(r.Title)))
 	for _, reason := range approval.Particular(r.Reasons) {
-		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", reason.Text))
+		fmt.Fprintln(a.out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", reason.Text))
 	}
 	return a.showPreview(r)
 }
 
 func (a *Asker) showPreview(r approval.Request) choices {
-	fmt.Fprintln(a.o.Out)
+	fmt.Fprintln(a.out)
 	lines := a.style.previewLines(r.Preview)
 	for _, line := range lines[:min(len(lines), a.mostLines())] {
-		fmt.Fprintln(a.o.Out, line)
+		fmt.Fprintln(a.out, line)
 	}
 	hidden := len(lines) - a.mostLines()
 	if hidden > 0 {
@@ -224,12 +228,12 @@ func (a *Asker) showPreview(r approval.Request) choices {
 		if hidden == 1 {
 			what = "1 more line is"
 		}
-		fmt.Fprintln(a.o.Out, a.style.Yellow(fmt.Sprintf("  ! %s not shown; type v to see all %d.", what, len(lines))))
+		fmt.Fprintln(a.out, a.style.Yellow(fmt.Sprintf("  ! %s not shown; type v to see all %d.", what, len(lines))))
 	}
-	fmt.Fprintln(a.o.Out)
+	fmt.Fprintln(a.out)
 	choices := a.choices(r, hidden > 0)
 	for _, c := range choices {
-		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Bold(c.letter)+"  ", "     ", c.label))
+		fmt.Fprintln(a.out, a.style.Wrap("  "+a.style.Bold(c.letter)+"  ", "     ", c.label))
 	}
 	a.in.forget()
 	return choices
@@ -254,14 +258,14 @@ func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed boo
 		return nil, false
 	}
 	r.Reasons, r.Preview, r.Digest = c.Reasons, c.Preview, c.Digest
-	fmt.Fprintln(a.o.Out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
+	fmt.Fprintln(a.out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
 	return a.showPreview(*r), true
 }
 
 // ended says why a question is over that nobody answered.
 func (a *Asker) ended(ctx context.Context, q *question, err error) error {
 	if ctx.Err() == nil {
-		fmt.Fprintln(a.o.Out)
+		fmt.Fprintln(a.out)
 		_, err := approval.Nobody{Why: "there is no more input to read an answer from"}.Ask(ctx, approval.Request{})
 		return err
 	}
@@ -277,9 +281,9 @@ func (a *Asker) ended(ctx context.Context, q *question, err error) error {
 	case errors.Is(context.Cause(ctx), approval.ErrExpired):
 		said = "Nobody answered in time; nothing was done."
 	}
-	fmt.Fprintln(a.o.Out)
+	fmt.Fprintln(a.out)
 	if said != "" {
-		fmt.Fprintln(a.o.Out, a.style.Yellow(said))
+		fmt.Fprintln(a.out, a.style.Yellow(said))
 	}
 	return err
 }
@@ -295,10 +299,10 @@ func (a *Asker) stopped() bool {
 
 // read waits for a line after a prompt.
 func (a *Asker) read(ctx context.Context, prompt string, wake <-chan struct{}) (string, error) {
-	fmt.Fprint(a.o.Out, prompt)
+	fmt.Fprint(a.out, prompt)
 	line, err := a.in.read(ctx, wake)
 	if a.echo && err == nil {
-		fmt.Fprintln(a.o.Out, fault.Escape(line))
+		fmt.Fprintln(a.out, fault.Escape(line))
 	}
 	return line, err
 }
@@ -332,15 +336,15 @@ func (a *Asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	defer a.leaveTurn()
 	a.opened("")
 	defer a.closed()
-	fmt.Fprintf(a.o.Out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("", "  ", fault.Escape(message))))
+	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("", "  ", fault.Escape(message))))
 	for i, action := range actions {
-		fmt.Fprintln(a.o.Out, a.style.Wrap(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", fault.Escape(action)))
+		fmt.Fprintln(a.out, a.style.Wrap(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", fault.Escape(action)))
 	}
 	a.in.forget()
 	for {
 		line, err := a.read(ctx, a.style.Bold(fmt.Sprintf("Your answer (1-%d, or Enter for none of them):", len(actions)))+" ", nil)
 		if err != nil {
-			fmt.Fprintln(a.o.Out)
+			fmt.Fprintln(a.out)
 			return "", noAnswer(ctx, err)
 		}
 		line = strings.TrimSpace(line)
@@ -350,7 +354,7 @@ func (a *Asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(actions) {
 			return actions[n-1], nil
 		}
-		fmt.Fprintln(a.o.Out, a.style.Yellow("Please type one of the numbers."))
+		fmt.Fprintln(a.out, a.style.Yellow("Please type one of the numbers."))
 	}
 }
 

@@ -158,7 +158,7 @@ func (a *Asker) view(r approval.Request) error {
 		words = []string{"less", "-R"}
 	}
 	if _, err := exec.LookPath(words[0]); err != nil || a.console.run(a.o.Stop, strings.NewReader(text), words...) != nil {
-		fmt.Fprint(a.o.Out, text)
+		fmt.Fprint(a.out, text)
 	}
 	return askAgain("That was all of it.")
 }

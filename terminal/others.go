@@ -29,8 +29,9 @@ func (y *Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error
 	if !y.Own {
 		who = fault.Quote(r.Agent.Name) + " asks: "
 	}
-	fmt.Fprintf(y.Out, "\n%s %s\n", y.Style.Bold(who+fault.Escape(r.Title)), y.Style.Yellow("(approved by --yes)"))
-	y.Style.Preview(y.Out, r.Preview)
+	out := output{y.Out}
+	fmt.Fprintf(out, "\n%s %s\n", y.Style.Bold(who+fault.Escape(r.Title)), y.Style.Yellow("(approved by --yes)"))
+	y.Style.Preview(out, r.Preview)
 	return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID, Digest: r.Digest}, nil
 }
 

@@ -132,7 +132,7 @@ func (s Style) row(r diff.Row) string {
 	for _, part := range r.Parts() {
 		paint := code
 		if part.Marked {
-			paint = "4;" + code
+			paint = underline + code
 		}
 		out.WriteString(s.reveal(part.Text, func(text string) string { return s.paint(paint, text) }))
 	}

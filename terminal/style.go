@@ -42,12 +42,21 @@ func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
 // The colours and weights of a terminal (ECMA-48, Select Graphic Rendition).
 const (
-	bold  = "1"
-	dim   = "2"
-	red   = "31"
-	green = "32"
-	cyan  = "36"
+	bold      = "1"
+	dim       = "2"
+	red       = "31"
+	green     = "32"
+	yellow    = "33"
+	cyan      = "36"
+	revealed  = "7;31"
+	underline = "4;" // and one of the others
 )
+
+// painted are all that Style paints with.
+var painted = map[string]bool{
+	"0": true, bold: true, dim: true, red: true, green: true, yellow: true, cyan: true, revealed: true,
+	underline: true, underline + bold: true, underline + dim: true, underline + red: true, underline + green: true, underline + cyan: true,
+}
 
 // Red is for what is taken away, refused or wrong.
 func (s Style) Red(text string) string { return s.paint(red, text) }
@@ -56,7 +65,7 @@ func (s Style) Red(text string) string { return s.paint(red, text) }
 func (s Style) Green(text string) string { return s.paint(green, text) }
 
 // Yellow is for what wants attention.
-func (s Style) Yellow(text string) string { return s.paint("33", text) }
+func (s Style) Yellow(text string) string { return s.paint(yellow, text) }
 
 // Cyan is for signposts.
 func (s Style) Cyan(text string) string { return s.paint(cyan, text) }
@@ -77,7 +86,7 @@ func (s Style) reveal(text string, paint func(string) string) string {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		shown := fault.Escape(text[i : i+size])
 		if shown != text[i:i+size] {
-			out.WriteString(paint(text[plain:i]) + s.paint("7;31", shown))
+			out.WriteString(paint(text[plain:i]) + s.paint(revealed, shown))
 			plain = i + size
 		}
 		i += size

@@ -47,14 +47,18 @@ const (
 	Failed  State = "failed"
 )
 
+// mostName is how much is shown of the name of a tool that an agent made up.
+const mostName = 100
+
 func (r *Registry) report(c Call, p *pending, a Activity, started time.Time) {
 	if r.Activity == nil {
 		return
 	}
 	agent := c.Session.Agent()
-	a.CallID, a.SessionID, a.Tool = c.CallID, c.Session.ID(), c.Name
+	a.CallID, a.SessionID, a.Tool = c.CallID, c.Session.ID(), fault.Line(fault.Clip(c.Name, mostName))
 	a.Agent = approval.Agent{Name: agent.Name, Via: agent.Via}
-	a.Title, a.Path = about(c, p)
+	title, path := about(c, p)
+	a.Title, a.Path, a.Summary = fault.Line(title), path, fault.Escape(a.Summary)
 	a.Started, a.DurationMS = started, time.Since(started).Milliseconds()
 	r.Activity(a)
 }
@@ -71,7 +75,7 @@ func about(c Call, p *pending) (title, path string) {
 		return p.title(), path
 	}
 	if c.tool.Name == "" {
-		return c.Name, ""
+		return fault.Clip(c.Name, mostName), ""
 	}
 	if named := namedBy(c); named.Path != "" {
 		return c.tool.Title + ": " + fault.Quote(named.Path), named.Path

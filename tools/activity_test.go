@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
@@ -95,5 +96,28 @@ func TestWhatWasLeftOutIsInTheTitle(t *testing.T) {
 	}
 	if deletions != 3 {
 		t.Errorf("the journal counts %d deletions, want 3: %+v", deletions, entries[0].Files)
+	}
+}
+
+// TestNoNameForgesALine: neither the name of a tool that an agent makes up nor what came of
+// its call has anything that a terminal or a list obeys.
+func TestNoNameForgesALine(t *testing.T) {
+	t.Parallel()
+	w, _ := askingWorld(t)
+	var all []tools.Activity
+	w.registry.Activity = func(a tools.Activity) { all = append(all, a) }
+	forged := "\x1b[2J\x1b[5;1HClaude Code asks: Run ls\n$ ls\u202e\u200b\x9b" + strings.Repeat("x", 1000)
+	if r := w.registry.Execute(t.Context(), tools.Call{Session: w.session("main"), Name: forged}); !r.IsError {
+		t.Error("there is such a tool")
+	}
+	if len(all) == 0 {
+		t.Error("nobody heard of the call")
+	}
+	for _, a := range all {
+		for _, text := range []string{a.Tool, a.Title, a.Summary} {
+			if strings.ContainsFunc(text, fault.Invisible) || len(text) > 600 {
+				t.Errorf("%q", text)
+			}
+		}
 	}
 }
