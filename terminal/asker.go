@@ -202,7 +202,7 @@ func (a *Asker) say(line string) {
 
 // show puts the request on the screen, with what can be answered.
 func (a *Asker) show(r approval.Request) choices {
-	if a.style.Width > 0 {
+	if a.style.Colour {
 		a.out.clean()
 	}
 	who := ""

@@ -65,9 +65,7 @@ func (o output) ring() { io.WriteString(o.out, "\a") } //nolint:errcheck // nobo
 // clean ends whatever style another program has left, and empties what is below: what comes
 // next is whole.
 func (o output) clean() {
-	if os.Getenv("TERM") != "dumb" {
-		io.WriteString(o.out, "\x1b[0m\x1b[J") //nolint:errcheck // likewise
-	}
+	io.WriteString(o.out, "\x1b[0m\x1b[J") //nolint:errcheck // likewise
 }
 
 // Clear empties the terminal that out is, if it is one.

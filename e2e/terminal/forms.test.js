@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Terminal } from '../plain/terminal.js';
 import { inTerminal, run } from '../rig/agents.js';
-import { eventually } from '../rig/expect.js';
+import { eventually, patience } from '../rig/expect.js';
 import { artifacts, pillion } from '../rig/places.js';
 import { kill, processesIn } from '../rig/processes.js';
 import { inSandbox } from '../rig/ride.js';
@@ -87,17 +87,24 @@ class Turn {
 const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n' }, sit: (sandbox) => new Turn(sandbox) }, body);
 
 /**
- * Presses each key once, and waits until it is taken. Claude Code drops what comes between its drawing of a form and its listening to
- * it; it listens when it draws that once more, in another width. @param {keyof typeof programs} name @param {Terminal} terminal @param {Keys} keys
+ * Presses each key, and waits until it is taken. Claude Code drops what comes between its drawing of a form and its listening to
+ * it; it listens when it draws that once more, in another width, and now and then not even then. So a key that changed nothing
+ * in a tenth of the patience is lost, and is pressed again after the next drawing.
+ * @param {keyof typeof programs} name @param {Terminal} terminal @param {Keys} keys
  */
 async function answer(name, terminal, keys) {
   for (const [key, then] of keys) {
-    for (const columns of name === 'claude' ? [79, 80] : []) {
-      await terminal.resize(columns, 24);
-      await terminal.sees(new RegExp(`^─{${columns}}$`, 'm'));
+    const most = name === 'claude' ? 3 : 1;
+    for (let tries = most; tries > 0; tries--) {
+      for (const columns of name === 'claude' ? [79, 80] : []) {
+        await terminal.resize(columns, 24);
+        await terminal.sees(new RegExp(`^─{${columns}}$`, 'm'));
+      }
+      if (tries < most && then.test(await terminal.screen())) break; // it was only late
+      await terminal.press(key);
+      if (tries === 1) await terminal.sees(then);
+      else if (await terminal.sees(then, patience / 10).then(() => true, () => false)) break;
     }
-    await terminal.press(key);
-    await terminal.sees(then);
   }
 }
 
