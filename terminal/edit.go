@@ -152,7 +152,9 @@ func (a *Asker) editText(name, text string) (string, error) {
 
 // view shows a whole preview in the person's pager.
 func (a *Asker) view(r approval.Request) error {
-	text := strings.Join(a.style.previewLines(r.Preview), "\n") + "\n"
+	var shown strings.Builder
+	a.style.Preview(output{&shown}, r.Preview)
+	text := shown.String()
 	words, err := shell.Fields(os.Getenv("PAGER"), nil)
 	if err != nil || len(words) == 0 {
 		words = []string{"less", "-R"}

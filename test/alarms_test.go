@@ -21,12 +21,6 @@ type unusualTold struct {
 	Acted     string
 }
 
-func wantUnusual(t *testing.T, e *testrig.Editor) (u unusualTold) {
-	t.Helper()
-	must(t, json.Unmarshal(testrig.Wait(t, e.Unusual, "session/unusual"), &u))
-	return u
-}
-
 // paused says whether the agent's next call is refused because it is paused.
 func paused(t *testing.T, agent *wire.Conn) bool {
 	t.Helper()
@@ -49,7 +43,7 @@ func TestWhatIsUnusualIsTold(t *testing.T) {
 	e.Write("a.txt", "a")
 	agent, _ := listenAsAgent(t, e)
 	escapes(t, agent)
-	u := wantUnusual(t, e)
+	u := heard[unusualTold](t, e.Unusual, "session/unusual")
 	if u.Kind != "escape" || u.Agent.Name != "listener" || u.Agent.Via != "mcp" || u.Acted != "" || !strings.Contains(u.Message, "../secret4") {
 		t.Errorf("got %+v", u)
 	}
@@ -97,7 +91,7 @@ func TestWhatIsUnusualIsStopped(t *testing.T) {
 		}
 		agent, _ := listenAsAgent(t, e)
 		must(t, agent.Call(t.Context(), "tools/call", object{"name": "delete_file", "arguments": object{"path": "old", "recursive": true}}, nil))
-		u := wantUnusual(t, e)
+		u := heard[unusualTold](t, e.Unusual, "session/unusual")
 		if want := map[string]string{"pause": "paused", "revert": "reverted"}[does]; u.Kind != "mass_deletion" || u.Acted != want {
 			t.Errorf("%s: %+v", does, u)
 		}

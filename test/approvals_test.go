@@ -171,7 +171,7 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	e.Write("app.py", "# new head\n"+app)
-	changed := wantChanged(t, e)
+	changed := heard[changedTold](t, e.Changed, "approval/changed")
 	before := changed.Preview["files"].([]any)[0].(object)["before"]
 	if !changed.Moved || changed.ApprovalID != a.Text("approvalId") || changed.Digest == a.Text("digest") || before != "# new head\n"+app {
 		t.Errorf("approval/changed: %+v", changed)
@@ -190,10 +190,11 @@ type changedTold struct {
 	Preview            object
 }
 
-func wantChanged(t *testing.T, e *testrig.Editor) (c changedTold) {
+// heard waits for a notification, and gives what it says.
+func heard[T any](t *testing.T, from <-chan json.RawMessage, method string) (told T) {
 	t.Helper()
-	must(t, json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &c))
-	return c
+	must(t, json.Unmarshal(testrig.Wait(t, from, method), &told))
+	return told
 }
 
 func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {

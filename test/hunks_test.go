@@ -121,7 +121,7 @@ func TestChosenHunksMoveWithTheirText(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	e.Write("app.py", "# new\n# lines\n"+far)
-	if changed := wantChanged(t, e); !changed.Moved {
+	if changed := heard[changedTold](t, e.Changed, "approval/changed"); !changed.Moved {
 		t.Fatalf("approval/changed: %+v", changed)
 	}
 	r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1", "3"}})

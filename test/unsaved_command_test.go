@@ -44,7 +44,7 @@ func TestSavingIsFollowed(t *testing.T) {
 	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
-	changed := wantChanged(t, e)
+	changed := heard[changedTold](t, e.Changed, "approval/changed")
 	if len(unsavedOf(changed.Preview)) != 0 || !changed.Moved {
 		t.Errorf("approval/changed: %+v", changed)
 	}

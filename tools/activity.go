@@ -50,6 +50,8 @@ const (
 // mostName is how much is shown of the name of a tool that an agent made up.
 const mostName = 100
 
+func quoteName(name string) string { return fault.Quote(fault.Clip(name, mostName)) }
+
 func (r *Registry) report(c Call, p *pending, a Activity, started time.Time) {
 	if r.Activity == nil {
 		return

@@ -69,7 +69,7 @@ func (s Settings) off(owner *session.Session, tool string) error {
 	if where == "" {
 		return nil
 	}
-	return fault.New(fault.ToolNotFound, "unknown tool: %s is not on for this agent (%s)", fault.Quote(fault.Clip(tool, mostName)), where).
+	return fault.New(fault.ToolNotFound, "unknown tool: %s is not on for this agent (%s)", fault.Quote(tool), where).
 		WithHint("do it with the tools that tools/list lists, or ask the user to turn this one on")
 }
 

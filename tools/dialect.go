@@ -42,7 +42,7 @@ func (r *Registry) translate(ctx context.Context, d *dialects.Dialect, c *Call) 
 		}
 	}
 	if t == nil {
-		c.refused = fault.New(fault.ToolNotFound, "unknown tool: %s", fault.Quote(fault.Clip(c.Name, mostName))).WithHint("tools/list lists the tools")
+		c.refused = fault.New(fault.ToolNotFound, "unknown tool: %s", quoteName(c.Name)).WithHint("tools/list lists the tools")
 		return dialects.Call{}
 	}
 	call, err := t.Call(func(into any) error { return decode(schemaOf(t.Arguments), c.Arguments, into) })

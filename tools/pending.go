@@ -87,7 +87,7 @@ var meantTools = map[string]string{
 }
 
 func unknownTool(name string) error {
-	err := fault.New(fault.ToolNotFound, "unknown tool: %s", fault.Quote(fault.Clip(name, mostName)))
+	err := fault.New(fault.ToolNotFound, "unknown tool: %s", quoteName(name))
 	best, score := "", 0.4
 	for _, word := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '.' || r == '-' }) {
 		if meant, ok := meantTools[word]; ok {
