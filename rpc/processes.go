@@ -156,8 +156,8 @@ func (s *server) process(raw json.RawMessage) (*process.Named, processParams, er
 	return p, named, nil
 }
 
-// shown is the processes whose output goes to the editor.
-type shown struct {
+// screens are the processes whose output goes to the editor.
+type screens struct {
 	mu   sync.Mutex // guards last
 	last map[processKey]chan struct{}
 }
@@ -165,7 +165,7 @@ type shown struct {
 type processKey struct{ session, id string }
 
 // add shows a process, after the last one of its name has been shown to its end.
-func (s *shown) add(p *process.Named, show func(*process.Named)) {
+func (s *screens) add(p *process.Named, show func(*process.Named)) {
 	key, done := processKey{p.Owner.Session, p.ID}, make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +190,7 @@ func (s *shown) add(p *process.Named, show func(*process.Named)) {
 
 // showProcesses tells the editor of every process from now on.
 func (s *server) showProcesses(table *process.Table) {
-	table.Watch(func(p *process.Named) { s.shown.add(p, s.showProcess) })
+	table.Watch(func(p *process.Named) { s.screens.add(p, s.showProcess) })
 }
 
 // showProcess sends what a process prints until it has ended. Nothing is queued: an

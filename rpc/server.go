@@ -114,7 +114,7 @@ type server struct {
 	statuses statuses
 	bars     bars
 	doubts   doubts
-	shown    shown
+	screens  screens
 	away     atomic.Bool // the user has left the window
 	sounds   atomic.Bool // and wants to hear when something is asked
 
@@ -136,10 +136,11 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) int {
 			<-ready
 			return s.handle(ctx, req)
 		},
-		Inline: func(method string) bool { return methods[method].inline },
-		Ahead:  func(method string) bool { return methods[method].ahead },
-		Budget: wire.Requests,
-		Logf:   o.Logf,
+		Inline:   func(method string) bool { return methods[method].inline },
+		Ahead:    func(method string) bool { return methods[method].ahead },
+		Budget:   wire.Requests,
+		Outgoing: shown,
+		Logf:     o.Logf,
 	})
 	close(ready)
 	select {

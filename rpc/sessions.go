@@ -187,7 +187,7 @@ const sessionEvery = 100 * time.Millisecond
 func (s *server) showSessions(all *session.Set) {
 	sent := map[string][]byte{}
 	all.Follow(sessionEvery, func(one *session.Session) bool {
-		text, err := json.Marshal(sessionChanged{one.Info(), one.Ended()})
+		text, err := json.Marshal(shown(sessionChanged{one.Info(), one.Ended()}))
 		if err != nil || bytes.Equal(text, sent[one.ID()]) {
 			return true
 		}

@@ -61,7 +61,7 @@ func (c *Conn) begin(ctx context.Context, method string, params any) (*call, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	body, err := encodeParams(method, params)
+	body, err := c.encodeParams(method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func (c *Conn) begin(ctx context.Context, method string, params any) (*call, err
 }
 
 // encodeParams gives nil for no params.
-func encodeParams(method string, params any) (json.RawMessage, error) {
+func (c *Conn) encodeParams(method string, params any) (json.RawMessage, error) {
 	if params == nil {
 		return nil, nil
 	}
-	body, err := encode(params)
+	body, err := encode(c.o.Outgoing(params))
 	if err != nil {
 		return nil, fmt.Errorf("the parameters of %s cannot be marshalled: %w", method, err)
 	}
@@ -122,7 +122,7 @@ func (o *call) wait(ctx context.Context, result any) error {
 // Notify queues a notification. It never waits for the peer; ErrBacklog says
 // that it was not queued because too much is unread.
 func (c *Conn) Notify(method string, params any) error {
-	body, err := encodeParams(method, params)
+	body, err := c.encodeParams(method, params)
 	if err != nil {
 		return err
 	}

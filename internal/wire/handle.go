@@ -61,7 +61,7 @@ func (c *Conn) handle(t *task) (json.RawMessage, *Error) {
 	}
 	result, err := c.invoke(t.ctx, &t.Request)
 	if err != nil {
-		return nil, replyError(t.ctx, err)
+		return nil, c.o.Outgoing(replyError(t.ctx, err)).(*Error) //nolint:forcetypeassert // it gives what it is given
 	}
 	return result, nil
 }
@@ -79,7 +79,7 @@ func (c *Conn) invoke(ctx context.Context, req *Request) (body json.RawMessage, 
 	if err != nil || req.Notification {
 		return nil, err
 	}
-	body, err = encode(result)
+	body, err = encode(c.o.Outgoing(result))
 	if err != nil {
 		c.o.Logf("%s: the result cannot be marshalled: %v", req.Method, err)
 		return nil, Errorf(CodeInternal, "the result of %s cannot be marshalled: %v", req.Method, err)

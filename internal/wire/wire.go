@@ -81,6 +81,10 @@ type Options struct {
 	// connection is closed.
 	WriteBudget int
 
+	// Outgoing is given each value that is sent, each *Error too, but no progress, and gives what
+	// is sent in its place.
+	Outgoing func(any) any
+
 	Logf  func(format string, args ...any) // log.Printf
 	Ready func(*Conn)                      // called before the first message is read, so it must not Call
 }
@@ -99,6 +103,9 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.WriteBudget, 64<<20)
 	if o.Logf == nil {
 		o.Logf = log.Printf
+	}
+	if o.Outgoing == nil {
+		o.Outgoing = func(v any) any { return v }
 	}
 	if o.Inline == nil {
 		o.Inline = func(string) bool { return false }
