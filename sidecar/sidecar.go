@@ -121,6 +121,7 @@ func New(o Options) (*Sidecar, error) {
 		atOnce:    time.Now().Add(atOnce),
 		unkeep:    func() {},
 	}
+	makeSettingsFolder()
 	c.tree = c.newTree()
 	c.audit = newAudit()
 	c.Registry = &tools.Registry{
@@ -135,6 +136,7 @@ func New(o Options) (*Sidecar, error) {
 		Git:       c.newGitCache(),
 		Found:     c.newFound(),
 
+		Guarded:    guarded,
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
 	}

@@ -30,7 +30,7 @@ func (p *pending) commandFacts(c *policy.Command) *policy.Command {
 	reading := policy.ReadCommand(c.Line)
 	out.Words = map[string]policy.WordFact{}
 	for _, name := range reading.Words() {
-		out.Words[name] = wordFact(ws, dir, name)
+		out.Words[name] = p.wordFact(ws, dir, name)
 	}
 	for _, name := range reading.Programs() {
 		if file, planted := p.planted(dir, name); planted {
@@ -98,12 +98,18 @@ func (p *pending) restOnFile(ws *workspace.Workspace, name string, own bool) {
 	}
 }
 
-func wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.WordFact {
+func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.WordFact {
 	at, inside := follow(ws, dir, name)
-	if !inside || at.IsZero() {
-		return policy.WordFact{Outside: !inside}
+	if !inside {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir.Abs(), name)
+		}
+		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Path: name, Guarded: p.guardedPlaces().effect(process.Resolve(name))}}
 	}
-	fact, err := factOf(resolveTouch(touch{path: at, write: true}))
+	if at.IsZero() {
+		return policy.WordFact{}
+	}
+	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}))
 	if err != nil {
 		return policy.WordFact{Outside: true}
 	}

@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"path/filepath"
+
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace"
@@ -33,7 +35,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	}
 	aims := resolveTouches(p.plan.touches())
 	for _, a := range aims {
-		fact, err := factOf(a)
+		fact, err := p.factOf(a)
 		if err != nil {
 			return r, err
 		}
@@ -69,6 +71,18 @@ func resolveTouch(t touch) resolvedTouch {
 	}
 	target, err := t.path.Target()
 	return resolvedTouch{t, target, err}
+}
+
+// factOf is what is known of where a touch leads, in the workspace and on this machine.
+func (p *pending) factOf(t resolvedTouch) (policy.PathFact, error) {
+	fact, err := factOf(t)
+	if err == nil && fact.Write {
+		fact.Guarded = p.guardedPlaces().effect(t.path.Abs())
+		if fact.Guarded == "" && fact.LinkTarget != "" {
+			fact.Guarded = p.guardedPlaces().effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
+		}
+	}
+	return fact, err
 }
 
 func factOf(t resolvedTouch) (policy.PathFact, error) {

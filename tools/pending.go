@@ -37,6 +37,7 @@ type pending struct {
 	site     site
 	snapshot *document.Snapshot
 	plan     Plan
+	guards   guards // of this machine, once something is to be written
 	decision policy.Decision
 	digest   string
 
@@ -165,13 +166,13 @@ func (p *pending) planOnce(ctx context.Context) error {
 		return err
 	}
 	own := p.registry.processesOf(p.call.Session)
-	p.snapshot = p.takeSnapshot()
+	p.snapshot, p.guards = p.takeSnapshot(), nil
 	if err := p.settings.Limits.checkArguments(p.call.Arguments); err != nil {
 		return err
 	}
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
-		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
+		Sandbox: p.settings.Sandbox, protected: p.protectedIn,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill, Runners: p.settings.Runners,
 		Taken: own.Taken, Unasked: own.Unasked, first: p.first,

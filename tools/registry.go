@@ -48,6 +48,9 @@ type Registry struct {
 	Web web.Fetcher
 	// Found are the tools of other programs. Nil: there are none.
 	Found *found.Set
+	// Guarded lists the files and folders that a person has to approve changes of, wherever in the
+	// workspace they turn out to be. Nil: there are none.
+	Guarded func() []policy.Home
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// LookPath finds a program of the user's, none that the workspace brought along.

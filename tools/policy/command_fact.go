@@ -51,6 +51,9 @@ func (c Command) fact(name string) WordFact {
 // protected says why a write to where the word leads needs a user, "" if it does
 // not: because of what it leads to, or of its own name.
 func (f WordFact) protected(name string) string {
+	if f.Outside && f.Guarded != "" {
+		return fault.Quote(name) + " " + f.Guarded
+	}
 	if !f.Outside {
 		if reason := f.PathFact.protected(); reason != "" {
 			return reason

@@ -71,6 +71,9 @@ type PathFact struct {
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.
 	BareRepository bool
+	// Guarded is what the file does, under whatever name it is reached, "" if nothing is known of
+	// it: "can make the shell run programs: it is your ~/.zshrc".
+	Guarded string
 }
 
 // KeyFact is a file with the kind of key that is in what the call shows of it, as KeyIn

@@ -14,10 +14,11 @@ const (
 	runsInEditor   = "can make the editor run programs"
 	runsInGit      = "can make git run programs"
 	runsInShell    = "can make the shell run programs"
+	runsInDesktop  = "can make the desktop run programs"
 	runsInBuild    = "can make the build server run programs"
 	runsInAgent    = "can make agents run programs"
-	steersAgents   = "tells agents what to do"
-	loosensPillion = "can change what agents may do here"
+	SteersAgents   = "tells agents what to do"
+	LoosensPillion = "can change what agents may do here"
 	isRepository   = "belongs to a git repository itself, which only git may change"
 )
 
@@ -26,13 +27,17 @@ const (
 var protectedNames = func() (out []protectedName) {
 	for _, k := range known {
 		for _, name := range strings.Fields(k.names) {
-			out = append(out, protectedName{name, k.effect})
+			out = append(out, protectedName{strings.Split(name, "/"), k.effect})
 		}
 	}
 	return out
 }()
 
-type protectedName struct{ pattern, effect string }
+// protectedName is a name, or names one below the other.
+type protectedName struct {
+	patterns []string
+	effect   string
+}
 
 // homesOfSettings are the folders in which Pillion keeps the user's settings, and what
 // they agreed to, below its own name; see packages config and consent.
@@ -56,15 +61,12 @@ func protectedEffect(names []string) (effect string, denied bool) {
 			return isRepository, true
 		}
 		if effect == "" {
-			effect = nameEffect(name)
-		}
-		if effect == "" && isWorkflows(names[i:]) {
-			effect = runsInBuild
+			effect = nameEffect(names[i:])
 		}
 		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
 	}
 	if effect == "" && settings {
-		effect = loosensPillion
+		effect = LoosensPillion
 	}
 	// Nothing is a repository without its HEAD, so whoever lays a bare one out by
 	// hand passes here.
@@ -74,19 +76,27 @@ func protectedEffect(names []string) (effect string, denied bool) {
 	return effect, false
 }
 
-func nameEffect(name string) string {
+func nameEffect(names []string) string {
 	for _, p := range protectedNames {
-		if matchesName(p.pattern, name) {
+		if p.matches(names) {
 			return p.effect
 		}
 	}
 	return ""
 }
 
-// isWorkflows is .github/workflows and below, and .github itself: a folder
-// renamed to it may bring workflows along.
-func isWorkflows(names []string) bool {
-	return matchesName(".github", names[0]) && (len(names) == 1 || matchesName("workflows", names[1]))
+// matches is for what begins with the names, and for a hidden folder by itself that such a name
+// may lie in: one that is renamed to it may bring it along.
+func (p protectedName) matches(names []string) bool {
+	for i, pattern := range p.patterns {
+		if i == len(names) {
+			return strings.HasPrefix(p.patterns[0], ".")
+		}
+		if !matchesName(pattern, names[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // hashedGit is what Windows calls .git when GIT~1 to GIT~4 are taken.
@@ -191,6 +201,8 @@ func (p PathFact) protected() string {
 		}
 	}
 	switch {
+	case p.Guarded != "":
+		return fault.Quote(p.printed(p.Path)) + " " + p.Guarded
 	case p.BareRepository:
 		return fault.Quote(p.printed(p.Path)) + " " + isRepository
 	case p.Apart:

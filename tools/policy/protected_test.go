@@ -19,6 +19,8 @@ func TestProtected(t *testing.T) {
 		".vscode./settings.json", ".vscode /settings.json", ".vscode::$INDEX_ALLOCATION/settings.json", "AGENTS.md::$DATA", "AGENTS.md.",
 		"VSCODE~1/settings.json", "vscod~12/x", "NVIM~1.LUA", "PILLIO~1/x", "DEVCON~1/x", "MCP~1.JSO", "MY~1.COD", "GITHUB~1/WORKFL~1/x",
 		"x/HEAD", "HEAD",
+		".config/git/config", "nvim/.config/nvim/lua/x.lua", ".config/fish/conf.d/x.fish", ".config/systemd/user/x.service", ".config/autostart/x", ".config/environment.d/x", ".config", ".config/nvim",
+		"git/config", "sub/nvim/init.lua", "nvim/plugin/x.vim", "fish/config.fish", "zsh/.zshrc", "systemd/user/x.timer", "autostart/x.desktop", "direnv/direnvrc", ".ssh/config", "ssh/.ssh/rc", ".tmux.conf", ".Xresources",
 		`.vscode\settings.json`,
 	} {
 		reason, denied := Protected(path)
@@ -36,7 +38,7 @@ func TestProtected(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
+		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", ".config/nextest.toml", "nvim/readme.md", "autostart/x.go", "systemd/x.go", "fish/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
 		".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/x", "workflows/x", "vscode/x", "a.vscode", ".vscode-test/x", "agents.mdx", "AGENTS", "cursor/x",
 		"head.go", "HEAD/x", "nvim.lua", "code-workspace", "x~1", "src/a~1.py", "~1", "…/ü.txt", ".ideas/x", "backup~1.lua",
 	} {

@@ -1,0 +1,93 @@
+//go:build unix
+
+package test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// TestWhatProgramsReadIsGuardedUnderAnyName: a repository of dotfiles, into which the home's files
+// are links, and ~/.config as the folder. What Pillion, agents, shells and editors read from there
+// asks although mode and rules let everything else be written.
+func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
+	t.Parallel()
+	home, dotfiles := t.TempDir(), t.TempDir()
+	for _, dir := range []string{home + "/.config/empty", dotfiles + "/p", dotfiles + "/sea", dotfiles + "/via"} {
+		must(t, os.MkdirAll(dir, 0o755))
+	}
+	for _, file := range []string{"p/settings.json", "rc", "sea/config.fish", "own.json", "notes.txt", "mem.txt"} {
+		must(t, os.WriteFile(filepath.Join(dotfiles, file), []byte("{}\n"), 0o600))
+	}
+	for link, target := range map[string]string{
+		home + "/.config/pillion": dotfiles + "/via/pillion", dotfiles + "/via/pillion": "../p", // by way of a link in the folder
+		home + "/.zshrc": dotfiles + "/rc", home + "/.config/fish": dotfiles + "/sea", home + "/.claude": dotfiles + "/robot", // which is not there yet
+		home + "/.codex": dotfiles + "/new/er", home + "/.vimrc": "../" + filepath.Base(filepath.Dir(dotfiles)) + "/" + filepath.Base(dotfiles) + "/vi",
+	} {
+		must(t, os.Symlink(target, link))
+	}
+	free := map[string]any{"mode": "auto_edit", "permissions": map[string]any{"allow": []string{"write_file", "delete_file", "move_file", "create_directory", "save_memory"}}, "memory": map[string]any{"file": dotfiles + "/mem.txt"}}
+
+	type call struct {
+		tool      string
+		arguments object
+		want      string
+	}
+	write := func(path, want string) call {
+		return call{"write_file", object{"path": path, "content": "x\n"}, want}
+	}
+	for dir, calls := range map[string][]call{
+		dotfiles: {
+			write("notes.txt", "run"), write("via/x", "run"), write("new/x", "run"),
+			write("p/settings.json", "ask"), write("p/new.json", "ask"), write("rc", "ask"), write("sea/config.fish", "ask"), write("sea/conf.d/x.fish", "ask"),
+			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"),
+			{"delete_file", object{"path": "via/pillion"}, "ask"},
+			{"move_file", object{"from": "notes.txt", "to": "robot"}, "ask"},
+			{"move_file", object{"from": "rc", "to": "x"}, "ask"},
+			{"create_directory", object{"path": "new/er"}, "ask"},
+			{"save_memory", object{"fact": "x"}, "ask"},
+			{"run_command", object{"command": "echo x > p/settings.json"}, "ask"},
+		},
+		home + "/.config": {
+			write("notes.txt", "run"), write("empty/x", "run"),
+			write("Code/User/settings.json", "ask"), write("systemd/user/x.service", "ask"), write("autostart/x.desktop", "ask"), write("git/config", "ask"), write("kitty/x.conf", "ask"),
+		},
+	} {
+		e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: free})
+		for _, c := range calls {
+			if dir == dotfiles && c.tool == "run_command" {
+				e.Must("session/setMode", object{"mode": "full_access"}, nil)
+			}
+			wantDecision(t, e, c.tool, c.arguments, c.want)
+		}
+	}
+}
+
+// TestACommandCannotWriteWhatProgramsRead: in the sandbox, by whatever name, also where Pillion has no
+// settings yet.
+func TestACommandCannotWriteWhatProgramsRead(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	must(t, os.MkdirAll(home+"/.config/sea", 0o755))
+	must(t, os.WriteFile(home+"/.config/rc", []byte("old\n"), 0o600))
+	must(t, errors.Join(os.Symlink(".config/rc", home+"/.zshrc"), os.Symlink("sea", home+"/.config/fish")))
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/.config"}, Settings: map[string]any{"sandbox": "prefer"}})
+	e.Must("session/setMode", object{"mode": "full_access"}, nil)
+	e.Write("w.py", "for name in ('rc', 'sea/config.fish', 'fish/x', 'pillion/settings.json', 'free'):\n  try: open(name, 'w').write('new')\n  except OSError: pass\n")
+	r := e.Call("run_command", object{"command": "python3 w.py"})
+	if r.StructuredContent["sandbox"] != "bubblewrap" {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	got, _ := filepath.Glob(home + "/.config/*/*")
+	if rc, _ := os.ReadFile(home + "/.config/rc"); string(rc) != "old\n" || len(got) != 0 {
+		t.Errorf("it wrote %v, and %q", got, rc)
+	}
+	if _, err := os.Stat(home + "/.config/free"); err != nil {
+		t.Errorf("the command wrote nothing at all: %v %+v", err, r)
+	}
+}
