@@ -103,13 +103,20 @@ func webAnswer(args webFetchArgs, page web.Page, room int) *Answer {
 	return a
 }
 
-// fetch gets a page for the call; redirects go only where no rule has a say in it.
+// fetch gets a page for the call. A redirect to another host is judged as a call for it: only
+// who approved this very address need not be asked again, and that not for a private host.
 func (p *pending) fetch(ctx context.Context, u *url.URL) (web.Page, error) {
-	return p.registry.Web.Fetch(ctx, web.Request{URL: u, Private: p.settings.PrivateHosts, May: func(host string) error {
-		d := policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Network, Mode: policy.FullAccess, Host: host, Rules: p.rules(site{})})
-		if d.Verdict == policy.Run {
-			return nil
+	return p.registry.Web.Fetch(ctx, web.Request{URL: u, Private: p.settings.PrivateHosts, May: func(to *url.URL) error {
+		r := policy.Request{Tool: p.tool.Name, Access: policy.Network, Mode: p.call.Session.Mode(), Grants: p.call.Session.Grants(), Host: to.Host, Rules: p.rules(site{})}
+		if p.decision.Verdict == policy.Ask && !web.IsNamed(p.settings.PrivateHosts, to.Hostname()) {
+			r.Mode = policy.FullAccess
 		}
-		return fault.New(fault.PolicyDenied, "it redirects to %s: %s", fault.Quote(host), d.Why()).WithHint("the user's rules do not let it follow")
+		switch d := policy.Decide(r); d.Verdict {
+		case policy.Run:
+			return nil
+		case policy.Refuse:
+			return fault.New(fault.PolicyDenied, "it redirects to %s: %s", fault.Quote(to.Host), d.Why()).WithHint("the user's settings do not let it follow")
+		}
+		return fault.New(fault.PolicyDenied, "it redirects to %s, which nobody has approved", fault.Quote(fault.Clip(to.String(), maxAddress))).WithHint("call web_fetch with that address, and the user is asked")
 	}})
 }

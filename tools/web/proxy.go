@@ -171,7 +171,7 @@ func (p *Proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 
 // check looks at an address that a listed name resolved to.
 func (p *Proxy) check(to, name string) error {
-	if isAddress(name) || name == "localhost" || named(p.Private, name) {
+	if isAddress(name) || name == "localhost" || IsNamed(p.Private, name) {
 		return nil
 	}
 	return onlyPublic(name)("tcp", to, nil)

@@ -45,7 +45,7 @@ type Request struct {
 	// Private are the hosts whose addresses may be private.
 	Private []string
 	// May says whether a redirect to a host may be followed.
-	May func(host string) error
+	May func(to *url.URL) error
 
 	here bool // only this machine is reached: what is sent is secret, and goes in the clear
 }
@@ -180,8 +180,8 @@ func (f *Fetcher) client(r Request) (_ *http.Client, end func()) {
 		}
 		if next, err := Parse(to.URL.String()); err != nil {
 			return err
-		} else if host := next.Host; r.May != nil && host != via[0].URL.Host {
-			return r.May(host)
+		} else if r.May != nil && next.Host != via[0].URL.Host {
+			return r.May(next)
 		}
 		return nil
 	}}
@@ -199,14 +199,15 @@ func (f *Fetcher) dial(r Request) func(context.Context, string, string) (net.Con
 		switch {
 		case r.here:
 			d.Control = onlyHere(host)
-		case !named(r.Private, host):
+		case !IsNamed(r.Private, host):
 			d.Control = onlyPublic(host)
 		}
 		return d.DialContext(ctx, network, address)
 	}
 }
 
-func named(hosts []string, host string) bool {
+// IsNamed reports whether a host is among those whose addresses may be private.
+func IsNamed(hosts []string, host string) bool {
 	for _, one := range hosts {
 		if strings.EqualFold(one, host) {
 			return true

@@ -204,8 +204,8 @@ func TestARedirectIsJudged(t *testing.T) {
 		http.Redirect(w, r, "https://elsewhere.example/x", http.StatusFound)
 	})
 	no, asked := errors.New("no"), ""
-	_, err := (&Fetcher{}).Fetch(t.Context(), Request{URL: mustParse(t, at), Private: []string{"127.0.0.1"}, May: func(host string) error {
-		asked = host
+	_, err := (&Fetcher{}).Fetch(t.Context(), Request{URL: mustParse(t, at), Private: []string{"127.0.0.1"}, May: func(to *url.URL) error {
+		asked = to.Host
 		return fault.New(fault.PolicyDenied, "%w", no)
 	}})
 	wantCode(t, err, fault.PolicyDenied)
