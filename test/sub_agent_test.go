@@ -116,7 +116,7 @@ func (a *subAgent) do(verb, rest string) {
 		}
 	case "late": // says that it is done, and asks for more
 		a.reply(json.RawMessage("3"), object{"stopReason": "end_turn"})
-		for range 100 {
+		for range 60 { // fewer than may wait at once
 			a.ids++
 			a.send(object{"jsonrpc": "2.0", "id": a.ids, "method": "fs/write_text_file", "params": object{"sessionId": "own", "path": first, "content": "late"}})
 		}
