@@ -40,6 +40,7 @@ type Page struct {
 	state   state
 	open    []*request
 	changed chan struct{} // closed and renewed with each version
+	due     int           // browsers that were told something, and come back for what is next
 }
 
 // state is what the browser asks for again and again.

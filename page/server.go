@@ -36,7 +36,7 @@ const (
 	sendTime  = 10 * time.Second // for a request to arrive
 	idleTime  = time.Minute      // between two
 	pollTime  = 20 * time.Second // for which a question about what is new stays open
-	endTime   = time.Second      // for the last answers
+	endTime   = 3 * time.Second  // for browsers to hear that this is the end
 )
 
 // Open prints the page's address.
@@ -62,6 +62,7 @@ func (p *Page) Serve(ctx context.Context) error {
 	p.update(func() { p.state.Ended = true })
 	last, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
+	p.waitForBrowsers(last)
 	if server.Shutdown(last) != nil {
 		_ = server.Close()
 	}
@@ -132,11 +133,20 @@ func (p *Page) serveState(w http.ResponseWriter, r *http.Request) {
 	}
 	over := time.NewTimer(pollTime)
 	defer over.Stop()
+	p.mu.Lock()
+	p.due = max(0, p.due-1)
+	close(p.changed)
+	p.changed = make(chan struct{})
+	p.mu.Unlock()
 	for waiting := true; ; {
 		p.mu.Lock()
 		now, changed := p.state, p.changed
+		told := !waiting || now.Version != known || now.Ended
+		if told && !now.Ended {
+			p.due++
+		}
 		p.mu.Unlock()
-		if !waiting || now.Version != known || now.Ended {
+		if told {
 			writeJSON(w, http.StatusOK, now)
 			return
 		}
@@ -145,6 +155,23 @@ func (p *Page) serveState(w http.ResponseWriter, r *http.Request) {
 		case <-over.C:
 			waiting = false
 		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// waitForBrowsers waits for those that are between two questions about what is new.
+func (p *Page) waitForBrowsers(ctx context.Context) {
+	for {
+		p.mu.Lock()
+		due, changed := p.due, p.changed
+		p.mu.Unlock()
+		if due == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
 			return
 		}
 	}

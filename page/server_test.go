@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -30,6 +31,7 @@ type rig struct {
 	out     bytes.Buffer // to be read when it has ended
 	client  http.Client
 	resumed int
+	told    bool // it has a state, and comes back for the next
 	stop    func()
 }
 
@@ -47,6 +49,14 @@ func serve(t *testing.T) *rig {
 	go func() { ended <- p.Serve(ctx) }()
 	r.stop = func() {
 		cancel()
+		if r.told { // between two questions, however long it takes to the next
+			var s state
+			if answer, err := r.client.Get("http://" + r.host + "/" + r.token + "/state?after=0"); err != nil {
+				t.Errorf("the browser does not hear of the end: %v", err)
+			} else if err := errors.Join(json.NewDecoder(answer.Body).Decode(&s), answer.Body.Close()); err != nil || !s.Ended {
+				t.Errorf("the browser hears %+v of the end: %v", s, err)
+			}
+		}
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -88,6 +98,7 @@ func (r *rig) send(method, path, body string, change func(*http.Request)) (statu
 func (r *rig) get(name string) (int, string) {
 	r.t.Helper()
 	status, text, _ := r.send(http.MethodGet, "/"+r.token+"/"+name, "", nil)
+	r.told = r.told || strings.HasPrefix(name, "state") && status == http.StatusOK
 	return status, text
 }
 
