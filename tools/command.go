@@ -14,6 +14,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/workspace"
+	"pillion/workspace/document"
 )
 
 // commandLine is what an agent says of a command, with whatever tool it runs it.
@@ -54,7 +55,7 @@ func planCommand(in Input, l commandLine) (command, error) {
 	if !info.IsDir() {
 		return c, fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
 	}
-	c.dir, c.unsaved = dir, unsavedFiles(in)
+	c.dir, c.unsaved = dir, unsavedFiles(in.Snapshot)
 	if c.Network, err = parseHosts(l.Network); err != nil {
 		return c, err
 	}
@@ -93,8 +94,9 @@ func (l commandLine) check() error {
 	return nil
 }
 
-// action is the plan of running the command: run gets what it takes to start it.
-func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer, error)) *Action {
+// action is the plan of running the command: run gets it as it is by then, with what it takes to
+// start it.
+func (c command) action(run func(context.Context, Hands, command, process.Spec) (*Answer, error)) *Action {
 	preview := approval.Preview{
 		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: !c.held.Offline, Hosts: c.held.Hosts, Sandbox: string(c.held.Level), Unsaved: c.unsaved,
 	}
@@ -105,8 +107,10 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 		Command: &judged,
 		Reasons: c.reasons(),
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			now := c
+			now.unsaved = unsavedFiles(hands.Snapshot()) // whoever approved may have saved first
 			end := hands.Observe(ctx)
-			answer, err := run(ctx, hands, process.Spec{
+			answer, err := run(ctx, hands, now, process.Spec{
 				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held,
 			})
 			end(answer)
@@ -126,9 +130,9 @@ func (c command) reasons() []approval.Reason {
 	return append(out, approval.UnsavedReason(c.unsaved)...)
 }
 
-func unsavedFiles(in Input) []string {
+func unsavedFiles(s *document.Snapshot) []string {
 	var out []string
-	for _, b := range in.Snapshot.Dirty() {
+	for _, b := range s.Dirty() {
 		out = append(out, b.Path.String())
 	}
 	slices.Sort(out)

@@ -77,9 +77,9 @@ func resolveTouch(t touch) resolvedTouch {
 func (p *pending) factOf(t resolvedTouch) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
-		fact.Guarded = p.guardedPlaces().effect(t.path.Abs())
+		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
-			fact.Guarded = p.guardedPlaces().effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
+			fact.Guarded = p.guardedPlaces().Effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
 		}
 	}
 	return fact, err

@@ -1,153 +1,28 @@
 package tools
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/workspace"
 )
 
-// guards finds out whether a file is one that Registry.Guarded lists: by the file itself, and by
-// every folder and link that leads to it, so that neither another name nor a link that is
-// replaced gets around it.
-type guards []guard
-
-type guard struct {
-	policy.Home
-	final fs.FileInfo // nil: it is not there
-	steps []step
-}
-
-// step is a folder that the way leads through, and the rest of the way from there.
-type step struct {
-	folder fs.FileInfo
-	rest   string
-}
-
-// mostSteps is more than a kernel follows.
-const mostSteps = 255
-
-func newGuards(all []policy.Home) guards {
-	out := make(guards, 0, len(all))
-	look := map[string]fs.FileInfo{}
-	lstat := func(path string) fs.FileInfo {
-		info, known := look[path]
-		if !known {
-			info, _ = os.Lstat(path) //nolint:errcheck // nil: it is not there
-			look[path] = info
+// guardedPlaces are what on this machine a person has to approve changes of, wherever in the
+// workspace it turns out to be.
+func (p *pending) guardedPlaces() workspace.Guards {
+	if p.guards == nil {
+		var all []workspace.Guarded
+		if p.registry.Guarded != nil {
+			all = p.registry.Guarded()
 		}
-		return info
-	}
-	for _, one := range all {
-		g := guard{Home: one}
-		g.final, _ = os.Stat(one.Path) //nolint:errcheck // likewise
-		at := filepath.VolumeName(one.Path) + string(filepath.Separator)
-		rest := one.Path[len(at):]
-		for range mostSteps {
-			folder := lstat(at)
-			if rest == "" || folder == nil {
-				break
-			}
-			g.steps = append(g.steps, step{folder, strings.ToLower(rest)})
-			name, below, _ := strings.Cut(rest, string(filepath.Separator))
-			next := filepath.Join(at, name)
-			info := lstat(next)
-			if info == nil || info.Mode()&fs.ModeSymlink == 0 {
-				at, rest = next, below
-				continue
-			}
-			target, err := os.Readlink(next)
-			if err != nil {
-				break
-			}
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(at, target)
-			}
-			at = filepath.VolumeName(target) + string(filepath.Separator)
-			rest = filepath.Join(target[len(at):], below)
-		}
-		out = append(out, g)
-	}
-	return out
-}
-
-func (p *pending) guardedPlaces() guards {
-	if p.guards == nil && p.registry.Guarded != nil {
-		all := p.registry.Guarded()
 		if !p.settings.Memory.IsZero() {
-			all = append(all, policy.Home{Path: p.settings.Memory.Abs(), Effect: policy.SteersAgents})
+			all = append(all, workspace.Guarded{Path: p.settings.Memory.Abs(), Effect: policy.SteersAgents})
 		}
-		p.guards = newGuards(all)
+		p.guards = workspace.NewGuards(all)
 	}
 	return p.guards
 }
 
-// effect says what the file does that the path leads to, "" if it is none of these.
-func (g guards) effect(path string) string {
-	if len(g) == 0 {
-		return ""
-	}
-	for at, below := filepath.Clean(path), ""; ; {
-		if info, err := os.Stat(at); err == nil {
-			for _, one := range g {
-				if one.holds(info, strings.ToLower(below)) {
-					return one.Effect + ": it is " + whose(one.Path)
-				}
-			}
-		}
-		above := filepath.Dir(at)
-		if above == at {
-			return ""
-		}
-		at, below = above, filepath.Join(filepath.Base(at), below)
-	}
-}
-
-// holds reports whether what lies below a folder is the guarded file, lies in the guarded folder,
-// or is on the way to it.
-func (g guard) holds(folder fs.FileInfo, below string) bool {
-	if g.final != nil && os.SameFile(g.final, folder) {
-		return true
-	}
-	if below == "" {
-		return false
-	}
-	for _, s := range g.steps {
-		if os.SameFile(s.folder, folder) && (liesIn(s.rest, below) || liesIn(below, s.rest)) {
-			return true
-		}
-	}
-	return false
-}
-
-func liesIn(path, folder string) bool {
-	rest, ok := strings.CutPrefix(path, folder)
-	return ok && (rest == "" || rest[0] == filepath.Separator)
-}
-
-// whose is a path as its owner knows it.
-func whose(path string) string {
-	if home, err := os.UserHomeDir(); err == nil && liesIn(path, home) {
-		return "your ~" + filepath.ToSlash(path[len(home):])
-	}
-	return "your " + filepath.ToSlash(path)
-}
-
 // protectedIn lists what in a folder of the workspace is closed to commands.
 func (p *pending) protectedIn(root workspace.Path) []string {
-	return append(p.registry.protected.in(root), p.guardedPlaces().in(process.Resolve(root.Abs()))...)
-}
-
-// in lists which of them lie in a folder, by their real paths.
-func (g guards) in(folder string) (out []string) {
-	for _, one := range g {
-		if real, err := filepath.EvalSymlinks(one.Path); err == nil && real != folder && liesIn(real, folder) {
-			out = append(out, real)
-		}
-	}
-	return out
+	return append(p.registry.protected.in(root), p.guardedPlaces().In(process.Resolve(root.Abs()))...)
 }

@@ -37,7 +37,7 @@ type pending struct {
 	site     site
 	snapshot *document.Snapshot
 	plan     Plan
-	guards   guards // of this machine, once something is to be written
+	guards   workspace.Guards // of this machine, once something is to be written
 	decision policy.Decision
 	digest   string
 

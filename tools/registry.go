@@ -16,6 +16,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/tools/web"
+	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
@@ -50,7 +51,7 @@ type Registry struct {
 	Found *found.Set
 	// Guarded lists the files and folders that a person has to approve changes of, wherever in the
 	// workspace they turn out to be. Nil: there are none.
-	Guarded func() []policy.Home
+	Guarded func() []workspace.Guarded
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// LookPath finds a program of the user's, none that the workspace brought along.

@@ -57,7 +57,7 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	if err != nil {
 		return nil, err
 	}
-	action := c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
+	action := c.action(func(ctx context.Context, hands Hands, c command, spec process.Spec) (*Answer, error) {
 		spec.Timeout = timeout
 		if background > 0 {
 			got, next, kept, err := hands.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, hands.stream)

@@ -69,7 +69,7 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 	if err != nil {
 		return nil, err
 	}
-	action := c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
+	action := c.action(func(ctx context.Context, hands Hands, c command, spec process.Spec) (*Answer, error) {
 		spec.KeepStdin, spec.Keep = true, process.KeepJoined
 		about := process.About{ID: args.ProcessID, Cwd: c.dir.String(), Unasked: in.Session.Mode() == policy.FullAccess}
 		p, err := hands.Processes.Start(ctx, about, spec, ready.output(hands))

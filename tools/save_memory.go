@@ -69,7 +69,7 @@ func planSaveMemory(_ context.Context, in Input, args saveMemoryArgs) (*Edits, e
 	f.CreateDirs = true
 	title := "Remember in " + fault.Quote(p.String())
 	return &Edits{
-		Set: change.Only(f, title), Title: title, AlwaysAsk: true,
+		Set: change.Only(f, title), Title: title,
 		learns: func(change.File) bool { return false }, // nobody read it
 		Answer: func(o []change.Outcome) *Answer { return memoryAnswer(p, fact, o[0].Operation != change.Unchanged) },
 	}, nil

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -17,24 +16,24 @@ var known = []struct {
 }{
 	// What is read from a home counts in any folder: people keep such files in repositories,
 	// with and without the folders and dots of a home, and link them.
-	{"dotfiles", runsInShell, `.config/fish .config/zsh .config/direnv .config/tmux .config/nushell .config/environment.d .config/kitty .config/alacritty .config/ghostty .config/wezterm
+	{"dotfiles", RunsInShell, `.config/fish .config/zsh .config/direnv .config/tmux .config/nushell .config/environment.d .config/kitty .config/alacritty .config/ghostty .config/wezterm
 		fish/config.fish fish/conf.d fish/functions direnv/direnvrc direnv/direnv.toml direnv/lib .direnvrc direnvrc tmux/tmux.conf environment.d
 		bashrc bash_profile zshrc zshenv zprofile tmux.conf .tmux.conf.local .screenrc .xonshrc .wezterm.lua .login .cshrc.local .ssh ssh/config ssh/rc`},
-	{"dotfiles", runsInDesktop, `.config/systemd .config/autostart .config/i3 .config/sway .config/hypr .config/awesome .config/xmonad .local/share/applications .local/share/systemd
+	{"dotfiles", RunsInDesktop, `.config/systemd .config/autostart .config/i3 .config/sway .config/hypr .config/awesome .config/xmonad .local/share/applications .local/share/systemd
 		systemd/user autostart/*.desktop .xinitrc .xprofile .xsession .xsessionrc .xserverrc .xresources .xdefaults xresources xinitrc xprofile library/launchagents`},
-	{"dotfiles", runsInGit, ".config/git git/config git/attributes git/hooks gitconfig .githooks"},
-	{"dotfiles", runsInEditor, `.config/nvim .config/vim .config/helix .config/zed .config/code .config/emacs .config/doom nvim/init.lua nvim/init.vim nvim/lua nvim/plugin nvim/after nvim/ftplugin nvim/autoload
+	{"dotfiles", RunsInGit, ".config/git git/config git/attributes git/hooks gitconfig .githooks"},
+	{"dotfiles", RunsInEditor, `.config/nvim .config/vim .config/helix .config/zed .config/code .config/emacs .config/doom nvim/init.lua nvim/init.vim nvim/lua nvim/plugin nvim/after nvim/ftplugin nvim/autoload
 		.vim .gvimrc vimrc .doom.d .ideavimrc`},
-	{"git", runsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
-	{"vscode code code-server", runsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json"},
-	{"jetbrains", runsInEditor, ".idea *.iml *.ipr .fleet .run"},
-	{"nvim vim", runsInEditor, ".nvim.lua .nvimrc .exrc .vimrc .lvimrc .lazy.lua .neoconf.json .nlsp-settings"},
-	{"emacs", runsInEditor, ".dir-locals.el .dir-locals-2.el .emacs.d .emacs .projectile"},
-	{"helix", runsInEditor, ".helix"},
-	{"zed", runsInEditor, ".zed"},
-	{"sublime", runsInEditor, "*.sublime-project *.sublime-workspace"},
-	{"shell", runsInShell, ".envrc .profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .zshenv .zprofile .zlogin .zlogout .zshrc .kshrc .cshrc .tcshrc .inputrc .pam_environment .tmux.conf"},
-	{"mise asdf", runsInShell, ".mise.toml mise.toml .mise .tool-versions .rtx.toml"},
+	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
+	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json"},
+	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
+	{"nvim vim", RunsInEditor, ".nvim.lua .nvimrc .exrc .vimrc .lvimrc .lazy.lua .neoconf.json .nlsp-settings"},
+	{"emacs", RunsInEditor, ".dir-locals.el .dir-locals-2.el .emacs.d .emacs .projectile"},
+	{"helix", RunsInEditor, ".helix"},
+	{"zed", RunsInEditor, ".zed"},
+	{"sublime", RunsInEditor, "*.sublime-project *.sublime-workspace"},
+	{"shell", RunsInShell, ".envrc .profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .zshenv .zprofile .zlogin .zlogout .zshrc .kshrc .cshrc .tcshrc .inputrc .pam_environment .tmux.conf"},
+	{"mise asdf", RunsInShell, ".mise.toml mise.toml .mise .tool-versions .rtx.toml"},
 	{"ci", runsInBuild, ".github/workflows .gitlab-ci.y* .gitlab-ci .travis.yml .circleci .buildkite .drone.yml .woodpecker* .cirrus.yml azure-pipelines.y* bitbucket-pipelines.yml jenkinsfile .appveyor.yml appveyor.yml .gitea .forgejo"},
 
 	{"all agents", SteersAgents, "agents.md agents.override.md pillion.md .mcp.json mcp.json .agents"},
@@ -54,57 +53,6 @@ var known = []struct {
 	{"others", SteersAgents, ".amazonq .augment* .junie .kiro .trae .warp.md .factory .amp .replit"},
 
 	{"pillion", LoosensPillion, ".pillion"},
-}
-
-// homes are the files and folders that programs read from a home, wherever a link puts them:
-// the names are of the home, or below the folder that a variable names, with the home's own
-// where it is not set. A ? is a blank.
-var homes = []struct{ effect, names string }{
-	{runsInShell, `.profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .bash_completion $ZDOTDIR/.zshenv $ZDOTDIR/.zprofile $ZDOTDIR/.zshrc $ZDOTDIR/.zlogin $ZDOTDIR/.zlogout .kshrc .cshrc .tcshrc .login
-		.inputrc .screenrc .tmux.conf .xonshrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
-		$XDG_CONFIG_HOME/fish $XDG_CONFIG_HOME/zsh $XDG_CONFIG_HOME/direnv $XDG_CONFIG_HOME/tmux $XDG_CONFIG_HOME/nushell $XDG_CONFIG_HOME/environment.d $XDG_CONFIG_HOME/kitty $XDG_CONFIG_HOME/alacritty
-		$XDG_CONFIG_HOME/ghostty $XDG_CONFIG_HOME/wezterm $XDG_CONFIG_HOME/starship.toml $XDG_CONFIG_HOME/mise`},
-	{runsInDesktop, `.xinitrc .xprofile .xsession .xsessionrc .xserverrc .Xresources .Xdefaults $XDG_CONFIG_HOME/systemd $XDG_CONFIG_HOME/autostart $XDG_CONFIG_HOME/i3 $XDG_CONFIG_HOME/sway $XDG_CONFIG_HOME/hypr
-		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd Library/LaunchAgents`},
-	{runsInGit, ".gitconfig $XDG_CONFIG_HOME/git .config/git"},
-	{runsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .vscode .vscode-server $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
-		$XDG_CONFIG_HOME/Code $XDG_CONFIG_HOME/VSCodium $XDG_CONFIG_HOME/Cursor $XDG_CONFIG_HOME/sublime-text $XDG_DATA_HOME/nvim $XDG_DATA_HOME/code-server Library/Application?Support/Code`},
-	{SteersAgents, `$CLAUDE_CONFIG_DIR .claude .claude.json $CODEX_HOME .codex $QWEN_HOME .qwen $GEMINI_CLI_HOME/.gemini $XDG_CONFIG_HOME/opencode $XDG_CONFIG_HOME/goose $XDG_CONFIG_HOME/crush
-		.cursor .codeium .aider.conf.yml .continue .copilot $XDG_CONFIG_HOME/github-copilot .agents AGENTS.md CLAUDE.md`},
-}
-
-// homesOf are the defaults of the variables of homes, below the home.
-var homesOf = map[string]string{
-	"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "ZDOTDIR": "", "CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "QWEN_HOME": ".qwen", "GEMINI_CLI_HOME": "",
-}
-
-// Home is a file or folder of a home, and what it does to programs that are started later.
-type Home struct{ Path, Effect string }
-
-// Homes lists what programs read from a home of this path, with the variables that say where
-// else they look.
-func Homes(home string, getenv func(string) string) []Home {
-	var out []Home
-	for _, h := range homes {
-		for _, name := range strings.Fields(h.names) {
-			name = strings.ReplaceAll(name, "?", " ")
-			at := home
-			if variable, below, isVariable := cutVariable(name); isVariable {
-				name = below
-				if at = getenv(variable); !filepath.IsAbs(at) {
-					at = filepath.Join(home, homesOf[variable])
-				}
-			}
-			out = append(out, Home{filepath.Join(at, filepath.FromSlash(name)), h.effect})
-		}
-	}
-	return out
-}
-
-func cutVariable(name string) (variable, below string, isVariable bool) {
-	rest, isVariable := strings.CutPrefix(name, "$")
-	variable, below, _ = strings.Cut(rest, "/")
-	return variable, below, isVariable
 }
 
 // nextCommands are the files by which the user's own next command comes to run something

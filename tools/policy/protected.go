@@ -11,10 +11,10 @@ import (
 
 // The tails of the sentences that say why a path is protected.
 const (
-	runsInEditor   = "can make the editor run programs"
-	runsInGit      = "can make git run programs"
-	runsInShell    = "can make the shell run programs"
-	runsInDesktop  = "can make the desktop run programs"
+	RunsInEditor   = "can make the editor run programs"
+	RunsInGit      = "can make git run programs"
+	RunsInShell    = "can make the shell run programs"
+	RunsInDesktop  = "can make the desktop run programs"
 	runsInBuild    = "can make the build server run programs"
 	runsInAgent    = "can make agents run programs"
 	SteersAgents   = "tells agents what to do"
