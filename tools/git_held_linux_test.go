@@ -142,8 +142,21 @@ func TestGitDoesItsWorkInACopy(t *testing.T) {
 		t.Errorf("%s", w.says("status"))
 	}
 	ok("git gc -q && git pack-refs --all")
-	if got := w.says("log", "--oneline", "--all", "--format=%s"); !strings.Contains(got, "merged") {
+	if got := w.says("log", "--oneline", "--all", "--format=%s"); !strings.Contains(got, "merged") || !w.exists(".git/objects/info/commit-graph") {
 		t.Error(got)
 	}
+	ok("git branch a && git branch b/c && git tag t")
+	ok("git branch -D a b/c && git branch a/b && git branch b")
+	ok("git pack-refs --all && git branch -D a/b && git branch a")
+	ok("git symbolic-ref refs/remotes/origin/HEAD refs/heads/main")
+	ok("git switch -q --detach main && git cherry-pick --no-commit topic; git reset -q --hard && git switch -q topic")
+	if got := w.says("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags"); got != "a\nb\nmain\ntopic\nt\nv1" {
+		t.Error(got)
+	}
+	w.must(os.Mkdir(w.path(".git/rr-cache"), 0o755))
+	w.says("commit", "--allow-empty", "-qm", "as rerere has it")
+	ok("git bisect start HEAD HEAD~2")
+	ok("git bisect good && git bisect reset")
+	ok("git switch -q main && echo rerere > b.txt && git commit -qam rerere")
 	w.says("fsck", "--strict")
 }
