@@ -19,12 +19,16 @@ func TestHooksAreHeld(t *testing.T) {
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.ownHome()
 	w.gitReady()
-	w.script(".git/hooks/pre-commit", `echo out >"$HOME/written"; echo '[core]' >>.git/config; echo in >inside.txt; exit 0`)
+	w.script(".git/hooks/pre-commit", `echo out >"$HOME/written"; echo '[core]' >>.git/config; touch .git/steering; echo in >inside.txt; exit 0`)
 	w.do("session s full_access")
 	w.write("a.txt", "two\n")
 	settings := read(t, w.path(".git/config"))
-	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); !got.OK || w.says("log", "-1", "--format=%s") != "two" {
+	got := w.gitTool("git.commit", map[string]any{"message": "two"})
+	if !got.OK || w.says("log", "-1", "--format=%s") != "two" {
 		t.Fatalf("%+v", got)
+	}
+	if works(w).Level == process.Bubblewrap && (w.exists(".git/steering") || !strings.Contains(got.HookOutput, "steering;")) {
+		t.Errorf("not said: %+v", got)
 	}
 	if w.exists("../home/written") || read(t, w.path(".git/config")) != settings || !w.exists("inside.txt") {
 		t.Error("the hook was not held")

@@ -100,7 +100,7 @@ func TestWhatComesBackLeadsNowhere(t *testing.T) {
 		{"shallow", "echo x >shallow"},
 		{"FETCH_HEAD", "echo x >FETCH_HEAD"},
 		{"ORIG_HEAD", "echo ref: refs/heads/main >ORIG_HEAD"},
-		{"MERGE_RR", `printf '%s\tL/rc\0' $(git rev-parse HEAD) >MERGE_RR; mkdir rr-cache/x`},
+		{"MERGE_RR", `printf '%s\tL/rc\0' $(git rev-parse HEAD) >MERGE_RR; echo x >rr-cache/x`},
 		{"BISECT_NAMES", `echo " '*'" >BISECT_NAMES`},
 		{"BISECT_START", "echo --orphan=x >BISECT_START"},
 		{"EXEC_PATH", "echo x >EXEC_PATH"},
