@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -129,8 +130,12 @@ func letGitWork(held *process.Confine, dir string) {
 		}
 		held.Writable = append(held.Writable, folder)
 		held.ReadOnly = slices.DeleteFunc(held.ReadOnly, func(path string) bool { return path == folder })
+		if info := git.ObjectsInfo(folder); info != "" { // first, since it is in an open folder of the other
+			held.Staged = append(held.Staged, process.Staged{Dir: info, Files: git.WritableInfo, Folders: git.WritableInfoFolders})
+		}
 		held.Staged = append(held.Staged, process.Staged{
-			Dir: folder, Files: git.WritableFiles, Open: git.OpenFolders, Folders: git.StateFolders, Closed: git.ClosedFolders,
+			Dir: folder, Files: git.WritableFiles, Trees: git.ReferenceFolders, Folders: git.StateFolders,
+			Forgotten: git.ForgottenFolders, Open: git.OpenFolders, Closed: git.ClosedFolders,
 		})
 	}
 }
@@ -267,7 +272,12 @@ func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, 
 // speaks for it.
 func limitHint(held process.Confine, got process.Result) string {
 	if len(got.Dropped) > 0 {
-		return "in the repository's own folder, these were changed by the command and left as they were before: " + strings.Join(quoteAll(got.Dropped), ", ") +
+		const most = 20
+		names := quoteAll(got.Dropped[:min(most, len(got.Dropped))])
+		if more := len(got.Dropped) - most; more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		return "in the repository's own folder, these were changed by the command and left as they were before: " + strings.Join(names, ", ") +
 			"; only what git needs to commit, fetch and merge can be changed there; ask the user to do the rest"
 	}
 	if got.ExitCode == 0 || got.Sandbox == process.None || got.Sandbox == "" {

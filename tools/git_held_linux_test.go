@@ -19,12 +19,16 @@ func TestHooksAreHeld(t *testing.T) {
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.ownHome()
 	w.gitReady()
-	w.script(".git/hooks/pre-commit", `echo out >"$HOME/written"; echo '[core]' >>.git/config; echo in >inside.txt; exit 0`)
+	w.script(".git/hooks/pre-commit", `echo out >"$HOME/written"; echo '[core]' >>.git/config; touch .git/steering; echo in >inside.txt; exit 0`)
 	w.do("session s full_access")
 	w.write("a.txt", "two\n")
 	settings := read(t, w.path(".git/config"))
-	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); !got.OK || w.says("log", "-1", "--format=%s") != "two" {
+	got := w.gitTool("git.commit", map[string]any{"message": "two"})
+	if !got.OK || w.says("log", "-1", "--format=%s") != "two" {
 		t.Fatalf("%+v", got)
+	}
+	if works(w).Level == process.Bubblewrap && (w.exists(".git/steering") || !strings.Contains(got.HookOutput, "steering;")) {
+		t.Errorf("not said: %+v", got)
 	}
 	if w.exists("../home/written") || read(t, w.path(".git/config")) != settings || !w.exists("inside.txt") {
 		t.Error("the hook was not held")
@@ -142,8 +146,21 @@ func TestGitDoesItsWorkInACopy(t *testing.T) {
 		t.Errorf("%s", w.says("status"))
 	}
 	ok("git gc -q && git pack-refs --all")
-	if got := w.says("log", "--oneline", "--all", "--format=%s"); !strings.Contains(got, "merged") {
+	if got := w.says("log", "--oneline", "--all", "--format=%s"); !strings.Contains(got, "merged") || !w.exists(".git/objects/info/commit-graph") {
 		t.Error(got)
 	}
+	ok("git branch a && git branch b/c && git tag t")
+	ok("git branch -D a b/c && git branch a/b && git branch b")
+	ok("git pack-refs --all && git branch -D a/b && git branch a")
+	ok("git symbolic-ref refs/remotes/origin/HEAD refs/heads/main")
+	ok("git switch -q --detach main && git cherry-pick --no-commit topic; git reset -q --hard && git switch -q topic")
+	if got := w.says("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags"); got != "a\nb\nmain\ntopic\nt\nv1" {
+		t.Error(got)
+	}
+	w.must(os.Mkdir(w.path(".git/rr-cache"), 0o755))
+	w.says("commit", "--allow-empty", "-qm", "as rerere has it")
+	ok("git bisect start HEAD HEAD~2")
+	ok("git bisect good && git bisect reset")
+	ok("git switch -q main && echo rerere > b.txt && git commit -qam rerere")
 	w.says("fsck", "--strict")
 }

@@ -5,10 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/process"
 )
@@ -59,14 +62,79 @@ func TestNoLinksAreLeftWhereGitWrites(t *testing.T) {
 	}
 }
 
-// TestNoLinkStandsInForALogMeanwhile: a command may go on for hours.
-func TestNoLinkStandsInForALogMeanwhile(t *testing.T) {
+// TestWhatComesBackLeadsNowhere: by a reference, a log or a file beside them git would write
+// what a commit's message says to a shell's start-up file, take objects from elsewhere, or
+// run what a command laid out.
+func TestWhatComesBackLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	w, lay := inGit(t)
+	if w == nil {
+		return
+	}
+	w.write("../outside/rc", "before\n")
+	w.must(os.Symlink(w.path("../outside"), w.path("L")))
+	w.says("branch", "topic")
+	w.says("pack-refs", "--all", "--no-prune")
+	w.must(os.Mkdir(w.path(".git/rr-cache"), 0o755))
+	w.says("commit", "--allow-empty", "-qm", "before")
+	const out = "ref: refs/heads/../../../../L/rc"
+	for _, c := range []struct{ said, script string }{
+		{"refs/heads/main", "echo '" + out + "' >refs/heads/main"},
+		{"HEAD", "echo '" + out + "' >HEAD"},
+		{"HEAD", "printf 'ref: refs/heads/main\n\nx\n' >HEAD"},
+		{"refs/heads/main", ": >refs/heads/main"},
+		{"refs/heads/main", "ln -sf ../../../L/rc refs/heads/main"},
+		{"refs/heads/x", "echo 'ref: HEAD' >refs/heads/x"},
+		{"refs/heads/x", "ln -s ../../../L refs/heads/x"},
+		{"refs/heads/x.lock", "cp refs/heads/topic refs/heads/x.lock"},
+		{"refs/heads/-x", "cp refs/heads/topic refs/heads/-x"},
+		{"refs/heads/a\nb", `cp refs/heads/topic "$(printf 'refs/heads/a\nb')"`},
+		{"refs", "rm -r refs && ln -s ../L refs"},
+		{"refs", "rm -r refs && echo x >refs"},
+		{"logs", "rm -r logs && ln -s ../L logs"},
+		{"logs/refs/heads/main", "ln -sf ../../../../L/rc logs/refs/heads/main"},
+		{"logs/refs/heads/x", "ln logs/HEAD logs/refs/heads/x"},
+		{"logs/refs/heads/main", "echo x >logs/refs/heads/main"},
+		{"logs/x", "cp logs/HEAD logs/x"},
+		{"packed-refs", "echo $(git rev-parse HEAD) refs/heads/../../../../L/rc >>packed-refs; rm -r refs/heads/topic"},
+		{"shallow", "echo x >shallow"},
+		{"FETCH_HEAD", "echo x >FETCH_HEAD"},
+		{"ORIG_HEAD", "echo ref: refs/heads/main >ORIG_HEAD"},
+		{"MERGE_RR", `printf '%s\tL/rc\0' $(git rev-parse HEAD) >MERGE_RR; echo x >rr-cache/x`},
+		{"BISECT_NAMES", `echo " '*'" >BISECT_NAMES`},
+		{"BISECT_START", "echo --orphan=x >BISECT_START"},
+		{"EXEC_PATH", "echo x >EXEC_PATH"},
+		{"rebase-merge", "mkdir -p rebase-merge/rewritten"},
+		{"rebase-merge", "mkdir rebase-merge && echo refs/heads/../x >rebase-merge/head-name"},
+		{"reftable", "mkdir reftable && echo ../x.ref >reftable/tables.list"},
+		{"alternates", "echo $PWD/../L >objects/info/alternates"},
+		{"http-alternates", "echo $PWD/../L >objects/info/http-alternates"},
+		{"alternates", "ln -s ../../../L/rc objects/info/alternates"},
+		{"objects/x", "ln -s ../../L objects/x"},
+	} {
+		before := w.contents(".git")
+		got := lay("cd .git; " + c.script + "; true")
+		if left := w.changed(".git", before); len(left) > 0 || !regexp.MustCompile(` `+regexp.QuoteMeta(fault.Quote(c.said))+`[,;]`).MatchString(got.Hint) {
+			t.Errorf("%s: %q, %q", c.script, left, got.Hint)
+		}
+		w.says("commit", "--allow-empty", "-qm", "x; touch y")
+		if w.holds("../outside/rc") != "before\n" || w.exists("../L") {
+			t.Fatalf("%s: git wrote elsewhere: %q", c.script, w.holds("../outside/rc"))
+		}
+	}
+}
+
+// TestNothingStandsInForALogMeanwhile: a command may go on for hours, in which the user makes
+// branches as well.
+func TestNothingStandsInForALogMeanwhile(t *testing.T) {
 	t.Parallel()
 	w, _ := inGit(t)
 	if w == nil {
 		return
 	}
-	script := w.script("lay.sh", "rm -f .git/logs/HEAD; ln -s /x .git/logs/HEAD; touch laid; until test -e enough; do sleep 0.02; done")
+	before := w.contents(".git")
+	script := w.script("lay.sh", `git branch mine; git branch both; echo /x >.git/objects/info/alternates; echo 'ref: refs/x/../../x' >.git/refs/heads/main
+rm -f .git/logs/HEAD; ln -s /x .git/logs/HEAD; touch laid; until test -e enough; do sleep 0.02; done`)
 	done := make(chan ran, 1)
 	w.start()
 	go func() { done <- w.run("run_command", "git -c alias.lay='!"+script+"' lay", nil) }()
@@ -75,11 +143,16 @@ func TestNoLinkStandsInForALogMeanwhile(t *testing.T) {
 			t.Fatal("the script does not run")
 		}
 	}
-	if info, err := os.Lstat(w.path(".git/logs/HEAD")); err != nil || !info.Mode().IsRegular() {
-		t.Errorf("%v, %v", info, err)
+	if left := slices.DeleteFunc(w.changed(".git", before), func(name string) bool { return strings.Contains(name, "/pillion-") }); len(left) > 0 {
+		t.Errorf("%q", left)
 	}
+	w.says("commit", "--allow-empty", "-qm", "theirs")
+	w.says("branch", "both")
 	w.write("enough", "")
-	<-done
+	got := <-done
+	if w.says("rev-parse", "mine") != w.says("rev-parse", "HEAD~1") || w.says("rev-parse", "both") != w.says("rev-parse", "HEAD") || !strings.Contains(got.Hint, " refs/heads/both,") {
+		t.Errorf("%s: %+v", w.says("show-ref"), got)
+	}
 }
 
 // TestTheIndexLeadsNowhereElse: git checks out what the index names, wherever that is.

@@ -168,7 +168,11 @@ func (g gitProgram) gitFailed(what string, got process.Result, err error) *Answe
 
 // gitOutput is what git and its hooks printed. Of addresses only what is no secret.
 func gitOutput(got process.Result) string {
-	return strings.TrimSpace(withoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
+	said := ""
+	if len(got.Dropped) > 0 {
+		said = "\n" + limitHint(process.Confine{}, got)
+	}
+	return strings.TrimSpace(withoutCredentials(strings.TrimSpace(got.Stdout)+"\n"+strings.TrimSpace(got.Stderr)) + said)
 }
 
 // hookLines says which hooks run, for the dialog.

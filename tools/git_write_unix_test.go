@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -118,6 +120,35 @@ func (w *world) script(name, text string) string {
 func (w *world) exists(name string) bool {
 	_, err := os.Lstat(w.path(name))
 	return err == nil
+}
+
+// contents are the entries of a folder with what is in them.
+func (w *world) contents(name string) map[string]string {
+	out := map[string]string{}
+	w.must(filepath.WalkDir(w.path(name), func(path string, e fs.DirEntry, err error) error {
+		if below := strings.TrimPrefix(path, w.path(name)); err == nil && !e.IsDir() {
+			text, err := os.ReadFile(path)
+			out[below] = fmt.Sprintf("%v %s %v", e.Type(), text, err)
+		}
+		return err
+	}))
+	return out
+}
+
+// changed are the entries of a folder that are not as they were before, and those that are gone.
+func (w *world) changed(name string, before map[string]string) (names []string) {
+	now := w.contents(name)
+	for name := range now {
+		if now[name] != before[name] {
+			names = append(names, name)
+		}
+	}
+	for name := range before {
+		if now[name] == "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func TestNamesAreNoPatternsAndNoOptions(t *testing.T) {
@@ -546,4 +577,77 @@ func lookPath(t *testing.T, name string) string {
 	file, err := exec.LookPath(name)
 	must(t, err)
 	return file
+}
+
+// TestWritesLeadNowhereElse: git writes to where a reference leads, and its log as well.
+func TestWritesLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	const out = "ref: refs/heads/../../../../L/rc\n"
+	all := []string{"git.commit", "create", "switch", "delete", "git.push"}
+	for _, c := range []struct {
+		name, file string // of .git
+		text       string // of it; "" for a link
+		refused    []string
+	}{
+		{"HEAD", "HEAD", out, all},
+		{"the branch", "refs/heads/main", out, all},
+		{"by way of another", "refs/heads/main", "ref: refs/heads/topic\n", nil},
+		{"a link for the branch", "refs/heads/main", "", all},
+		{"a link for branches", "refs/heads", "", all},
+		{"a link for references", "refs", "", all},
+		{"a link for logs", "logs", "", all},
+		{"a link for a log", "logs/HEAD", "", all},
+		{"a link for the log of the branch", "logs/refs/heads/main", "", all},
+		{"another branch", "refs/heads/topic", out, []string{"switch", "delete", "git.push"}},
+		{"another log", "logs/refs/heads/topic", "", []string{"switch", "delete", "git.push"}},
+		{"a folder of branches", "refs/heads/new", "", []string{"create"}},
+		{"the remote's branch", "refs/remotes/origin/topic", out, []string{"git.push"}},
+	} {
+		for _, program := range []bool{true, false} {
+			t.Run(fmt.Sprint(c.name, program), func(t *testing.T) {
+				w := gitWorld(t)
+				w.write("../outside/rc", "before\n")
+				w.must(os.Symlink("../outside", w.path("L")))
+				w.says("branch", "topic")
+				w.says("remote", "add", "origin", w.path("../outside"))
+				file := ".git/" + c.file
+				if c.text != "" {
+					w.write(file, c.text)
+				} else {
+					to := w.path("../outside/" + filepath.Base(c.file))
+					if w.exists(file) {
+						w.must(os.Rename(w.path(file), to))
+					}
+					w.must(os.Symlink(to, w.path(file)))
+				}
+				if !program {
+					w.registry.LookPath = nil
+				}
+				before := w.contents("../outside")
+				w.write("a.txt", "two\n")
+				for _, deed := range c.refused {
+					tool, args := deed, map[string]any{"message": "x; touch y"}
+					switch deed {
+					case "create":
+						tool, args = "git.branch", map[string]any{"action": deed, "name": "new/x"}
+					case "switch", "delete":
+						tool, args = "git.branch", map[string]any{"action": deed, "name": "topic"}
+					case "git.push":
+						args = map[string]any{"branch": "topic"}
+					}
+					if got := w.gitTool(tool, args); got.OK || got.Error.Code != fault.GitError || !strings.Contains(got.Error.Message, "leads out") {
+						t.Errorf("%s: %+v, %v", deed, got, got.Error)
+					}
+				}
+				if c.refused == nil && program {
+					if got := w.gitTool("git.commit", map[string]any{"message": "two"}); !got.OK {
+						t.Errorf("%v", got.Error)
+					}
+				}
+				if left := w.changed("../outside", before); len(left) > 0 {
+					t.Errorf("%q", left)
+				}
+			})
+		}
+	}
 }

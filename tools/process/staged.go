@@ -12,17 +12,20 @@ import (
 // guardian brings back what is on the list, unless git.HarmlessState says that it would harm.
 // The other levels have no such thing.
 type Staged struct {
-	Dir     string
-	Files   string   // regular expression: names of files that may be made, changed and removed
-	Folders []string // folders that may be, with all in them
-	Open    []string // folders that are no copies: they are written where they are, but for links and other odd files
-	Closed  []string // folders that look empty where they are not there, and cannot be made
+	Dir       string
+	Files     string   // regular expression: names of files that may be made, changed and removed
+	Trees     []string // folders of which each file is like one of Dir's own, its name with slashes
+	Folders   []string // folders that may be, with all in them
+	Forgotten []string // folders that look empty and may be written, of which nothing comes back
+	Open      []string // folders that are no copies: they are written where they are, but for links and other odd files
+	Closed    []string // folders that look empty where they are not there, and cannot be made
 }
 
 // stage is a Staged with its copy, as its guardian gets it.
 type stage struct {
 	Dir, Copy []byte
 	Files     string
+	Trees     []string
 	Folders   []string
 	Open      []string // those that are there
 	Closed    []string

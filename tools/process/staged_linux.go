@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -34,17 +36,14 @@ func newStage(s Staged) (*stage, []mount, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil {
-		return nil, nil, err
-	}
+	_ = os.Mkdir(s.Dir, 0o755) // else a command could make it its own way; an error shows below
 	sweep(s.Dir, stagePrefix)
 	dir := filepath.Join(s.Dir, stagePrefix+strconv.Itoa(os.Getpid())+"-"+strings.ToLower(rand.Text()[:8]))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Folders: s.Folders, Closed: s.Closed, Made: changedAt(dir), Before: map[string]copied{}}
-	made, err := out.fill(s, list, entries)
+	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Made: changedAt(dir), Before: map[string]copied{}}
+	made, err := out.fill(s, list, "")
 	if err != nil {
 		out.discard()
 		return nil, nil, err
@@ -52,17 +51,33 @@ func newStage(s Staged) (*stage, []mount, error) {
 	return out, append([]mount{{kind: writable, path: s.Dir, from: dir}}, made...), nil
 }
 
-func (s *stage) fill(staged Staged, list *regexp.Regexp, entries []os.DirEntry) (made []mount, err error) {
+// fill copies the entries of the folder itself or, below it, of one of its trees.
+func (s *stage) fill(staged Staged, list *regexp.Regexp, below string) (made []mount, err error) {
+	entries, err := os.ReadDir(filepath.Join(staged.Dir, below))
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range entries {
-		name := e.Name()
-		real, twin := filepath.Join(staged.Dir, name), filepath.Join(string(s.Copy), name)
+		name := filepath.Join(below, e.Name())
+		real, twin := filepath.Join(staged.Dir, name), s.twin(name)
 		switch {
 		case strings.HasPrefix(name, stagePrefix), e.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
+		case below != "" && strings.HasSuffix(name, ".lock"): // nobody would ever take it away there
+		case e.IsDir() && s.inTree(name):
+			var inside []mount
+			if err = os.Mkdir(twin, 0o700); err == nil {
+				inside, err = s.fill(staged, list, name)
+			}
+			made = append(made, inside...)
+		case e.IsDir() && slices.Contains(staged.Forgotten, name):
+			err = os.Mkdir(twin, 0o700)
 		case e.IsDir() && slices.Contains(staged.Open, name):
 			s.Open = append(s.Open, name)
 			made, err = append(made, mount{kind: writable, path: real}), os.Mkdir(twin, 0o700)
-		case e.IsDir() && slices.Contains(staged.Folders, name) || e.Type().IsRegular() && list.MatchString(name):
-			if s.take(name, real, twin) != nil {
+		case s.onList(list, name, e):
+			if takeErr := s.take(name, real, twin); errors.Is(takeErr, fs.ErrNotExist) {
+				err = os.RemoveAll(twin) // it was taken away just now
+			} else if takeErr != nil {
 				made, err = append(made, mount{kind: readable, path: real}), placeholder(twin, e.IsDir())
 			}
 		case e.IsDir(), e.Type().IsRegular():
@@ -76,6 +91,9 @@ func (s *stage) fill(staged Staged, list *regexp.Regexp, entries []os.DirEntry) 
 		if err != nil {
 			return nil, err
 		}
+	}
+	if below != "" {
+		return made, nil
 	}
 	for _, name := range staged.Closed {
 		twin := filepath.Join(string(s.Copy), name)
@@ -182,55 +200,125 @@ func stampOf(path string) stamp {
 	return out
 }
 
+// inTree says whether an entry is one of the trees, or below.
+func (s *stage) inTree(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return slices.Contains(s.Trees, top)
+}
+
+// onList says whether an entry may change. A name that is no text would not reach the guardian.
+func (s *stage) onList(list *regexp.Regexp, name string, e os.DirEntry) bool {
+	return e.IsDir() && slices.Contains(s.Folders, name) || e.Type().IsRegular() && list.MatchString(name) && utf8.ValidString(name)
+}
+
 // settle brings back what is on the list, and gives the names of what was not: made by the
-// command and not on the list, or changed by somebody else meanwhile.
+// command and not on the list, of a form that does harm, or changed by somebody else meanwhile.
 func (s *stage) settle() (dropped []string) {
 	defer s.discard()
-	for _, name := range s.Open {
-		s.clean(filepath.Join(string(s.Dir), name))
-	}
 	list, err := regexp.Compile(s.Files)
 	if err != nil {
 		return nil // newStage compiled it
 	}
-	entries, _ := os.ReadDir(string(s.Copy)) //nolint:errcheck // then nothing of it is left to bring back
+	for _, name := range s.Open {
+		dropped = append(dropped, s.clean(name)...)
+	}
+	// A folder that cannot be read would look empty.
+	_ = os.Chmod(string(s.Copy), 0o700)
+	if _, err := os.ReadDir(string(s.Copy)); err != nil {
+		return dropped
+	}
 	there := map[string]bool{}
-	for _, e := range entries {
-		name := e.Name()
+	var changed []string
+	_ = filepath.WalkDir(string(s.Copy), func(path string, e fs.DirEntry, err error) error { // what cannot be read is not brought back
+		name, relErr := filepath.Rel(string(s.Copy), path)
+		switch {
+		case relErr != nil || name == ".":
+			return nil
+		case err != nil:
+			top, _, _ := strings.Cut(name, "/")
+			there[top] = true
+			return nil
+		case e.IsDir() && s.inTree(name):
+			_ = os.Chmod(path, 0o700)
+			return nil
+		}
 		there[name] = true
-		before, known := s.Before[name]
-		onList := e.IsDir() && slices.Contains(s.Folders, name) || e.Type().IsRegular() && list.MatchString(name)
-		switch now := stampOf(s.twin(name)); {
-		case known && now == before.Copy:
-		case !onList && !s.was(name):
-			dropped = append(dropped, name)
-		case onList && !s.replace(name, before.Real):
+		switch before, known := s.Before[name]; {
+		case known && stampOf(path) == before.Copy:
+		case s.onList(list, name, e):
+			changed = append(changed, name)
+		case known || !s.was(name):
 			dropped = append(dropped, name)
 		}
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	for name := range s.Before {
+		top, _, below := strings.Cut(name, "/")
+		switch {
+		case there[name]:
+		case below && there[top]: // another thing stands where the tree was, or it cannot be read
+			dropped = append(dropped, top)
+		default:
+			changed = append(changed, name)
+		}
 	}
-	for name, before := range s.Before {
-		if !there[name] && !s.replace(name, before.Real) {
+	slices.SortFunc(changed, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a, there), rank(b, there)), strings.Compare(a, b))
+	})
+	for _, name := range changed {
+		// A reference that is gone may be among the packed ones now.
+		if rank(name, there) == removal && slices.Contains(dropped, packed) || !s.replace(name, s.Before[name].Real, !there[name]) {
 			dropped = append(dropped, name)
 		}
 	}
 	slices.Sort(dropped)
-	return dropped
+	return slices.Compact(dropped)
 }
 
-// clean removes what the command made in a folder and is neither file nor folder: git would
-// write to where a link leads.
-func (s *stage) clean(dir string) {
+const packed = "packed-refs"
+
+// The order in which is brought back, so that nothing is missing meanwhile that is only moved:
+// HEAD comes after what it names, and each reference after the removals, since it may stand
+// where another had a folder.
+const (
+	packing = iota
+	removal
+	reference
+	other
+)
+
+func rank(name string, there map[string]bool) int {
+	switch {
+	case name == packed:
+		return packing
+	case !there[name] && strings.Contains(name, "/"):
+		return removal
+	case strings.HasPrefix(name, "refs/"):
+		return reference
+	}
+	return other
+}
+
+// clean removes what the command made in a folder and is neither file nor folder, and gives the
+// names: git would write to where a link leads.
+func (s *stage) clean(folder string) (removed []string) {
+	dir := filepath.Join(string(s.Dir), folder)
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return
+		return nil
 	}
 	defer root.Close()
 	_ = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error { // what cannot be read is no link
 		if err == nil && !e.IsDir() && !e.Type().IsRegular() && changedAt(filepath.Join(dir, path)) >= s.Made {
 			_ = root.Remove(path)
+			removed = append(removed, filepath.Join(folder, path))
 		}
 		return nil
 	})
+	return removed
 }
 
 // changedAt is when an entry was last changed in any way, which no command can set.
@@ -256,34 +344,70 @@ func (s *stage) was(name string) bool {
 
 // replace puts the copy in the place of the entry, or takes the entry away where there is no
 // copy any more, if it still is what it was. It holds the lock that git holds for that.
-func (s *stage) replace(name string, before stamp) bool {
-	real, twin := filepath.Join(string(s.Dir), name), s.twin(name)
+func (s *stage) replace(name string, before stamp, gone bool) bool {
+	real, twin, aside := filepath.Join(string(s.Dir), name), s.twin(name), s.twin(".before")
+	if !s.makeParents(name) {
+		return false
+	}
 	unlock, ok := lockFile(real + ".lock")
 	if !ok {
 		return false
 	}
 	defer unlock()
-	if stampOf(real) != before || !plain(twin) || !git.HarmlessState(name, real, twin) {
+	if s.inTree(name) {
+		removeEmpty(real)
+	}
+	if os.RemoveAll(aside) != nil {
 		return false
 	}
-	aside := ""
-	if before != (stamp{}) && (isFolder(real) || stampOf(twin) == (stamp{})) {
-		if aside = twin + ".before"; os.Rename(real, aside) != nil {
-			return false
-		}
+	if gone {
+		twin = aside // nothing; a folder may be where the entry was
 	}
-	err := os.Rename(twin, real)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	if stampOf(real) != before || !gone && !plain(twin) || !git.HarmlessState(name, real, twin) {
+		return false
+	}
+	moved := before != (stamp{}) && (isFolder(real) || gone)
+	if moved && os.Rename(real, aside) != nil {
+		return false
+	}
+	if gone || os.Rename(twin, real) == nil {
 		return true
 	}
-	if aside != "" {
+	if moved {
 		_ = os.Rename(aside, real) // as it was
 	}
 	return false
 }
 
-// plain says whether an entry is made of files and folders alone, and takes from the files
-// the right to be run. What is not there is plain.
+// makeParents makes the folders of a tree that an entry lies in. No link stands for one.
+func (s *stage) makeParents(name string) bool {
+	at, parts := string(s.Dir), strings.Split(name, "/")
+	for _, part := range parts[:len(parts)-1] {
+		at = filepath.Join(at, part)
+		_ = os.Mkdir(at, 0o777) // as git does, by the umask
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// removeEmpty removes a folder that has nothing but folders.
+func removeEmpty(dir string) {
+	var dirs []string
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // then it stays
+		if err == nil && e.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	for _, dir := range slices.Backward(dirs) {
+		_ = os.Remove(dir)
+	}
+}
+
+// plain says whether an entry is made of folders and of files with one name, and takes from
+// the files the right to be run.
 func plain(path string) bool {
 	err := filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -298,9 +422,12 @@ func plain(path string) bool {
 		if err != nil {
 			return err
 		}
+		if sys, ok := info.Sys().(*syscall.Stat_t); !ok || sys.Nlink > 1 {
+			return fs.ErrInvalid
+		}
 		return os.Chmod(path, info.Mode().Perm()&^0o111)
 	})
-	return err == nil || errors.Is(err, fs.ErrNotExist)
+	return err == nil
 }
 
 // lockFile waits for a lock as git makes them.

@@ -53,9 +53,8 @@ func Branches(ctx context.Context, root, dir string) (BranchList, error) {
 func (r *repository) current() Head {
 	var head Head
 	text, _ := r.Loose("HEAD")
-	if target, symbolic := strings.CutPrefix(text, "ref:"); symbolic {
-		head.Branch = gitdir.ShortReference(strings.TrimSpace(target))
-	}
+	target, _ := gitdir.SymbolicTarget(text)
+	head.Branch = gitdir.ShortReference(target)
 	if h, born := r.Head(); born {
 		head.Hash = h.String()
 	}

@@ -3,6 +3,7 @@ package git_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -132,5 +133,29 @@ func TestAheadWhereDatesAreWrong(t *testing.T) {
 	r.git("branch", "-q", "--set-upstream-to=theirs", "main")
 	if got := r.sameStatus("wrong dates"); got.Ahead != 3 || got.Behind != 0 {
 		t.Errorf("%d ahead, %d behind", got.Ahead, got.Behind)
+	}
+}
+
+// TestReferencesAreReadBelowRefsAlone: what leads out of them is none, neither by a name nor by a link.
+func TestReferencesAreReadBelowRefsAlone(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	hash := r.git("rev-parse", "HEAD")
+	r.write("outside", hash)
+	r.must(os.Symlink("../../../outside", r.path(".git/refs/heads/link")))
+	r.must(os.Symlink("refs/heads/main", r.path(".git/refs/heads/old")))
+	r.write(".git/refs/heads/up", "ref: refs/heads/../../../outside\n")
+	r.write(".git/refs/heads/pseudo", "ref: HEAD\n")
+	r.write(".git/packed-refs", strings.TrimSpace(hash)+" refs/heads/../../../outside\n")
+	got, err := git.Branches(context.Background(), r.root, r.top)
+	r.must(err)
+	if len(got.Branches) != 2 || got.Branches[0].Name != "main" || got.Branches[1].Name != "old" {
+		t.Errorf("%+v", got)
+	}
+	r.write(".git/HEAD", "ref: refs/heads/../../../outside\n")
+	status, err := git.Status(context.Background(), r.root, git.StatusOptions{Dir: r.top})
+	if err != nil || status.Branch != "" || status.Commit != "" {
+		t.Errorf("%+v, %v", status, err)
 	}
 }

@@ -40,7 +40,7 @@ func NewBranch(_ context.Context, root, dir, name, from string) (BranchChange, e
 	}
 	defer r.Close()
 	out := BranchChange{Repository: r.about(), Name: name}
-	if err := checkBranchName(name); err != nil {
+	if err := r.changeable(name); err != nil {
 		return out, err
 	}
 	if _, taken := r.Reference("refs/heads/" + name); taken {
@@ -63,9 +63,17 @@ func NewBranch(_ context.Context, root, dir, name, from string) (BranchChange, e
 	return out, nil
 }
 
-// existing finds a local branch.
-func (r *repository) existing(name string) (plumbing.Hash, error) {
+// changeable refuses what cannot be the name of a branch, and where git would write elsewhere.
+func (r *repository) changeable(name string) error {
 	if err := checkBranchName(name); err != nil {
+		return err
+	}
+	return r.Writable("HEAD", "refs/heads/"+name)
+}
+
+// existing finds a local branch that may be changed.
+func (r *repository) existing(name string) (plumbing.Hash, error) {
+	if err := r.changeable(name); err != nil {
 		return plumbing.ZeroHash, err
 	}
 	h, ok := r.Reference("refs/heads/" + name)

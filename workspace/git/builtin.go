@@ -370,13 +370,16 @@ func (b *builtin) logLine(from, to plumbing.Hash, what string) string {
 }
 
 // withBuiltin does something with a repository that is open, and with go-git on it.
-func withBuiltin(root, dir string, do func(*repository, *builtin) error) error {
+func withBuiltin(root, dir string, c BranchChange, do func(*repository, *builtin) error) error {
 	_, r, err := at(root, dir)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	b, err := r.builtin()
+	if err == nil {
+		err = r.changeable(c.Name)
+	}
 	if err != nil {
 		return err
 	}
@@ -386,7 +389,7 @@ func withBuiltin(root, dir string, do func(*repository, *builtin) error) error {
 // MakeBranch makes the branch that was looked at. It follows no other: that is a change of
 // the configuration, which git makes.
 func MakeBranch(root, dir string, c BranchChange) error {
-	return withBuiltin(root, dir, func(r *repository, b *builtin) error { return r.makeBranch(b, c) })
+	return withBuiltin(root, dir, c, func(r *repository, b *builtin) error { return r.makeBranch(b, c) })
 }
 
 func (r *repository) makeBranch(b *builtin, c BranchChange) error {
@@ -404,7 +407,7 @@ func (r *repository) makeBranch(b *builtin, c BranchChange) error {
 
 // RemoveBranch deletes the branch that was looked at.
 func RemoveBranch(root, dir string, c BranchChange) error {
-	return withBuiltin(root, dir, func(r *repository, b *builtin) error { return r.removeBranch(b, c) })
+	return withBuiltin(root, dir, c, func(r *repository, b *builtin) error { return r.removeBranch(b, c) })
 }
 
 func (r *repository) removeBranch(b *builtin, c BranchChange) error {

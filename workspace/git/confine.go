@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,17 +18,32 @@ import (
 // What git changes of a repository's own entries when it commits, fetches, switches or
 // merges. Nothing else may be changed by a command that runs git: settings, hooks and the
 // files that lead to another repository make the user's next git run programs.
-const WritableFiles = `^([A-Z][A-Z_]*|index|packed-refs|shallow|sharedindex\.[0-9a-f]+|gc\.log)$`
-
 var (
+	WritableFiles = `^(HEAD|index|packed-refs|sharedindex\.[0-9a-f]+|(refs|logs)/.+|` + strings.Join(slices.Sorted(maps.Keys(forms)), "|") + `)$`
 	// OpenFolders have data alone.
-	OpenFolders = []string{"objects", "refs", "reftable", "lfs", "rr-cache"}
-	// StateFolders are of a merge, rebase or series of commits that is not finished; and logs,
-	// in which git appends what a commit's message says, so that no link may stand there.
-	StateFolders = []string{"rebase-merge", "rebase-apply", "sequencer", "logs"}
+	OpenFolders = []string{"objects", "lfs"}
+	// ReferenceFolders have references and what became of them, each of which may change by itself.
+	ReferenceFolders = []string{"refs", "logs"}
+	// StateFolders are of a merge, rebase or series of commits that is not finished; and all
+	// references in another form.
+	StateFolders = []string{"rebase-merge", "rebase-apply", "sequencer", "reftable"}
+	// ForgottenFolders have how conflicts were resolved, which git writes over files of the work tree.
+	ForgottenFolders = []string{"rr-cache"}
 	// ClosedFolders cannot be made either.
 	ClosedFolders = []string{"hooks", "info", "modules", "worktrees"}
+
+	// Of objects/info git may write these, and nothing that leads to other objects.
+	WritableInfo        = `^(packs|commit-graph)$`
+	WritableInfoFolders = []string{"commit-graphs"}
 )
+
+// ObjectsInfo is a repository's objects/info, which need not be there; "" where a link leads to it.
+func ObjectsInfo(gitDir string) string {
+	if !gitfile.IsDir(filepath.Join(gitDir, "objects")) || !gitfile.IsStraight(gitDir, "objects/info") {
+		return ""
+	}
+	return filepath.Join(gitDir, "objects", "info")
+}
 
 // Bounds of Repositories: below one repository, so many others are opened, and so deep.
 const (
@@ -118,18 +134,115 @@ func below(found []string) []string {
 // the place of the one at before: it makes the user's next git neither run programs, write
 // elsewhere, nor take the folder for none.
 func HarmlessState(name, before, now string) bool {
+	if !gitfile.Exists(now) {
+		return name != "HEAD"
+	}
+	folder, below, _ := strings.Cut(name, "/")
 	switch {
-	case name == "HEAD":
-		return gitdir.IsHead(now)
+	case name == "HEAD", folder == "refs":
+		text, err := gitfile.Read(now)
+		return err == nil && (name == "HEAD" || isReference(name)) && isLoose(strings.TrimSuffix(string(text), "\n"))
+	case folder == "logs":
+		return (isReference(below) || capitals.MatchString(below)) && eachLine(now, isLogged)
+	case name == "packed-refs":
+		return eachLine(now, isPacked)
 	case name == "index", strings.HasPrefix(name, "sharedindex."):
 		return worktree.IndexStaysInside(now)
+	case forms[name] != nil:
+		text, err := gitfile.Read(now)
+		return err == nil && forms[name].Match(text)
+	case gitfile.Exists(filepath.Join(now, "rewritten")):
+		return false // of a rebase by the shell script of git before 2.34, which runs some files
+	}
+	for file, is := range naming {
+		if of, base, _ := strings.Cut(file, "/"); of == name && gitfile.Exists(filepath.Join(now, base)) && !eachLine(filepath.Join(now, base), is) {
+			return false
+		}
 	}
 	for file, runs := range running {
-		if folder, base, _ := strings.Cut(file, "/"); folder == name && addsLine(filepath.Join(before, base), filepath.Join(now, base), runs) {
+		if of, base, _ := strings.Cut(file, "/"); of == name && addsLine(filepath.Join(before, base), filepath.Join(now, base), runs) {
 			return false
 		}
 	}
 	return true
+}
+
+const (
+	hash      = `[0-9a-f]{40}([0-9a-f]{24})?`
+	hashLines = `(` + hash + `\n?)+`
+)
+
+var (
+	oneHash  = regexp.MustCompile(`^` + hash + `$`)
+	capitals = regexp.MustCompile(`^[A-Z_]+$`)
+)
+
+// forms are those of the files that git makes while it is in the middle of something.
+var forms = func() map[string]*regexp.Regexp {
+	out := map[string]*regexp.Regexp{}
+	for names, form := range map[string]string{
+		"AUTO_MERGE BISECT_EXPECTED_REV BISECT_HEAD CHERRY_PICK_HEAD MERGE_AUTOSTASH MERGE_HEAD ORIG_HEAD REBASE_HEAD REVERT_HEAD shallow": hashLines,
+		"BISECT_RUN COMMIT_EDITMSG MERGE_MODE MERGE_MSG NOTES_EDITMSG SQUASH_MSG TAG_EDITMSG":                                              `(?s:.*)`,
+		"FETCH_HEAD": `(` + hash + `\t(not-for-merge)?\t.*\n)*`,
+		"BISECT_ANCESTORS_OK BISECT_FIRST_PARENT": `\n?`,
+		"MERGE_RR":     ``,                       // files over which git writes how conflicts in them were resolved
+		"BISECT_START": `[^-\n].*\n?`,            // an argument of git checkout
+		"BISECT_TERMS": `([A-Za-z][\w-]*\n?){2}`, // parts of references
+		// Git before 2.40 has a shell read these, and git bisect replay obeys the second.
+		"BISECT_NAMES": `( '[\w./ -]*')*\n?`,
+		"BISECT_LOG":   `(#.*\n|git bisect( '[^'\n]*'| [\w-]+)*\n)*`,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = regexp.MustCompile(`^(` + form + `)$`)
+		}
+	}
+	return out
+}()
+
+// naming are the lines of files in state folders by which git finds files or references.
+var naming = map[string]func(line string) bool{
+	"reftable/tables.list":   regexp.MustCompile(`^[0-9a-zA-Z_-]+\.ref$`).MatchString,
+	"rebase-merge/head-name": isHeadName,
+	"rebase-apply/head-name": isHeadName,
+	"rebase-merge/autostash": oneHash.MatchString,
+	"rebase-apply/autostash": oneHash.MatchString,
+}
+
+// eachLine says whether a file has lines of one kind alone.
+func eachLine(file string, is func(line string) bool) bool {
+	text, err := gitfile.Read(file)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if !is(strings.TrimSuffix(line, "\n")) {
+			return false
+		}
+	}
+	return true
+}
+
+// isReference is stricter than git where a name would be an option of a program that gets it.
+func isReference(name string) bool { return gitdir.IsReference(name) && !strings.Contains(name, "/-") }
+
+func isHeadName(line string) bool { return line == "detached HEAD" || isReference(line) }
+
+// isLoose reports whether a reference's file holds a hash or the name of another.
+func isLoose(text string) bool {
+	target, symbolic := strings.CutPrefix(text, "ref: ")
+	return symbolic && isReference(target) || oneHash.MatchString(text)
+}
+
+func isPacked(line string) bool {
+	h, name, _ := strings.Cut(line, " ")
+	of, peeled := strings.CutPrefix(h, "^")
+	return strings.HasPrefix(line, "# pack-refs ") || oneHash.MatchString(of) && (peeled && name == "" || !peeled && isReference(name))
+}
+
+func isLogged(line string) bool {
+	from, rest, _ := strings.Cut(line, " ")
+	to, _, _ := strings.Cut(rest, " ")
+	return oneHash.MatchString(from) && oneHash.MatchString(to)
 }
 
 // running are the lines of an unfinished rebase or series of commits from which git runs a
@@ -137,6 +250,7 @@ func HarmlessState(name, before, now string) bool {
 var running = map[string]*regexp.Regexp{
 	"rebase-merge/git-rebase-todo": regexp.MustCompile(`(?m)^[ \t]*(x|exec)([ \t]|$)`),
 	"rebase-merge/strategy":        regexp.MustCompile(`/`),
+	"rebase-apply/strategy":        regexp.MustCompile(`/`),
 	"sequencer/opts":               regexp.MustCompile(`[/\\]`), // settings, in which \ joins lines
 }
 

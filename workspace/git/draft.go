@@ -82,6 +82,9 @@ func NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) 
 		return Draft{}, err
 	}
 	defer repo.Close()
+	if err := repo.Writable("HEAD"); err != nil {
+		return Draft{}, err
+	}
 	d := &drafting{Comparison: worktree.Comparison{Ctx: ctx, Repo: repo.Checkout}, place: place, root: root, options: o}
 	d.draft = Draft{
 		Repository: repo.about(), Content: map[string]string{}, Doing: repo.doing(), Sign: signingOf(repo.Config),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
 )
 
 // checkBranchName holds a name to git check-ref-format --branch, without the
@@ -24,22 +25,6 @@ func badReference(name string) string {
 		return "that is another name for what is checked out"
 	case strings.HasPrefix(name, "-"):
 		return "it begins with -"
-	case strings.HasSuffix(name, "."):
-		return "it ends with a full stop"
-	case strings.Contains(name, "..") || strings.Contains(name, "@{"):
-		return "it holds .. or @{"
-	case strings.ContainsAny(name, " ~^:?*[\\") || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "it holds a blank, a control character or one of ~ ^ : ? * [ \\"
 	}
-	for part := range strings.SplitSeq(name, "/") {
-		switch {
-		case part == "":
-			return "it begins or ends with a slash, or has two in a row"
-		case strings.HasPrefix(part, "."):
-			return "a part of it begins with a full stop"
-		case strings.HasSuffix(part, ".lock"):
-			return "a part of it ends with .lock"
-		}
-	}
-	return ""
+	return gitdir.NameProblem(name)
 }

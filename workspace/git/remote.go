@@ -95,6 +95,11 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 func (r *repository) beyond(ctx context.Context, p *Push) error {
 	tip, _ := odb.ParseHash(p.New)
 	tracking := r.Config.TrackingOf(p.Remote, "refs/heads/"+p.Name)
+	if tracking != "" { // it moves with the push
+		if err := r.Writable(tracking); err != nil {
+			return err
+		}
+	}
 	base, known := r.Reference(tracking)
 	if known {
 		p.Old = base.String()

@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"cmp"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"pillion/internal/fault"
 	"pillion/workspace/git/gitfile"
 	"pillion/workspace/git/odb"
 )
@@ -24,35 +27,78 @@ func (r *Repository) Reference(name string) (plumbing.Hash, bool) {
 	return r.Follow(name, text, ok)
 }
 
+const deepest = 10 // symbolic references that name symbolic references
+
 // Follow is reference for who has read the reference's own file, if it is there.
 func (r *Repository) Follow(name, text string, ok bool) (plumbing.Hash, bool) {
-	const deepest = 10 // symbolic references that name symbolic references
 	for range deepest {
 		if !ok {
 			h, ok := r.packed()[name]
 			return h, ok
 		}
-		target, symbolic := strings.CutPrefix(text, "ref:")
+		target, symbolic := SymbolicTarget(text)
 		if !symbolic {
 			return odb.ParseHash(text)
 		}
-		name = strings.TrimSpace(target)
+		if target == "" {
+			break
+		}
+		name = target
 		text, ok = r.Loose(name)
 	}
 	return plumbing.ZeroHash, false
 }
 
-// Loose is the text of a reference's own file.
+// Loose is the text of a reference's own file. A link is an old form of a symbolic reference.
 func (r *Repository) Loose(name string) (string, bool) {
 	if !safeReference(name) {
 		return "", false
 	}
-	dir := r.CommonDir
-	if !strings.HasPrefix(name, "refs/") || perWorkTree(name) {
-		dir = r.GitDir
+	file := filepath.Join(r.dirOf(name), filepath.FromSlash(name))
+	if target, err := os.Readlink(file); err == nil {
+		return "ref: " + target, true
 	}
-	text, err := gitfile.Read(filepath.Join(dir, filepath.FromSlash(name)))
+	text, err := gitfile.Read(file)
 	return strings.TrimSpace(string(text)), err == nil
+}
+
+// dirOf is the folder that a reference's file lies in, and its log.
+func (r *Repository) dirOf(name string) string {
+	if !strings.HasPrefix(name, "refs/") || perWorkTree(name) {
+		return r.GitDir
+	}
+	return r.CommonDir
+}
+
+// SymbolicTarget is what a symbolic reference names by its text. It is "" where that leads out
+// of refs/: git does not read there, but it writes there.
+func SymbolicTarget(text string) (target string, symbolic bool) {
+	target, symbolic = strings.CutPrefix(text, "ref:")
+	if target = strings.TrimSpace(target); !symbolic || !IsReference(target) {
+		target = ""
+	}
+	return target, symbolic
+}
+
+// Writable refuses references by which git would write elsewhere: symbolic ones that lead out
+// of refs/, and links on the way to them or to their logs.
+func (r *Repository) Writable(names ...string) error {
+	for _, name := range names {
+		for range deepest {
+			dir := r.dirOf(name)
+			text, _ := r.Loose(name)
+			target, symbolic := SymbolicTarget(text)
+			if symbolic && target == "" || !gitfile.IsStraight(dir, path.Dir(name)) || !gitfile.IsStraight(dir, "logs/"+name) {
+				return fault.New(fault.GitError, "%s leads out of the references of this repository, and git would write to where it leads", fault.Quote(name)).
+					WithHint("ask the user to look at it; git symbolic-ref says where a reference leads")
+			}
+			if target == "" {
+				break
+			}
+			name = target
+		}
+	}
+	return nil
 }
 
 func perWorkTree(name string) bool {
@@ -62,10 +108,36 @@ func perWorkTree(name string) bool {
 // safeReference reports whether name may be looked up as a file: below refs,
 // or one of the capital names such as HEAD and MERGE_HEAD.
 func safeReference(name string) bool {
-	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:") || slices.Contains(strings.Split(name, "/"), "..") {
-		return false
+	return fs.ValidPath(name) && (IsReference(name) || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "")
+}
+
+// IsReference reports whether a reference below refs may have the full name.
+func IsReference(name string) bool {
+	return strings.HasPrefix(name, "refs/") && NameProblem(name) == ""
+}
+
+// NameProblem is why git (check-ref-format) lets no reference have a name, or part of one;
+// "" if one may.
+func NameProblem(name string) string {
+	switch {
+	case strings.HasSuffix(name, "."):
+		return "it ends with a full stop"
+	case strings.Contains(name, "..") || strings.Contains(name, "@{"):
+		return "it holds .. or @{"
+	case strings.ContainsAny(name, " ~^:?*[\\") || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "it holds a blank, a control character or one of ~ ^ : ? * [ \\"
 	}
-	return strings.HasPrefix(name, "refs/") || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part == "":
+			return "it begins or ends with a slash, or has two in a row"
+		case strings.HasPrefix(part, "."):
+			return "a part of it begins with a full stop"
+		case strings.HasSuffix(part, ".lock"):
+			return "a part of it ends with .lock"
+		}
+	}
+	return ""
 }
 
 // packed is what packed-refs held when it was first asked for.
@@ -79,7 +151,7 @@ func (r *Repository) readPacked() map[string]plumbing.Hash {
 	refs := map[string]plumbing.Hash{}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		hash, name, _ := strings.Cut(lines.Text(), " ")
-		if h, ok := odb.ParseHash(hash); ok && name != "" {
+		if h, ok := odb.ParseHash(hash); ok && IsReference(name) {
 			refs[name] = h
 		}
 	}
@@ -211,9 +283,9 @@ func ShortReference(name string) string {
 // Branch is the one that is checked out, "" for none.
 func (r *Repository) Branch() string {
 	text, _ := r.Loose("HEAD")
-	target, symbolic := strings.CutPrefix(text, "ref:")
-	name, isBranch := strings.CutPrefix(strings.TrimSpace(target), "refs/heads/")
-	if !symbolic || !isBranch {
+	target, _ := SymbolicTarget(text)
+	name, isBranch := strings.CutPrefix(target, "refs/heads/")
+	if !isBranch {
 		return ""
 	}
 	return name

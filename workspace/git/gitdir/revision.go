@@ -125,7 +125,8 @@ func (r *Repository) Named(name string) (plumbing.Hash, bool) {
 func (r *Repository) upstream(branch string) (plumbing.Hash, bool) {
 	if branch == "" || branch == "@" || branch == "HEAD" {
 		text, _ := r.Loose("HEAD")
-		branch = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "ref:")), "refs/heads/")
+		target, _ := SymbolicTarget(text)
+		branch = strings.TrimPrefix(target, "refs/heads/")
 	}
 	name, ok := r.Tracked(branch)
 	if !ok {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -74,6 +76,24 @@ func openWithin(name string, limit int64) (*os.File, int64, error) {
 func Exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
+}
+
+// IsStraight reports whether a path below dir, with slashes, has no link in it, as far as it is there.
+func IsStraight(dir, name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "." {
+			continue
+		}
+		dir = filepath.Join(dir, part)
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return errors.Is(err, fs.ErrNotExist) || IsNotDir(err)
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func IsDir(name string) bool {

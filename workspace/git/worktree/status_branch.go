@@ -1,6 +1,10 @@
 package worktree
 
-import "strings"
+import (
+	"strings"
+
+	"pillion/workspace/git/gitdir"
+)
 
 // branch tells what is checked out, and how far it is from the branch that it follows.
 func (s *status) branch(result *StatusResult) error {
@@ -9,11 +13,10 @@ func (s *status) branch(result *StatusResult) error {
 	if born {
 		result.Commit = head.String()
 	}
-	target, symbolic := strings.CutPrefix(text, "ref:")
+	target, symbolic := gitdir.SymbolicTarget(text)
 	if result.Detached = !symbolic; result.Detached {
 		return nil
 	}
-	target = strings.TrimSpace(target)
 	result.Branch = strings.TrimPrefix(target, "refs/heads/")
 	follows, ok := s.Repo.Tracked(result.Branch)
 	if !ok {
