@@ -8,41 +8,54 @@ import (
 )
 
 // secretNames are those of files, not of the folders above them: a .env folder is mostly a
-// virtual environment. One with a slash is a file in a folder of that name.
+// virtual environment. One with slashes is a file in such folders, with ** everything below them.
 var secretNames = strings.Fields(`
-	.env* *.pem id_* *.key *.p12 *.pfx *.p8 *.jks *.keystore *.kdbx *.ppk *.ovpn *.gpg *.age .htpasswd .netrc _netrc .authinfo*
-	.npmrc .pypirc .gem/credentials .cargo/credentials* .composer/auth.json auth.json
-	.git-credentials .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .rediscli_auth .databrickscfg .snowsql/config
-	.aws/credentials .s3cfg .boto .azure/* .kube/config kubeconfig* .docker/config.json .dockercfg .dockerconfigjson gcloud/*
-	application_default_credentials.json service-account*.json service_account*.json client_secret* credentials.json credentials.y* secrets.y* secrets.json secrets.toml .secrets*
-	.terraformrc terraform.rc *.tfstate *.tfstate.backup *.tfvars *.tfvars.json .vault-token .vault_pass* .ansible_vault* .pulumi/credentials.json .cf/config.json
-	.config/gh/hosts.yml .netlify/config.json .vercel/auth.json .huggingface/token wg0.conf .smbcredentials .davfs2/secrets
-	master.key`)
+	.env* *.env .dev.vars* .flaskenv *.pem id_* *.key *.p12 *.pfx *.p8 *.pkcs12 *.jks *.keystore *.bcfks *.kdbx *.kdb *.ppk *.ovpn *.gpg *.pgp *.age .htpasswd .netrc _netrc .authinfo*
+	*.agilekeychain *.keychain *.keychain-db *.opvault *.psafe3 *.kwallet *.mobileprovision key.json keys.json privkey* private_key* ssh_host_*_key
+	.npmrc .pypirc .gem/credentials .cargo/credentials* .composer/auth.json auth.json .m2/settings-security.xml .hex/hex.config
+	.git-credentials .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .mongoshrc.js .rediscli_auth .databrickscfg .snowsql/config .snowflake/config.toml .dbt/profiles.yml
+	.aws/credentials .aws/config .aws/sso/** .aws/cli/cache/** .s3cfg .s3curl .boto .azure/** .kube/config kubeconfig* *.kubeconfig .docker/config.json .dockercfg .dockerconfigjson gcloud/** .oci/config .bluemix/config.json .doctl/config.yaml hcloud/cli.toml .linode-cli .flyctl/config.yml .fly/config.yml
+	application_default_credentials.json service-account*.json service_account*.json serviceaccount*.json client_secret* credentials.json credentials.y* .credentials.json .credentials secrets.y* secrets.json secrets.toml secret.y* secret.json .secrets*
+	.terraformrc terraform.rc credentials.tfrc.json *.tfstate *.tfstate.backup *.tfvars *.tfvars.json .vault-token .vault_pass* .ansible_vault* vault-password* .pulumi/credentials.json .cf/config.json .consul-token .nomad-token
+	gh/hosts.yml glab-cli/config.yml .config/hub .netlify/config.json netlify/config.json .vercel/auth.json vercel/auth.json .wrangler/config/default.toml .heroku/credentials .sentryclirc .huggingface/token huggingface/token .kaggle/kaggle.json kaggle.json
+	.claude/.credentials.json .codex/auth.json .qwen/oauth_creds.json .gemini/oauth_creds.json oauth_creds.json google_accounts.json opencode/auth.json github-copilot/hosts.json github-copilot/apps.json .cursor/mcp.json
+	wg*.conf .smbcredentials .davfs2/secrets rclone.conf .rclone.conf .mbsyncrc .msmtprc .fetchmailrc .offlineimaprc .muttrc .irssi/config .weechat/sec.conf wpa_supplicant.conf *.nmconnection .ftpconfig .remote-sync.json sftp.json sftp-config.json filezilla.xml recentservers.xml sitemanager.xml
+	.bash_history .zsh_history .sh_history .ksh_history fish_history .python_history .node_repl_history .irb_history .pry_history .psql_history .mysql_history .sqlite_history .rediscli_history .dbshell .mongo_history mongosh_repl_history .lesshst .viminfo main.shada
+	logins.json key3.db key4.db cookies.sqlite wallet.dat master.key production.key .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
 
 // Secret says whether path looks like a file with secrets.
 func Secret(path string) bool {
 	names := elements(path)
-	if len(names) == 0 {
-		return false
-	}
-	leaf := names[len(names)-1]
-	folder := ""
-	if len(names) > 1 {
-		folder = names[len(names)-2]
-	}
-	return slices.ContainsFunc(secretNames, func(pattern string) bool {
-		in, pattern, nested := cutFolder(pattern)
-		return matchesName(pattern, leaf) && (!nested || matchesName(in, folder))
-	})
+	return slices.ContainsFunc(secretPatterns, func(patterns []string) bool { return isSecretAt(patterns, names) })
 }
 
-func cutFolder(pattern string) (in, name string, nested bool) {
-	at := strings.LastIndexByte(pattern, '/')
-	if at < 0 {
-		return "", pattern, false
+var secretPatterns = func() (out [][]string) {
+	for _, name := range secretNames {
+		out = append(out, strings.Split(name, "/"))
 	}
-	folders := pattern[:at]
-	return folders[strings.LastIndexByte(folders, '/')+1:], pattern[at+1:], true
+	return out
+}()
+
+// isSecretAt says whether the names end as the patterns do.
+func isSecretAt(patterns, names []string) bool {
+	if last := len(patterns) - 1; patterns[last] == "**" {
+		for end := last; end < len(names); end++ {
+			if isSecretAt(patterns[:last], names[:end]) {
+				return true
+			}
+		}
+		return false
+	}
+	from := len(names) - len(patterns)
+	if from < 0 {
+		return false
+	}
+	for i, pattern := range patterns {
+		if !matchesName(pattern, names[from+i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // secretReads lists the secret files that the call reads, in stable order, by the

@@ -56,6 +56,11 @@ func (b box) words(c Confine, mounts []mount) []string {
 	for _, m := range mounts {
 		out = append(out, m.words()...)
 	}
+	for _, m := range mounts {
+		if m.kind == frozen {
+			out = append(out, "--remount-ro", m.path)
+		}
+	}
 	return append(out, "--chdir", "/", "--")
 }
 
@@ -87,12 +92,14 @@ const (
 	named    = "bind-try" // made, if it can be, by the guardian
 	readable = "ro-bind-try"
 	empty    = "tmpfs"
+	frozen   = "empty, and then read only"
 	masked   = "ro-bind"
+	link     = "symlink"
 )
 
 func (m mount) words() []string {
 	switch m.kind {
-	case empty:
+	case empty, frozen:
 		return []string{"--tmpfs", m.path}
 	case masked: // a socket: nobody listens at /dev/null
 		return []string{"--ro-bind", os.DevNull, m.path}
@@ -122,6 +129,12 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	put(readable, privateIn(append(slices.Clone(c.Writable), places...), env)...)
 	put(readable, c.ReadOnly...)
 	put(empty, c.Hidden...)
+	freeze(at, "/var/tmp", 1)
+	if home := valueOf(env, "HOME"); filepath.IsAbs(home) {
+		for _, name := range listening {
+			freeze(at, filepath.Join(Resolve(home), name), frozenDepth)
+		}
+	}
 	for _, socket := range sockets() {
 		if !withinAny(c.Writable, socket) && !covered(at, socket) {
 			put(masked, socket)
@@ -135,6 +148,41 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	return out
 }
 
+// listening are the folders of a home in which programs that hold keys, run containers or drive an
+// editor wait for others.
+var listening = strings.Fields(".ssh .gnupg .1password .config/1Password .bitwarden .docker .colima .lima .rd .orbstack .podman .emacs.d/server .local/share/code-server .local/share/nvim")
+
+// How deep such a folder is frozen, and how many entries each may have. What is deeper, or in one
+// with more, is shown as it is.
+const (
+	frozenDepth   = 3
+	frozenEntries = 100
+)
+
+// freeze shows of a folder what is in it now: a socket that is made there later is not reached.
+func freeze(at map[string]mount, dir string, depth int) {
+	entries, err := os.ReadDir(dir)
+	if m, decided := at[dir]; err != nil || depth == 0 || len(entries) > frozenEntries || !isPlace(dir) || decided && m.kind != readable && m.kind != frozen {
+		return
+	}
+	at[dir] = mount{kind: frozen, path: dir}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if m, decided := at[path]; decided && m.kind != readable {
+			continue
+		}
+		switch target, err := os.Readlink(path); {
+		case err == nil:
+			at[path] = mount{kind: link, path: path, from: target}
+		case e.IsDir():
+			at[path] = mount{kind: readable, path: path}
+			freeze(at, path, depth-1)
+		case e.Type().IsRegular():
+			at[path] = mount{kind: readable, path: path}
+		}
+	}
+}
+
 // isPlace says whether something can be mounted at path. Over a link nothing can.
 func isPlace(path string) bool {
 	info, err := os.Lstat(path)
@@ -146,7 +194,7 @@ func isPlace(path string) bool {
 func covered(at map[string]mount, path string) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if m, there := at[dir]; there {
-			return m.kind == empty || m.from != "" || m.kind == readable && within("/run", dir)
+			return m.kind == empty || m.kind == frozen || m.from != "" || m.kind == readable && within("/run", dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return false

@@ -3,6 +3,7 @@ package process
 import (
 	"bufio"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -388,6 +389,35 @@ func TestSocketsOfOthers(t *testing.T) {
 				t.Errorf("%s: hidden is to be %t", address, hidden)
 			}
 		})
+	}
+}
+
+// TestSocketsThatComeLater: a command that was started before does not reach what begins to listen
+// where programs that hold keys or drive editors do.
+func TestSocketsThatComeLater(t *testing.T) {
+	p := newPlace(t)
+	home := folderIn(t, "/var/tmp", "h") // names of sockets are short
+	t.Setenv("HOME", home)
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	must(t, errors.Join(os.MkdirAll(home+"/.ssh/agent", 0o700), os.MkdirAll(home+"/.gnupg", 0o700), os.MkdirAll(home+"/.docker", 0o700)))
+	put(t, home+"/dotfiles/ssh", "Host x\n")
+	must(t, os.Symlink("../dotfiles/ssh", home+"/.ssh/config"))
+	late := []string{home + "/.ssh/agent/s", home + "/.gnupg/S.gpg-agent", home + "/.docker/run/docker.sock", fmt.Sprintf("/var/tmp/pillion-%d", os.Getpid())}
+	spec := p.spec(Bubblewrap, "cat ~/.ssh/config; touch ready; until [ -e made ]; do sleep 0.02; done; for s in "+strings.Join(late, " ")+`; do test -e $s && echo "$s is there"; done; touch ~/.gnupg/x; true`)
+	done := make(chan Result, 1)
+	go func() { got, _ := r.Run(t.Context(), spec, nil); done <- got }()
+	eventually(t, "the command has started", func() bool { return content(filepath.Join(p.inside, "ready")) == "" })
+	must(t, os.Mkdir(home+"/.docker/run", 0o700))
+	for _, socket := range late {
+		listen(t, "unix", socket)
+	}
+	put(t, filepath.Join(p.inside, "made"), "")
+	if got := <-done; got.Stdout != "Host x\n" || !strings.Contains(got.Stderr, "Read-only") {
+		t.Errorf("%+v", got)
 	}
 }
 
