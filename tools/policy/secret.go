@@ -26,12 +26,35 @@ var secretNames = strings.Fields(`
 // Secret says whether path looks like a file with secrets.
 func Secret(path string) bool {
 	names := elements(path)
-	return slices.ContainsFunc(secretPatterns, func(patterns []string) bool { return isSecretAt(patterns, names) })
+	if len(names) == 0 {
+		return false
+	}
+	match := func(patterns []string) bool { return isSecretAt(patterns, names) }
+	leaf := names[len(names)-1]
+	if slices.ContainsFunc(secretsByLeaf[leaf], match) || slices.ContainsFunc(secretsByLeaf[""], match) {
+		return true
+	}
+	if strings.Contains(leaf, "~") { // a short name of Windows
+		for _, patterns := range secretsByLeaf {
+			if slices.ContainsFunc(patterns, match) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-var secretPatterns = func() (out [][]string) {
+// secretsByLeaf has the names by their last one, and below "" those of which that has a *: a search
+// asks for every file.
+var secretsByLeaf = func() map[string][][]string {
+	out := map[string][][]string{}
 	for _, name := range secretNames {
-		out = append(out, strings.Split(name, "/"))
+		patterns := strings.Split(name, "/")
+		leaf := patterns[len(patterns)-1]
+		if strings.Contains(leaf, "*") {
+			leaf = ""
+		}
+		out[leaf] = append(out[leaf], patterns)
 	}
 	return out
 }()
