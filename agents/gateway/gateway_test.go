@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -221,3 +224,45 @@ func TestBackOff(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskedFramesEndTheConnection, wherever the reads end, and no byte of another frame counts as
+// the head of one.
+func TestMaskedFramesEndTheConnection(t *testing.T) {
+	t.Parallel()
+	frame := func(mask byte, size int) []byte {
+		head := []byte{0x81, mask | byte(min(size, 126))}
+		if size >= 126 {
+			head = []byte{0x81, mask | 126, byte(size >> 8), byte(size)}
+		}
+		if size > 0xffff {
+			head = []byte{0x81, mask | 127, 0, 0, 0, 0, 0, byte(size >> 16), byte(size >> 8), byte(size)}
+		}
+		return append(head, bytes.Repeat([]byte{0xff}, size)...)
+	}
+	var good []byte
+	for _, size := range []int{0, 1, 125, 126, 0xffff, 0x10000} {
+		good = append(good, frame(0, size)...)
+	}
+	for _, step := range []int{1, 2, 3, 7, 1000, 1 << 20} {
+		for _, size := range []int{0, 5, 200, 0x10000} {
+			stream := append(bytes.Clone(good), frame(0x80, size)...)
+			u := &unmasked{ReadWriteCloser: steps{bytes.NewReader(stream), step}}
+			if got, err := io.ReadAll(u); !errors.Is(err, errMasked) || len(got) > len(good)+1 {
+				t.Errorf("in steps of %d, a masked frame of %d bytes: %d of %d bytes, %v", step, size, len(got), len(good), err)
+			}
+		}
+		if got, err := io.ReadAll(&unmasked{ReadWriteCloser: steps{bytes.NewReader(good), step}}); err != nil || !bytes.Equal(got, good) {
+			t.Errorf("in steps of %d: %d of %d bytes, %v", step, len(got), len(good), err)
+		}
+	}
+}
+
+// steps gives at most so many bytes at a time.
+type steps struct {
+	from *bytes.Reader
+	most int
+}
+
+func (s steps) Read(p []byte) (int, error)  { return s.from.Read(p[:min(len(p), s.most)]) }
+func (s steps) Write(p []byte) (int, error) { return len(p), nil }
+func (s steps) Close() error                { return nil }

@@ -197,7 +197,7 @@ func (s *socket) dial(ctx context.Context) (*websocket.Conn, error) {
 	}
 	conn, answer, err := websocket.Dial(ctx, s.to.dial, &websocket.DialOptions{
 		HTTPHeader: header,
-		HTTPClient: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		HTTPClient: &http.Client{Transport: unmasking{transport}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	})
 	if err == nil {
 		conn.SetReadLimit(-1) // read has its own

@@ -87,7 +87,7 @@ func (s *Source) tool(d declared, text []byte) (Tool, error) {
 	sum := sha256.Sum256(fmt.Appendf(text, "%q%q", s.Origin, s.Place()))
 	t := Tool{
 		Name: name, Own: d.Name, Title: strings.Join(strings.Fields(visible(d.Title, longTitle)), " "), Description: visible(d.Description, longDescription),
-		Claims: d.Claims, Definition: hex.EncodeToString(sum[:8]), Source: s, Access: s.Access["*"],
+		Claims: d.Claims, Definition: hex.EncodeToString(sum[:16]), Source: s, Access: s.Access["*"],
 	}
 	if access, set := s.Access[d.Name]; set {
 		t.Access = access
