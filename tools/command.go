@@ -107,7 +107,7 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
 			end := hands.Observe(ctx)
 			answer, err := run(ctx, hands, process.Spec{
-				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held,
+				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: hands.ReadsGit,
 			})
 			end(answer)
 			return answer, err
