@@ -66,4 +66,3 @@ func TestGitIsNotReadByAProgramOfTheWorkspace(t *testing.T) {
 		t.Errorf("%+v", need)
 	}
 }
-

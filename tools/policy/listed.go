@@ -14,8 +14,7 @@ import (
 //
 // An option is added with a look at the program's own manual. TestListedOptionsWriteNothing
 // tries what git and go really do with each. Of git none goes into submodules, where
-// program.Reading holds nothing: so there is no describe --dirty and no status -v, which does
-// when it is there twice.
+// program.Reading holds nothing: so there is no describe --dirty.
 var listed = map[string][]string{
 	"ls":   words("-[1ACFGHLRSUXacdfghiklnopqrstuvx] --all --almost-all --classify --color --color= --directory --full-time --group-directories-first --human-readable --inode --recursive --reverse --size --sort= --time= --time-style="),
 	"cat":  words("-[AETbnsv] --number --number-nonblank --show-all --squeeze-blank"),
@@ -36,7 +35,7 @@ var listed = map[string][]string{
 	"cmp": words("-[bls]"), "comm": words("-[123]"), "nl": nil, "tac": nil, "md5sum": nil, "sha1sum": nil, "sha256sum": nil, "cksum": nil,
 	"echo": words("-[Een]"), "pwd": words("-[LP]"), "true": nil, "false": nil, "which": words("-a"), "whoami": nil, "id": words("-[Ggnru]"), "uname": words("-[aimnoprsv]"),
 
-	"git status": words("-s -b -sb --short --branch --long --show-stash --porcelain= --porcelain -z -uno -unormal -uall --untracked-files= --ignored -- " +
+	"git status": words("-s -b -sb --short --branch --long --show-stash --porcelain= --porcelain -v -z -uno -unormal -uall --untracked-files= --ignored -- " +
 		"--renames --no-renames --ahead-behind --no-ahead-behind"),
 	"git diff":  words("--cached --staged --merge-base " + gitDiff),
 	"git log":   words(gitRevisions + gitDiff + gitPretty),

@@ -45,10 +45,10 @@ func TestGitReads(t *testing.T) {
 		}
 		put(t, filepath.Join(p.inside, "included"), "[filter \"e\"]\n\tclean = "+evil+"\n")
 		for line, want := range map[string]string{
-			"git status --short":                                " M a\n?? nested/\n",
-			"cd nested && git status --short --branch":          "## inner\n M a\n",
-			"git diff --exit-code --name-only; echo $?":         "a\n1\n",
-			"git log -1 nobody 2>/dev/null; echo $?":            "128\n",
+			"git status --short":                                                      " M a\n?? nested/\n",
+			"cd nested && git status --short --branch":                                "## inner\n M a\n",
+			"git diff --exit-code --name-only; echo $?":                               "a\n1\n",
+			"git log -1 nobody 2>/dev/null; echo $?":                                  "128\n",
 			"git log --format=%s 'first one' -- 'a b' 2>&1; git cat-file -p 'HEAD:a'": "fatal: bad revision 'first one'\none\n",
 			"git status --short <../included":                                         " M a\n?? nested/\n",
 			"git status -s; exec git branch":                                          " M a\n?? nested/\n* outer\n", // what is no function

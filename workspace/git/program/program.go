@@ -12,11 +12,11 @@
 // commands goes into one: what is modified in it is not seen, what was committed in it is. What
 // a partial clone lacks is not fetched. No index is refreshed but by diff.
 //
-// Deliberately not here: the options that a caller may give. --ext-diff and --textconv come to
-// an error where the repository names such a program; but --recurse-submodules, --submodule,
-// another --ignore-submodules, describe --dirty and status -vv go into submodules, and
-// --help to a viewer. Nor is a configuration held that another program changes between the
-// list and git's own look.
+// Deliberately not here: the options that a caller may give. --ext-diff, --textconv and status -v
+// come to an error where the repository names such a program; but --recurse-submodules, --submodule,
+// another --ignore-submodules and describe --dirty go into submodules, and --help to a
+// viewer. Nor is a configuration held that another program changes between the list and
+// git's own look.
 package program
 
 import (

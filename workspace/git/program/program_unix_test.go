@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 // lines are each command that only reads, as agents give it.
 var lines = strings.Split(`status
 status --short --branch
+status -v -v
 diff
 diff --cached
 diff HEAD
@@ -216,17 +217,15 @@ func TestReadingRunsNothing(t *testing.T) {
 			r.set(strings.Fields(settings)...)
 			for _, line := range lines {
 				got := r.reading(line)
-				if got != want[line] && !strings.Contains(settings, "format.pretty") {
+				fails := strings.Contains(settings, "textconv") && line == "status -v -v" // for which there is no option
+				if got != want[line] && !strings.Contains(settings, "format.pretty") && !fails {
 					t.Errorf("%s: %s, without the key git prints %s", line, got, want[line])
 				}
 				if r.ran() {
 					t.Errorf("%s runs the program", line)
 				}
 			}
-			for _, line := range lines {
-				r.plainly(line)
-			}
-			if !r.ran() {
+			if !slices.ContainsFunc(lines, func(line string) bool { r.plainly(line); return r.ran() }) {
 				t.Error("git does not run the program either: this shows nothing")
 			}
 		})
@@ -262,6 +261,7 @@ func TestSubmodulesStayShut(t *testing.T) {
 			inner := newRepository(t).history()
 			inner.git("stash", "-q")
 			r.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.dir, "sub")
+			r.write("top", "one\n")
 			r.commit("first")
 			sub := &repository{T: t, dir: filepath.Join(r.dir, "sub"), mark: r.mark, evil: r.evil}
 			sub.write("a.txt", "six\n")
@@ -269,13 +269,17 @@ func TestSubmodulesStayShut(t *testing.T) {
 			r.commit("second", "HEAD")
 			sub.commit("seventh", "HEAD")
 			r.git("add", "sub")
+			r.write("top", "eno\n")
 			sub.write("a.txt", "xis\n") // of the same size, so that git looks into it
 			r.set(settings)
 			sub.set("filter.e.clean=EVIL", "diff.e.textconv=EVIL", "gpg.program=EVIL", "log.showSignature=true")
-			for _, line := range append(slices.Clone(lines[:7]), "ls-files -m -o", "describe --all --always") {
+			for _, line := range append(slices.Clone(lines[:8]), "ls-files -m -o", "describe --all --always") {
 				if r.reading(line); r.ran() {
 					t.Errorf("%s runs the program", line)
 				}
+			}
+			if r.reading("describe --all --dirty"); !r.ran() {
+				t.Error("describe --dirty may be let through: it goes into no submodule")
 			}
 			if r.plainly(line); !r.ran() {
 				t.Errorf("git %s does not run the program either: this shows nothing", line)
@@ -313,7 +317,7 @@ func TestNothingIsFetched(t *testing.T) {
 			older := *cmd
 			older.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(entry string) bool { return strings.HasPrefix(entry, "GIT_NO_LAZY_FETCH") })
 			for _, cmd := range []*exec.Cmd{cmd, &older} {
-				if got := r.output(cmd); !strings.Contains(got, "exit status") || r.ran() {
+				if got := r.output(cmd); strings.Contains(got, "four") || r.ran() {
 					t.Errorf("it printed %s", got)
 				}
 			}
@@ -357,19 +361,19 @@ var named = regexp.MustCompile(`(?i)command|program|cmd|helper|hook|driver|pager
 
 // harmless are keys that look as if they named one, and why they are left as they are.
 var harmless = map[string]string{
-	"color.pager completion.commands commitGraph.maxNewFilters clone.filterSubmodules notes.rewrite.<command> advice.ignoredHook advice.waitingForEditor": "what something looks like, counts or is called",
-	"core.fsmonitorHookVersion fsmonitor.allowRemote fsmonitor.socketDir":                                                    "core.fsmonitor is off",
+	"color.pager completion.commands commitGraph.maxNewFilters clone.filterSubmodules notes.rewrite.<command> advice.ignoredHook advice.waitingForEditor":  "what something looks like, counts or is called",
+	"core.fsmonitorHookVersion fsmonitor.allowRemote fsmonitor.socketDir":                                                                                  "core.fsmonitor is off",
 	"diff.<driver>.binary diff.<driver>.cachetextconv diff.<driver>.wordRegex diff.<driver>.xfuncname diff.<driver>.algorithm diff.<driver>.trustExitCode": "of a driver, and no program",
 	"merge.<driver>.name merge.<driver>.recursive": "likewise",
 	"diff.tool diff.guitool difftool.prompt difftool.trustExitCode difftool.guiDefault merge.tool merge.guitool mergetool.prompt mergetool.hideResolved mergetool.keepBackup mergetool.keepTemporaries mergetool.meld.hasOutput mergetool.meld.useAutoMerge mergetool.vimdiff.layout mergetool.writeToTemp mergetool.<tool>.hideResolved mergetool.<tool>.layout mergetool.<tool>.trustExitCode mergetool.<variant>.layout mergetool.guiDefault": "names of tools, which git difftool and git mergetool run",
-	"guitool.<name>.argPrompt guitool.<name>.confirm guitool.<name>.needsFile guitool.<name>.noConsole guitool.<name>.noRescan guitool.<name>.prompt guitool.<name>.revPrompt guitool.<name>.revUnmerged guitool.<name>.title": "of git gui",
-	"help.browser instaweb.browser web.browser man.viewer":                                                               "for --help and instaweb, which are not among the commands",
+	"guitool.<name>.argPrompt guitool.<name>.confirm guitool.<name>.needsFile guitool.<name>.noConsole guitool.<name>.noRescan guitool.<name>.prompt guitool.<name>.revPrompt guitool.<name>.revUnmerged guitool.<name>.title":                                                                                                                                                                                                                   "of git gui",
+	"help.browser instaweb.browser web.browser man.viewer": "for --help and instaweb, which are not among the commands",
 	"http.proxy http.proxyAuthMethod http.proxySSLCAInfo http.proxySSLCert http.proxySSLCertPasswordProtected http.proxySSLKey http.sslBackend remote.<name>.proxy remote.<name>.proxyAuthMethod": "addresses and names of files, of a protocol that is off",
-	"gitcvs.dbDriver sendemail.aliasFileType sendemail.aliasesFile sendemail.smtpServerOption sendemail.smtpServerPort":    "of commands that write",
-	"rebase.abbreviateCommands rebase.backend rebase.rescheduleFailedExec":                                                 "of git rebase",
-	"remote.<name>.partialclonefilter uploadpack.allowFilter uploadpackfilter.<filter>.allow uploadpackfilter.allow uploadpackfilter.tree.maxDepth": "what is left out of a fetch",
-	"include.path includeIf.<condition>.path submodule.<name>.path": "what is included is on the list, and a folder",
-	"column.clean":          "how names stand beside each other",
+	"gitcvs.dbDriver sendemail.aliasFileType sendemail.aliasesFile sendemail.smtpServerOption sendemail.smtpServerPort":                                                                           "of commands that write",
+	"rebase.abbreviateCommands rebase.backend rebase.rescheduleFailedExec":                                                                                                                        "of git rebase",
+	"remote.<name>.partialclonefilter uploadpack.allowFilter uploadpackfilter.<filter>.allow uploadpackfilter.allow uploadpackfilter.tree.maxDepth":                                               "what is left out of a fetch",
+	"include.path includeIf.<condition>.path submodule.<name>.path":                                                                                                                               "what is included is on the list, and a folder",
+	"column.clean": "how names stand beside each other",
 	"hook.jobs hook.<event>.jobs hook.<event>.enabled hook.<friendly-name>.enabled hook.<friendly-name>.parallel": "whether and how hooks run that are named elsewhere",
 }
 
