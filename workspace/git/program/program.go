@@ -57,8 +57,7 @@ var always = []setting{
 	{"core.hooksPath", os.DevNull},
 	{"diff.submodule", "short"},
 	{"fetch.bundleURI", ""},
-	{"gpg.openpgp.program", os.DevNull},
-	{"gpg.program", os.DevNull},
+	{"gpg.openpgp.program", os.DevNull}, // and gpg.program, which is the same
 	{"gpg.ssh.program", os.DevNull},
 	{"gpg.x509.program", os.DevNull},
 	{"log.showSignature", "false"},
@@ -76,8 +75,9 @@ var programs = []struct {
 	{keys(`filter\..*\.required`), "false"},
 	{keys(`log\.diffmerges`), "separate"}, // remerge runs merge drivers
 	{keys(`pager\..*`), "false"},
+	{keys(`merge\..*\.driver`), "exit 1"}, // of an empty one, git 2.39 dies
 	{keys(`gpg\.(.*\.)?program`), os.DevNull},
-	{keys(`filter\..*\.(clean|smudge|process)|diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver|hook\..*\.(command|event)|` +
+	{keys(`filter\..*\.(clean|smudge|process)|diff\.external|diff\..*\.(command|textconv)|hook\..*\.(command|event)|` +
 		`core\.(alternaterefscommand|askpass|editor|gitproxy|pager|sshcommand|virtualfilesystem)|sequence\.editor|interactive\.difffilter|` +
 		`alias\..*|trailer\..*\.(command|cmd)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|` +
 		`gpg\.ssh\.defaultkeycommand|(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|` +

@@ -117,6 +117,7 @@ func (r *repository) history() *repository {
 	r.write(".gitattributes", "a.txt filter=e diff=e merge=e\nb.txt filter=a=b diff=a=b\n")
 	r.write("a.txt", "one\n")
 	r.write("b.txt", "one\n")
+	r.write("c.txt", "one\n")
 	r.commit("first")
 	r.git("branch", "side")
 	r.write("a.txt", "two\n")
@@ -131,6 +132,7 @@ func (r *repository) history() *repository {
 	r.git("add", "b.txt")
 	r.write("a.txt", "five\n")
 	r.write("b.txt", "three\n")
+	r.must(os.Chtimes(filepath.Join(r.dir, "c.txt"), time.Unix(1, 0), time.Unix(1, 0))) // diff notes in the index that it is the same
 	return r
 }
 
@@ -244,6 +246,15 @@ func TestTheUsersOwnRuns(t *testing.T) {
 	if got := r.reading("diff a.txt", "GIT_CONFIG_GLOBAL="+global); !strings.Contains(got, "+FIVE") || r.ran() {
 		t.Errorf("it printed %s", got)
 	}
+	// Not so what checks signatures.
+	r.set("format.pretty=%G?", "merge.e.driver=EVIL")
+	if got := r.reading("log -1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=gpg.program", "GIT_CONFIG_VALUE_0="+r.evil); r.ran() {
+		t.Errorf("it printed %s", got)
+	}
+	// Nor the repository's drivers where the user merges.
+	if got := r.reading("log -p -m", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=log.diffMerges", "GIT_CONFIG_VALUE_0=remerge"); strings.Contains(got, "signal") || r.ran() {
+		t.Errorf("it printed %s", got)
+	}
 	// And what the environment says, which goes before a file.
 	if got := r.reading("blame -s a.txt", "GIT_CONFIG_GLOBAL="+global, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=diff.e.textconv", "GIT_CONFIG_VALUE_0=echo env #"); !strings.HasSuffix(got, " ENV\n") || r.ran() {
 		t.Errorf("it printed %s", got)
@@ -274,8 +285,8 @@ func TestSubmodulesStayShut(t *testing.T) {
 			r.set(settings)
 			sub.set("filter.e.clean=EVIL", "diff.e.textconv=EVIL", "gpg.program=EVIL", "log.showSignature=true")
 			for _, line := range append(slices.Clone(lines[:8]), "ls-files -m -o", "describe --all --always") {
-				if r.reading(line); r.ran() {
-					t.Errorf("%s runs the program", line)
+				if got := r.reading(line); r.ran() || strings.Contains(got, "Submodule changes") {
+					t.Errorf("%s runs the program, or printed %s", line, got)
 				}
 			}
 			if r.reading("describe --all --dirty"); !r.ran() {
