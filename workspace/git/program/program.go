@@ -5,8 +5,8 @@
 // which runs nothing, and gives each key that can name a program and that the repository sets
 // the value that the user's own configuration has for it, or one that runs nothing. What the
 // user's own configuration names runs as it always does, also where the repository's attributes
-// choose it: filters, textconv, an external diff. Of no repository run fsmonitor, hooks and what
-// checks signatures, and no pager does.
+// choose it: filters, textconv, an external diff. fsmonitor, hooks, pagers and what checks
+// signatures never run.
 //
 // Submodules have configurations of their own, of which the list has nothing. So none of these
 // commands goes into one: what is modified in it is not seen, what was committed in it is. What
