@@ -219,7 +219,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			}
 			return plan.Run(ctx, Hands{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch, Search: p.search,
-				Agents: r.Agents, Found: p.callFound, Observe: p.observe,
+				Agents: r.Agents, Found: p.callFound, Observe: p.observe, ReadsGit: p.decision.ReadsGit,
 			})
 		case *Edits:
 			edits = plan

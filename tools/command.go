@@ -111,7 +111,7 @@ func (c command) action(run func(context.Context, Hands, command, process.Spec) 
 			now.unsaved = unsavedFiles(hands.Snapshot()) // whoever approved may have saved first
 			end := hands.Observe(ctx)
 			answer, err := run(ctx, hands, now, process.Spec{
-				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held,
+				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: hands.ReadsGit,
 			})
 			end(answer)
 			return answer, err

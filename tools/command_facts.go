@@ -166,9 +166,15 @@ func follow(ws *workspace.Workspace, dir workspace.Path, name string) (at worksp
 // mostUps bounds the work on one name.
 const mostUps = 32
 
-// planted finds a program of the workspace that a search for name could come to.
+// planted finds a program of the workspace that a search for name could come to. For git that
+// may be this program: see process.Spec.ReadsGit.
 func (p *pending) planted(dir workspace.Path, name string) (workspace.Path, bool) {
 	ws := p.snapshot.Workspace()
+	if own, err := process.Own(); name == "git" && err == nil {
+		if file, inside := follow(ws, dir, own); inside && !file.IsZero() {
+			return file, true
+		}
+	}
 	for _, entry := range p.registry.SearchPath {
 		if entry == "" {
 			entry = "."

@@ -280,6 +280,7 @@ func (a *Action) touches() []touch {
 type Hands struct {
 	Processes ownProcesses
 	Human     Human
+	ReadsGit  bool                      // as policy decided of the command line
 	Output    func(stream, text string) // streamed while it runs; never nil
 	// Observe is called before a command is started, and what it gives with its answer.
 	Observe func(context.Context) (end func(*Answer))

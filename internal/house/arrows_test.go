@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"workspace/watch":        {},
 	"workspace/lines":        {},
 	"workspace/git":          {"workspace/diff", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/odb", "workspace/git/worktree"},
+	"workspace/git/program":  {},
 	"workspace/git/worktree": {"internal/dirent", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/odb", "workspace/gitignore"},
 	"workspace/git/gitdir":   {"workspace/git/gitfile", "workspace/git/odb"},
 	"workspace/git/odb":      {"workspace/git/gitfile"},
@@ -45,7 +46,7 @@ var arrows = map[string][]string{
 	"tools/match":        {"workspace/diff", "workspace/document"},
 	"tools/patching":     {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":      {"audit"},
-	"tools/process":      {"internal/pipe", "internal/state", "tools/web", "workspace/git"},
+	"tools/process":      {"internal/pipe", "internal/state", "tools/web", "workspace/git", "workspace/git/program"},
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
 	"tools/web":          {},
@@ -114,7 +115,7 @@ var confined = map[string][]string{
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"github.com/coder/acp-go-sdk":         {"agents/acp"},
 	"golang.org/x/crypto/":                {},
-	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
+	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try", "workspace/git/program"}, // programs' --version, a person's own editor, pillion try's own agent, git to read
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {"internal/wire"},
 }

@@ -13,7 +13,8 @@ import (
 // the whole word has to be the same. A name of one word is of a program that only reads.
 //
 // An option is added with a look at the program's own manual. TestListedOptionsWriteNothing
-// tries what git and go really do with each.
+// tries what git and go really do with each. Of git none goes into submodules, where
+// program.Reading holds nothing: so there is no describe --dirty.
 var listed = map[string][]string{
 	"ls":   words("-[1ACFGHLRSUXacdfghiklnopqrstuvx] --all --almost-all --classify --color --color= --directory --full-time --group-directories-first --human-readable --inode --recursive --reverse --size --sort= --time= --time-style="),
 	"cat":  words("-[AETbnsv] --number --number-nonblank --show-all --squeeze-blank"),
@@ -43,7 +44,7 @@ var listed = map[string][]string{
 	"git add":   words("-A -u -n -v -N --all --update --dry-run --verbose --intent-to-add --ignore-removal --no-all --refresh --"),
 
 	"git shortlog":   words("-s -n -e -sn -sne --summary --numbered --email --no-merges --since= --until= --after= --before= --author= --all --group= --"),
-	"git describe":   words("--all --tags --long --always --abbrev= --match= --exclude= --candidates= --dirty --first-parent --exact-match --contains"),
+	"git describe":   words("--all --tags --long --always --abbrev= --match= --exclude= --candidates= --first-parent --exact-match --contains"),
 	"git rev-parse":  words("--abbrev-ref --short --short= --verify -q --quiet --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --is-inside-work-tree --is-bare-repository --is-shallow-repository --all --branches --tags --remotes --"),
 	"git rev-list":   words("--count --objects --parents --children --timestamp " + gitRevisions + gitPretty),
 	"git ls-files":   words("-d -m -o -i -s -u -t -z --cached --deleted --modified --others --ignored --stage --unmerged --exclude-standard --exclude= --full-name --eol --deduplicate --error-unmatch --"),
@@ -112,6 +113,12 @@ func onlyReads(p part) bool {
 	texts := p.texts()
 	_, n, ok := listing(texts)
 	return ok && (n == 1 || texts[0] == "git" && texts[1] != "add") && onlyListed(texts[:n], p.words[n:])
+}
+
+// onlyReadsGit says whether a plain line has git in it, and all git in it only reads.
+func (r *CommandReading) onlyReadsGit() bool {
+	git := slices.DeleteFunc(slices.Clone(r.parts), func(p part) bool { return p.words[0].text != "git" })
+	return len(git) > 0 && !slices.ContainsFunc(git, func(p part) bool { return !onlyReads(p) })
 }
 
 // readsAllowed says whether a rule lets commands run that only read.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pillion/workspace/git/program"
 )
 
 // TestPatternsOnOfferAllowNoMore: of the options of a program, a pattern that a dialog offers
@@ -138,6 +141,111 @@ func TestListedOptionsWriteNothing(t *testing.T) {
 	}
 	if tried < 200 {
 		t.Errorf("only %d options were tried", tried)
+	}
+}
+
+// TestListedOptionsRunNothingOfARepository: with each option of git's commands that only read,
+// program.Reading runs nothing of a repository that names a program wherever it can, nor of
+// one within it.
+func TestListedOptionsRunNothingOfARepository(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mark, evil := filepath.Join(dir, "mark"), filepath.Join(dir, "evil")
+	file, err := exec.LookPath("git")
+	env := append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+dir)
+	if err = errors.Join(err, os.WriteFile(evil, []byte("#!/bin/sh\n>"+mark+"\ncat\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	plainly := func(at string, args ...string) {
+		cmd := exec.CommandContext(t.Context(), file, args...)
+		cmd.Dir, cmd.Env = filepath.Join(dir, at), env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []string{"top/0inner", "top"} {
+		if err := os.MkdirAll(filepath.Join(dir, at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		plainly(at, "init", "-q")
+		for i, text := range []string{"one\n", "two\n"} {
+			write(at+"/.gitattributes", "* filter="+filepath.Base(at)+" diff=e\n")
+			write(at+"/a", text)
+			plainly(at, "add", ".")
+			plainly(at, "-c", "user.name=u", "-c", "user.email=u@example.com", "commit", "-qm", "x")
+			plainly(at, "tag", fmt.Sprintf("v%d", i))
+		}
+		write(at+"/a", "staged\n")
+		plainly(at, "add", "a")
+		write(at+"/a", "dirty!\n") // of the same size, so that git looks into it
+	}
+	for _, at := range []string{"top/0inner", "top"} {
+		for _, key := range []string{"core.fsmonitor", "core.pager", "diff.external", "diff.e.command", "diff.e.textconv", "filter." + filepath.Base(at) + ".clean", "gpg.program"} {
+			plainly(at, "config", key, evil)
+		}
+		for _, key := range []string{"diff.submodule=diff", "diff.ignoreSubmodules=none", "status.submoduleSummary=true", "log.showSignature=true", "format.pretty=%G?"} {
+			key, value, _ := strings.Cut(key, "=")
+			plainly(at, "config", key, value)
+		}
+	}
+	runs := func(args ...string) bool {
+		cmd, err := program.Reading(t.Context(), file, filepath.Join(dir, "top"), env, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Run() //nolint:errcheck // many values mean nothing to their option
+		return os.Remove(mark) == nil
+	}
+	tried := 0
+	for name, options := range listed {
+		prefix := words(name)
+		if prefix[0] != "git" || name == "git add" {
+			continue
+		}
+		for _, option := range append([]string{""}, options...) {
+			for _, plain := range spelled(option) {
+				if args := slices.DeleteFunc(append(slices.Clone(prefix[1:]), plain), func(word string) bool { return word == "" }); runs(append(args, "HEAD")...) || runs(append(args, "a")...) {
+					t.Errorf("%s %s runs what the repository names", name, plain)
+				}
+				tried++
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("only %d options were tried", tried)
+	}
+	if !runs("describe", "--all", "--dirty") {
+		t.Error("an option that is known to go into submodules does not: this shows nothing")
+	}
+}
+
+// TestGitThatOnlyReads: what a rule lets run, and nobody was asked about, runs nothing of the
+// repository.
+func TestGitThatOnlyReads(t *testing.T) {
+	for line, want := range map[string]bool{
+		"git status": true, "git log -3 | head -5": true, "ls && git diff --cached; git show HEAD": true, "ls": false, "git add a": false, "git add a && git status": false,
+		"git log --walk-all": false, // by a rule of the user's own
+	} {
+		r := allowing(line, "read_only_commands", "run_command(git add *)", "run_command(git log *)")
+		if d := Decide(r); d.Verdict != Run || d.ReadsGit != want {
+			t.Errorf("%s: %s, %v", line, d.Verdict, d.ReadsGit)
+		}
+		r.Mode = FullAccess
+		if d := Decide(r); d.Verdict != Run || d.ReadsGit {
+			t.Errorf("%s in full_access: %s, %v", line, d.Verdict, d.ReadsGit)
+		}
+	}
+	exact := allowing("git status", "run_command(git status)")
+	if !Decide(exact).ReadsGit {
+		t.Error("an exact rule is no answer about this repository's programs either")
+	}
+	if d := Decide(allowing("git status")); d.Verdict != Ask || d.ReadsGit {
+		t.Errorf("%+v", d)
 	}
 }
 

@@ -116,6 +116,9 @@ type Decision struct {
 	// for these keys, each of one file or host, such as "secret(.env)". The user reads them
 	// among the session's rules.
 	OncePerSession []string
+	// ReadsGit says that a rule lets the line run and that git in it only reads, by listed
+	// options: nobody was asked whether it may run what a repository's configuration names.
+	ReadsGit bool
 	// Parts and Writes are what a command that asks would run, and what it says
 	// that it would write to.
 	Parts  []CommandPart
@@ -193,8 +196,12 @@ func Decide(r Request) Decision {
 		r.reading = ReadCommand(r.Command.Line)
 	}
 	d := decide(r)
-	if d.Verdict == Ask && r.Command != nil {
+	switch {
+	case r.Command == nil:
+	case d.Verdict == Ask:
 		d.Parts, d.Writes = explain(r)
+	case d.Verdict == Run:
+		d.ReadsGit = verdictOf(r.Access, r.Mode) == Ask && r.lineWhy() == "" && r.reading.onlyReadsGit()
 	}
 	return d
 }

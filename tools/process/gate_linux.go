@@ -53,7 +53,7 @@ func (h *hold) gateProgram(c *Confine) ([]string, error) {
 	if !c.Offline || len(c.Hosts) == 0 {
 		return nil, nil
 	}
-	program, err := os.Executable()
+	program, err := Own()
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,16 @@ func (*launcher) close() {}
 // Guardian has nothing to do on Windows.
 func Guardian([]string) int { return 2 }
 
+// Git has nothing to do either: no line runs by what it says where cmd reads it.
+func Git([]string) int { return 2 }
+
+func (s Spec) withGit() (Spec, error) {
+	if s.ReadsGit {
+		return s, errors.New("cmd has no functions")
+	}
+	return s, nil
+}
+
 func shell(string, []string) []string { return nil }
 
 func (l *launcher) startAnew(o order) (*child, error) { return l.start(o) }

@@ -83,6 +83,9 @@ type Spec struct {
 	OutputLimit int64             // bytes kept per stream, head + tail; 0: 1 MiB
 	Keep        Keep              // what is kept of its output
 	Confine     Confine           // how it is held
+	// ReadsGit has git on the command line run nothing that a repository's configuration names;
+	// see program.Reading. The line has no commands of git but those that only read.
+	ReadsGit bool
 }
 
 // Keep says what is kept of a command's output.
@@ -180,7 +183,10 @@ type Runner struct {
 }
 
 // Parts are the hidden subcommands by which a program that runs commands starts itself.
-var Parts = map[string]func(args []string) int{"guardian": Guardian, "gate": Gate, "escape": TryToEscape}
+var Parts = map[string]func(args []string) int{"guardian": Guardian, "gate": Gate, "git": Git, "escape": TryToEscape}
+
+// Own is the file of this program, which a command starts as one of Parts.
+func Own() (string, error) { return os.Executable() }
 
 // PlayPart ends this program with what a part gives, if its arguments name one: a main calls
 // it first.
@@ -296,13 +302,16 @@ func (s Spec) check() error {
 
 // order is the spec as a launcher takes it, held in the box b if it is to be.
 func (r *Runner) order(s Spec, b box) (order, error) {
+	s, err := s.withGit()
+	if err != nil {
+		return order{}, err
+	}
 	caches, variables := r.caches.of(r, s.Confine, s.Dir)
 	env := merge(r.base, variables)
 	if c := s.Confine; c.Level == Bubblewrap && c.Offline && len(c.Hosts) > 0 {
 		env = merge(env, gateVariables)
 	}
 	o := s.order(env)
-	var err error
 	o.hold, o.box, err = r.confine(s, b, caches)
 	return o, err
 }
