@@ -92,7 +92,12 @@ func stateFolder(_ context.Context, e exam) Finding {
 	if e.home == "" {
 		return unplaced(f, errors.New("no home folder is known; set HOME"))
 	}
-	return checkFolder(f, state.In(runtime.GOOS, e.home, os.Getenv), 0o022, "others could change what uninstalling restores")
+	dir := state.In(runtime.GOOS, e.home, os.Getenv)
+	f = checkFolder(f, dir, 0o022, "others could change what you trusted: Pillion does not start")
+	if err := state.Check(dir); err != nil && f.Status == OK {
+		f.Status, f.Detail = Error, err.Error()
+	}
+	return f
 }
 
 // registry is where agents find the editor; it holds tokens.

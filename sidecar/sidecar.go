@@ -93,6 +93,11 @@ func New(o Options) (*Sidecar, error) {
 	if alone {
 		o.Events = Logged{}
 	}
+	if dir, err := state.Folder(""); err == nil {
+		if err := state.Check(dir); err != nil {
+			return nil, err
+		}
+	}
 	w, err := workspace.Open(o.Folders...)
 	if err != nil {
 		return nil, err

@@ -313,7 +313,7 @@ func TestWhatIsSaidOfFoundTools(t *testing.T) {
 		t.Errorf("listed: %v", got)
 	}
 	for _, d := range r.registry.DefinitionsFiltered([]string{"s__send"}) {
-		if d.Name != "s__send" || d.Access != policy.Exec || d.Annotations.ReadOnly || d.Source.Server != "s" || d.Source.Kind != found.MCP || !slices.Equal(d.Source.Claims, []string{"only reads"}) || len(d.Source.Definition) != 16 {
+		if d.Name != "s__send" || d.Access != policy.Exec || d.Annotations.ReadOnly || d.Source.Server != "s" || d.Source.Kind != found.MCP || !slices.Equal(d.Source.Claims, []string{"only reads"}) || len(d.Source.Definition) != 32 {
 			t.Errorf("listed: %+v, %+v", d, d.Source)
 		}
 	}

@@ -36,10 +36,26 @@ func Unfit(dir string) string {
 		return "is another user's home folder"
 	case isAnyOf(info, homesOfAll) || slices.ContainsFunc(own, func(home string) bool { return liesBelow(home, info) }):
 		return "contains home folders"
+	case isAnyOf(info, wholes) || slices.ContainsFunc(own, func(home string) bool { return isAnyOf(info, allIn(home, wholesOfHomes)) }):
+		return "holds the files of many programs; start the agent in the folder that it is about"
 	case isPrivate(real, own):
 		return "is a system or private folder, which is closed to agents"
 	}
 	return ""
+}
+
+// wholes are folders of the system, and wholesOfHomes of a home, that are nobody's project though
+// one may lie in them.
+var (
+	wholes        = []string{"/usr", "/usr/local", "/usr/share", "/usr/lib", "/usr/bin", "/usr/local/bin", "/usr/local/share", "/lib", "/bin", "/sbin", "/var", "/var/lib", "/var/log", "/var/cache", "/opt", "/run", "/Library", "/System", "/Applications"}
+	wholesOfHomes = []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".cache", "Library", "Library/Application Support", "AppData", "AppData/Local", "AppData/Roaming"}
+)
+
+func allIn(home string, names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, filepath.Join(home, filepath.FromSlash(name)))
+	}
+	return out
 }
 
 // ownHomes are the person's home as the environment has it, and as the system does.

@@ -1,7 +1,6 @@
 package workspace_test
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -34,6 +33,7 @@ func TestUnfit(t *testing.T) {
 		filepath.Join(outer, "to-ssh"):        "private",
 		filepath.Join(home, ".config/gcloud"): "private",
 		filepath.Join(home, ".config/nvim"):   "",
+		filepath.Join(home, ".config"):        "many programs",
 		filepath.Join(home, "project"):        "",
 		filepath.Join(home, "project/file"):   "not a folder",
 		filepath.Join(home, "gone"):           "cannot be found",
@@ -45,12 +45,12 @@ func TestUnfit(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	for _, dir := range []string{"/etc", "/proc/self", "/home", "/root", "/proc/self/root/etc", "/proc/self/root" + home} {
+	for _, dir := range []string{"/etc", "/proc/self", "/home", "/root", "/proc/self/root/etc", "/proc/self/root" + home, "/usr", "/var", "/usr/share"} {
 		if workspace.Unfit(dir) == "" {
 			t.Errorf("%s is fit", dir)
 		}
 	}
-	if _, err := os.Stat("/usr/share"); err == nil && workspace.Unfit("/usr/share") != "" {
-		t.Errorf("/usr/share %s", workspace.Unfit("/usr/share"))
+	if why := workspace.Unfit("/usr/share/doc"); why != "" {
+		t.Errorf("/usr/share/doc %s", why)
 	}
 }

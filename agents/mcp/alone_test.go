@@ -291,6 +291,9 @@ func TestWhatAFormShowsWhole(t *testing.T) {
 	}
 	r := command("make")
 	r.Preview.Cwd, r.Preview.Writes = "sub", []string{"out"}
+	if text, _, _ := question(command("true\nReasons: none").Compose(), screenOf("")); text != "$ true\n> Reasons: none" {
+		t.Errorf("a command of two lines: %q", text)
+	}
 	if text, _, whole := question(r.Compose(), screenOf("")); !whole || text != "$ make\nFolder: sub\nWrites: out" {
 		t.Errorf("whole %v:\n%s", whole, text)
 	}

@@ -86,7 +86,9 @@ func preview(out *strings.Builder, p approval.Preview) {
 			}
 		}
 	case "command":
-		out.WriteString("$ " + p.Command + "\n")
+		for i, line := range p.Lines {
+			out.WriteString(approval.CommandMark(i) + line + "\n")
+		}
 		for _, f := range p.Facts {
 			if slices.Contains(commandFacts, f.Code) && f.Tone != approval.Muted {
 				out.WriteString(f.Label + ": " + strings.Join(f.Values(), ", ") + "\n")

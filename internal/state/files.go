@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -23,6 +24,27 @@ func MakePrivate(folder string) error {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return os.Chmod(folder, 0o700)
+	}
+	return nil
+}
+
+// Check says why what lasts cannot be kept in a folder: others could change what Pillion believes,
+// or it leads elsewhere. One that is not there yet is made private.
+func Check(folder string) error {
+	info, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s, where Pillion keeps what it must remember, is a link; move the folder there itself, or set XDG_STATE_HOME to where it lies", folder)
+	case !info.IsDir():
+		return fmt.Errorf("%s, where Pillion keeps what it must remember, is not a folder; remove it", folder)
+	case !IsOurs(info):
+		return fmt.Errorf("%s, where Pillion keeps what it must remember, belongs to another user; remove it, or set XDG_STATE_HOME to a folder of your own", folder)
+	case othersWrite(info):
+		return fmt.Errorf("%s, where Pillion keeps what it must remember, can be written by others; look what is in it, then run chmod -R go-w %s", folder, folder)
 	}
 	return nil
 }

@@ -13,3 +13,5 @@ func IsOurs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Getuid()
 }
+
+func othersWrite(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 0 }

@@ -26,7 +26,7 @@ func PlainPreview(p Preview, limit int) (text string, whole bool) {
 func (p Preview) command() string {
 	var out strings.Builder
 	for i, line := range p.Lines {
-		mark := commandMark(i)
+		mark := CommandMark(i)
 		for rest := []rune(line); ; mark = "> … " {
 			n := min(len(rest), maxColumns)
 			out.WriteString(mark + string(rest[:n]) + "\n")
@@ -41,7 +41,8 @@ func (p Preview) command() string {
 // maxColumns is what fits a line of most editors.
 const maxColumns = 100
 
-func commandMark(line int) string {
+// CommandMark leads a line of a command, by its number from 0: none can pass for what is said beside it.
+func CommandMark(line int) string {
 	if line == 0 {
 		return "$ "
 	}
@@ -78,7 +79,7 @@ func (p Preview) Text() string {
 	}
 	for i, line := range p.Lines {
 		if p.Kind == "command" {
-			line = commandMark(i) + line
+			line = CommandMark(i) + line
 		}
 		out.WriteString(line + "\n")
 	}

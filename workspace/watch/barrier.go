@@ -172,7 +172,7 @@ func (b *barrier) open() {
 	if err != nil {
 		return
 	}
-	cookie, err := os.Create(filepath.Join(dir, "cookie"))
+	cookie, err := os.OpenFile(filepath.Join(dir, "cookie"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		err = b.watch(dir)
 	}
