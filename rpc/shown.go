@@ -21,7 +21,7 @@ var exact = names(
 	"cwd", "file", "folder", "from", "path", "paths", "query", "to", "toUri", "unsaved", "uri", "url", "writes", "hosts", "argv",
 	// Texts of files, of agents and of programs, which are shown as such: where a text can be edited,
 	// compared or rendered.
-	"after", "before", "command", "content", "data", "diff", "markdown", "newText", "plan", "prompt",
+	"after", "before", "command", "content", "data", "diff", "markdown", "newText", "plan",
 	"Appended.text", "Display.text", "Entry.text", "Part.text", "Preview.message", "ReviewHunk.lines", "activityShown.text", "patchReview.message", "processOutput.text", "promptUser.message",
 )
 
