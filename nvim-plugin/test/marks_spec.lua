@@ -236,6 +236,7 @@ sit("a file that is moved takes a saved buffer along, which is written without a
   local path = opens(human)
   local to = path .. ".moved"
   human:type("3G")
+  human:eventually("vim.fn.line('.') == 3")
   vim.uv.fs_rename(path, to)
   moved(human, path, to)
   human:eventually("vim.api.nvim_buf_get_name(0):find('moved$') ~= nil")
