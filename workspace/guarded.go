@@ -44,12 +44,14 @@ func NewGuards(all []Guarded) Guards {
 		return info
 	}
 	for _, one := range all {
-		g := guard{Guarded: one}
-		g.final, _ = os.Stat(one.Path) //nolint:errcheck // likewise
+		g, linked := guard{Guarded: one}, false
 		at := filepath.VolumeName(one.Path) + string(filepath.Separator)
 		rest := one.Path[len(at):]
 		for range mostGuardSteps {
 			folder := lstat(at)
+			if rest == "" {
+				g.final = folder
+			}
 			if rest == "" || folder == nil {
 				break
 			}
@@ -65,11 +67,15 @@ func NewGuards(all []Guarded) Guards {
 			if err != nil {
 				break
 			}
+			linked = true
 			if !filepath.IsAbs(target) {
 				target = filepath.Join(at, target)
 			}
 			at = filepath.VolumeName(target) + string(filepath.Separator)
 			rest = filepath.Join(target[len(at):], below)
+		}
+		if linked { // the kernel knows best where that leads
+			g.final, _ = os.Stat(one.Path) //nolint:errcheck // likewise
 		}
 		out = append(out, g)
 	}

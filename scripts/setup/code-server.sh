@@ -11,6 +11,7 @@ build() {
   local headers
   headers=$(echo "$node24"/node_modules/node/node_modules/node-*/include)
   export npm_config_nodedir=${headers%/include}
+  export CFLAGS=-O0 CXXFLAGS=-O0 # a database for VS Code's own state need not be compiled for minutes
   npm_install "$1" "code-server@$CODE_SERVER_VERSION"
 }
 

@@ -128,18 +128,17 @@ func (p *Process) await(r *Runner, limit time.Duration) (ended outcome, cause er
 	expired, stopExpired := r.expires(limit)
 	defer stopExpired()
 	var tooLong <-chan time.Time
-	released := p.released
+	released, softly := p.released, p.softly
 	for cause == nil {
 		select {
 		case ended = <-p.child.outcome:
 			return ended, nil
-		case <-p.softly:
+		case <-softly:
+			softly = nil                  // told twice, a shell would say good-bye twice
 			_ = p.child.signal(Terminate) // what cannot be told is killed in a moment
-			if tooLong == nil {
-				var stop func()
-				tooLong, stop = after(r.grace)
-				defer stop()
-			}
+			var stop func()
+			tooLong, stop = after(r.grace)
+			defer stop()
 		case <-released:
 			released, expired = nil, nil
 			stopExpired()
