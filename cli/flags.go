@@ -12,9 +12,9 @@ import (
 	"strings"
 	"syscall"
 
-	"pillion/terminal"
-
 	"golang.org/x/term"
+
+	"pillion/terminal"
 )
 
 // The exit codes of every command.

@@ -113,6 +113,11 @@ func (p *Page) update(change func()) {
 	for i, r := range p.open {
 		p.state.Requests[i] = head{r.view.ID, r.view.Digest}
 	}
+	p.wake()
+}
+
+// wake needs p.mu.
+func (p *Page) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

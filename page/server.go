@@ -135,8 +135,7 @@ func (p *Page) serveState(w http.ResponseWriter, r *http.Request) {
 	defer over.Stop()
 	p.mu.Lock()
 	p.due = max(0, p.due-1)
-	close(p.changed)
-	p.changed = make(chan struct{})
+	p.wake()
 	p.mu.Unlock()
 	for waiting := true; ; {
 		p.mu.Lock()

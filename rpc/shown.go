@@ -27,7 +27,7 @@ var exact = names(
 
 // shown is v with every other string escaped: whoever adds a field to the wire need not think of
 // text that a terminal, a notification or a list would obey. What is JSON already, and what makes
-// its own, stays as it is; TestNothingIsShownRaw names what does.
+// its own, stays as it is.
 func shown(v any) any {
 	if v == nil {
 		return nil
@@ -46,16 +46,18 @@ func shownValue(v reflect.Value) reflect.Value {
 		out := reflect.New(v.Type()).Elem()
 		out.SetString(fault.Escape(v.String()))
 		return out
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Interface:
 		if v.IsNil() {
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
-		if v.Kind() == reflect.Interface {
-			out.Set(shownValue(v.Elem()))
-			return out
+		out.Set(shownValue(v.Elem()))
+		return out
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
 		}
-		out.Set(reflect.New(v.Type().Elem()))
+		out := reflect.New(v.Type().Elem())
 		out.Elem().Set(shownValue(v.Elem()))
 		return out
 	case reflect.Slice:

@@ -104,7 +104,7 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir.Abs(), name)
 		}
-		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Path: name, Guarded: p.guardedPlaces().Effect(process.Resolve(name))}}
+		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Guarded: p.guardedPlaces().Effect(process.Resolve(name))}}
 	}
 	if at.IsZero() {
 		return policy.WordFact{}

@@ -12,16 +12,16 @@ import (
 var secretNames = strings.Fields(`
 	.env* *.env .dev.vars* .flaskenv *.pem id_* *.key *.p12 *.pfx *.p8 *.pkcs12 *.jks *.keystore *.bcfks *.kdbx *.kdb *.ppk *.ovpn *.gpg *.pgp *.age .htpasswd .netrc _netrc .authinfo*
 	*.agilekeychain *.keychain *.keychain-db *.opvault *.psafe3 *.kwallet *.mobileprovision key.json keys.json privkey* private_key* ssh_host_*_key
-	.npmrc .pypirc .gem/credentials .cargo/credentials* .composer/auth.json auth.json .m2/settings-security.xml .hex/hex.config
+	.npmrc .pypirc .gem/credentials .cargo/credentials* auth.json .m2/settings-security.xml .hex/hex.config
 	.git-credentials .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .mongoshrc.js .rediscli_auth .databrickscfg .snowsql/config .snowflake/config.toml .dbt/profiles.yml
 	.aws/credentials .aws/config .aws/sso/** .aws/cli/cache/** .s3cfg .s3curl .boto .azure/** .kube/config kubeconfig* *.kubeconfig .docker/config.json .dockercfg .dockerconfigjson gcloud/** .oci/config .bluemix/config.json .doctl/config.yaml hcloud/cli.toml .linode-cli .flyctl/config.yml .fly/config.yml
 	application_default_credentials.json service-account*.json service_account*.json serviceaccount*.json client_secret* credentials.json credentials.y* .credentials.json .credentials secrets.y* secrets.json secrets.toml secret.y* secret.json .secrets*
-	.terraformrc terraform.rc credentials.tfrc.json *.tfstate *.tfstate.backup *.tfvars *.tfvars.json .vault-token .vault_pass* .ansible_vault* vault-password* .pulumi/credentials.json .cf/config.json .consul-token .nomad-token
-	gh/hosts.yml glab-cli/config.yml .config/hub .netlify/config.json netlify/config.json .vercel/auth.json vercel/auth.json .wrangler/config/default.toml .heroku/credentials .sentryclirc .huggingface/token huggingface/token .kaggle/kaggle.json kaggle.json
-	.claude/.credentials.json .codex/auth.json .qwen/oauth_creds.json .gemini/oauth_creds.json oauth_creds.json google_accounts.json opencode/auth.json github-copilot/hosts.json github-copilot/apps.json .cursor/mcp.json
+	.terraformrc terraform.rc credentials.tfrc.json *.tfstate *.tfstate.backup *.tfvars *.tfvars.json .vault-token .vault_pass* .ansible_vault* vault-password* .cf/config.json .consul-token .nomad-token
+	gh/hosts.yml glab-cli/config.yml .config/hub .netlify/config.json netlify/config.json .wrangler/config/default.toml .heroku/credentials .sentryclirc .huggingface/token huggingface/token kaggle.json
+	oauth_creds.json google_accounts.json github-copilot/hosts.json github-copilot/apps.json .cursor/mcp.json
 	wg*.conf .smbcredentials .davfs2/secrets rclone.conf .rclone.conf .mbsyncrc .msmtprc .fetchmailrc .offlineimaprc .muttrc .irssi/config .weechat/sec.conf wpa_supplicant.conf *.nmconnection .ftpconfig .remote-sync.json sftp.json sftp-config.json filezilla.xml recentservers.xml sitemanager.xml
 	.bash_history .zsh_history .sh_history .ksh_history fish_history .python_history .node_repl_history .irb_history .pry_history .psql_history .mysql_history .sqlite_history .rediscli_history .dbshell .mongo_history mongosh_repl_history .lesshst .viminfo main.shada
-	logins.json key3.db key4.db cookies.sqlite wallet.dat master.key production.key .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
+	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
 
 // Secret says whether path looks like a file with secrets.
 func Secret(path string) bool {

@@ -129,10 +129,10 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	put(readable, privateIn(append(slices.Clone(c.Writable), places...), env)...)
 	put(readable, c.ReadOnly...)
 	put(empty, c.Hidden...)
-	freeze(at, "/var/tmp", 1)
+	freeze(at, "/var/tmp", 1, new(int))
 	if home := valueOf(env, "HOME"); filepath.IsAbs(home) {
 		for _, name := range listening {
-			freeze(at, filepath.Join(Resolve(home), name), frozenDepth)
+			freeze(at, filepath.Join(Resolve(home), name), frozenDepth, new(int))
 		}
 	}
 	for _, socket := range sockets() {
@@ -150,21 +150,23 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 
 // listening are the folders of a home in which programs that hold keys, run containers or drive an
 // editor wait for others.
-var listening = strings.Fields(".ssh .gnupg .1password .config/1Password .bitwarden .docker .colima .lima .rd .orbstack .podman .emacs.d/server .local/share/code-server .local/share/nvim")
+var listening = strings.Fields(".ssh .gnupg .1password .config/1Password .bitwarden .docker .colima .lima .rd .orbstack .podman .emacs.d/server .local/share/code-server")
 
-// How deep such a folder is frozen, and how many entries each may have. What is deeper, or in one
-// with more, is shown as it is.
+// How deep such a folder is frozen, and how many entries in all: each is a mount. What is deeper, or
+// would be too many, is shown as it is.
 const (
 	frozenDepth   = 3
 	frozenEntries = 100
 )
 
-// freeze shows of a folder what is in it now: a socket that is made there later is not reached.
-func freeze(at map[string]mount, dir string, depth int) {
+// freeze shows of a folder what is in it now: a socket that is made there later is not reached. shown
+// counts the entries.
+func freeze(at map[string]mount, dir string, depth int, shown *int) {
 	entries, err := os.ReadDir(dir)
-	if m, decided := at[dir]; err != nil || depth == 0 || len(entries) > frozenEntries || !isPlace(dir) || decided && m.kind != readable && m.kind != frozen {
+	if m, decided := at[dir]; err != nil || depth == 0 || *shown+len(entries) > frozenEntries || !isPlace(dir) || decided && m.kind != readable && m.kind != frozen {
 		return
 	}
+	*shown += len(entries)
 	at[dir] = mount{kind: frozen, path: dir}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -176,7 +178,7 @@ func freeze(at map[string]mount, dir string, depth int) {
 			at[path] = mount{kind: link, path: path, from: target}
 		case e.IsDir():
 			at[path] = mount{kind: readable, path: path}
-			freeze(at, path, depth-1)
+			freeze(at, path, depth-1, shown)
 		case e.Type().IsRegular():
 			at[path] = mount{kind: readable, path: path}
 		}
