@@ -19,6 +19,7 @@ type Guards []guard
 type guard struct {
 	Guarded
 	final fs.FileInfo // nil: it is not there
+	real  string      // its path without links, "" likewise
 	steps []guardStep
 }
 
@@ -49,8 +50,8 @@ func NewGuards(all []Guarded) Guards {
 		rest := one.Path[len(at):]
 		for range mostGuardSteps {
 			folder := lstat(at)
-			if rest == "" {
-				g.final = folder
+			if rest == "" && folder != nil {
+				g.final, g.real = folder, at
 			}
 			if rest == "" || folder == nil {
 				break
@@ -75,7 +76,8 @@ func NewGuards(all []Guarded) Guards {
 			rest = filepath.Join(target[len(at):], below)
 		}
 		if linked { // the kernel knows best where that leads
-			g.final, _ = os.Stat(one.Path) //nolint:errcheck // likewise
+			g.final, _ = os.Stat(one.Path)              //nolint:errcheck // likewise
+			g.real, _ = filepath.EvalSymlinks(one.Path) //nolint:errcheck // likewise
 		}
 		out = append(out, g)
 	}
@@ -136,8 +138,8 @@ func whose(path string) string {
 // In lists which of them lie in a folder, by their real paths.
 func (g Guards) In(folder string) (out []string) {
 	for _, one := range g {
-		if real, err := filepath.EvalSymlinks(one.Path); err == nil && real != folder && liesIn(real, folder) {
-			out = append(out, real)
+		if one.real != folder && liesIn(one.real, folder) {
+			out = append(out, one.real)
 		}
 	}
 	return out
