@@ -142,6 +142,18 @@ with_sessions("a change is on show once, while it is under way and when it is ma
   check.same(human:lua("return Seen"), { "1 3 2" })
 end)
 
+with_sessions("an item that has just been added can be moved and ticked before the sidecar knows of it", function(human)
+  human:lua([[
+    local todos, session = require("pillion.todos"), require("pillion.sessions").all()[1]
+    todos.change(session, todos.add("Tidy up"))
+    local id = todos.of(session)[4].id
+    todos.change(session, todos.move(id, -1))
+    todos.change(session, todos.tick(id))
+  ]])
+  human:eventually("Kept.s.todosRevision == 7")
+  check.same(human:lua("return { Kept.s.todos[3].content, Kept.s.todos[3].status }"), { "Tidy up", "completed" })
+end)
+
 with_sessions("a list that the agent wrote meanwhile stays, and the user reads it", function(human)
   opens(human, "todos")
   human:lua("Kept.s.todos, Kept.s.todosRevision = ..., 5", { todo("9", "Something else") }) -- its report is still under way

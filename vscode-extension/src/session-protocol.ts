@@ -30,8 +30,7 @@ export interface SessionInfo {
 }
 
 export interface Todo {
-  /** Left out of one that the user has just added. */
-  id?: string;
+  id: string;
   content: string;
   status: "pending" | "in_progress" | "completed";
   priority: "high" | "medium" | "low";

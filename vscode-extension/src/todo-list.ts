@@ -1,5 +1,6 @@
 // What can be done to a to-do list, and how far it is, in words. Pure: todos.ts sends it, todo-view.ts and status-bar.ts show it.
 
+import { randomUUID } from "node:crypto";
 import { short, visible, withoutIcons } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
 
@@ -9,8 +10,10 @@ export function tick(id: string, done: boolean): ListChange {
   return (list) => list.map((todo) => (todo.id === id ? { ...todo, status: done ? "completed" : "pending" } : todo));
 }
 
+/** The item has its id at once, so that what is pressed next can be about it before the sidecar has answered. */
 export function add(content: string): ListChange {
-  return (list) => [...list, { content, status: "pending", priority: "medium" }];
+  const item: Todo = { id: `user-${randomUUID().slice(0, 8)}`, content, status: "pending", priority: "medium" };
+  return (list) => [...list, item];
 }
 
 export function remove(gone: string): ListChange {

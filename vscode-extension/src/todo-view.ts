@@ -23,9 +23,9 @@ import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
 import { completed, moveTo, tick } from "./todo-list";
-import type { ShownTodo, Todos } from "./todos";
+import type { Todos } from "./todos";
 
-export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: ShownTodo };
+export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: Todo };
 
 const dragged = "application/vnd.code.tree.pillion.todos";
 
@@ -105,7 +105,7 @@ function listItem({ sessionId, agent, connected }: SessionInfo, todos: readonly 
   return item;
 }
 
-function todoItem({ sessionId }: SessionInfo, { id, content, status, priority }: ShownTodo): TreeItem {
+function todoItem({ sessionId }: SessionInfo, { id, content, status, priority }: Todo): TreeItem {
   const item = new TreeItem(short(content, 200));
   item.id = `${sessionId}\n${id}`;
   item.contextValue = `todo.${status}`;

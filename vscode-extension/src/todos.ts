@@ -10,8 +10,6 @@ import { completed, type ListChange } from "./todo-list";
 /** CONTRACT: the content is another one than the request names. */
 const modified = -32801;
 
-export type ShownTodo = Todo & { id: string };
-
 /** A change that the sidecar has not answered yet. */
 interface Pending {
   sessionId: string;
@@ -29,11 +27,10 @@ export class Todos {
     private readonly changed: () => void,
   ) {}
 
-  /** What the user sees of a session's list. An item that has just been added has an id that only they know. */
-  of({ sessionId, todos, todosRevision }: SessionInfo): readonly ShownTodo[] {
+  /** What the user sees of a session's list. */
+  of({ sessionId, todos, todosRevision }: SessionInfo): readonly Todo[] {
     const changes = this.pending.filter((one) => one.sessionId === sessionId && (one.revision ?? todosRevision) === todosRevision);
-    const list = changes.reduce<readonly Todo[]>((before, { change }) => change(before), todos ?? []);
-    return list.map((todo, index) => ({ ...todo, id: todo.id ?? `new ${String(index)}` }));
+    return changes.reduce<readonly Todo[]>((before, { change }) => change(before), todos ?? []);
   }
 
   /** Those with lists of the agents that are there; when none of them has one, the last that was there and left something to do. */

@@ -28,7 +28,7 @@ local M = {}
 ---@field client any
 
 ---@class pillion.Todo
----@field id? string left out of one that the user has just added
+---@field id string
 ---@field content string
 ---@field status "pending"|"in_progress"|"completed"
 ---@field priority "high"|"medium"|"low"

@@ -37,7 +37,7 @@ local function draw()
     for _, todo in ipairs(list) do
       local priority = todo.priority ~= "medium" and (" · %s priority"):format(todo.priority) or ""
       sheet:parts({ { boxes[todo.status] .. escape.visible(todo.content), paints[todo.status] }, { priority, "Muted" } })
-      at[#sheet.lines] = { id = session.sessionId .. "\n" .. (todo.id or todo.content), session = session, todo = todo }
+      at[#sheet.lines] = { id = session.sessionId .. "\n" .. todo.id, session = session, todo = todo }
     end
   end
   if #lists == 0 then
@@ -47,7 +47,7 @@ local function draw()
 end
 
 --- What a key does to the item that the cursor is on.
----@param change fun(id: string?): pillion.ListChange
+---@param change fun(id: string): pillion.ListChange
 local function of_item(change)
   ---@param listed? pillion.ListedTodo
   return function(listed)

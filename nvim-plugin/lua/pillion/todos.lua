@@ -87,7 +87,7 @@ function M.change(session, change)
 end
 
 --- Done or not done: what an agent gave it beside that stays.
----@param id string?
+---@param id string
 ---@return pillion.ListChange
 function M.tick(id)
   return function(list)
@@ -98,15 +98,17 @@ function M.tick(id)
   end
 end
 
+--- The item has its id at once, so that the next key can be about it before the sidecar has answered.
 ---@param content string
 ---@return pillion.ListChange
 function M.add(content)
+  local item = { id = ("user-%x"):format(vim.uv.hrtime()), content = content, status = "pending", priority = "medium" }
   return function(list)
-    return vim.list_extend(vim.list_slice(list), { { content = content, status = "pending", priority = "medium" } })
+    return vim.list_extend(vim.list_slice(list), { item })
   end
 end
 
----@param id string?
+---@param id string
 ---@return pillion.ListChange
 function M.remove(id)
   return function(list)
@@ -117,7 +119,7 @@ function M.remove(id)
 end
 
 --- By so many places, and no further than there are.
----@param id string?
+---@param id string
 ---@param by integer
 ---@return pillion.ListChange
 function M.move(id, by)
