@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"tools/match":        {"workspace/diff", "workspace/document"},
 	"tools/patching":     {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":      {"audit"},
-	"tools/process":      {"internal/pipe", "internal/state", "tools/web", "workspace/git", "workspace/git/program"},
+	"tools/process":      {"internal/pipe", "internal/state", "tools/policy", "tools/web", "workspace/git", "workspace/git/program"},
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
 	"tools/web":          {},

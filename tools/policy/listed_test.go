@@ -146,7 +146,7 @@ func TestListedOptionsWriteNothing(t *testing.T) {
 
 // TestListedOptionsRunNothingOfARepository: with each option of git's commands that only read,
 // program.Reading runs nothing of a repository that names a program wherever it can, nor of
-// one within it.
+// one within it. Those that print a file with secrets are known to.
 func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -176,12 +176,14 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 		for i, text := range []string{"one\n", "two\n"} {
 			write(at+"/.gitattributes", "* filter="+filepath.Base(at)+" diff=e\n")
 			write(at+"/a", text)
+			write(at+"/z.env", "secret "+text)
 			plainly(at, "add", ".")
 			plainly(at, "-c", "user.name=u", "-c", "user.email=u@example.com", "commit", "-qm", "x")
 			plainly(at, "tag", fmt.Sprintf("v%d", i))
 		}
 		write(at+"/a", "staged\n")
-		plainly(at, "add", "a")
+		write(at+"/z.env", "secret staged\n")
+		plainly(at, "add", "a", "z.env")
 		write(at+"/a", "dirty!\n") // of the same size, so that git looks into it
 	}
 	for _, at := range []string{"top/0inner", "top"} {
@@ -193,15 +195,22 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 			plainly(at, "config", key, value)
 		}
 	}
+	tried, secrets := 0, 0
 	runs := func(args ...string) bool {
 		cmd, err := program.Reading(t.Context(), file, filepath.Join(dir, "top"), env, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Run() //nolint:errcheck // many values mean nothing to their option
+		shown, err := program.Shows(t.Context(), cmd, Secret)
+		out, _ := cmd.Output() //nolint:errcheck // many values mean nothing to their option
+		if strings.Contains(string(out), "secret ") {
+			secrets++
+			if err == nil && len(shown.Files)+len(shown.Unnamed) == 0 {
+				t.Errorf("git %v shows a secret, and does not say so", args)
+			}
+		}
 		return os.Remove(mark) == nil
 	}
-	tried := 0
 	for name, options := range listed {
 		prefix := words(name)
 		if prefix[0] != "git" || name == "git add" {
@@ -213,15 +222,17 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 		}
 		for _, option := range append([]string{""}, options...) {
 			for _, plain := range spelled(option) {
-				if runs(slices.DeleteFunc([]string{prefix[1], plain, about}, func(word string) bool { return word == "" })...) {
-					t.Errorf("%s %s runs what the repository names", name, plain)
+				for _, args := range [][]string{{prefix[1], plain, about}, {"log", "-p", plain}} {
+					if args[0] == prefix[1] && runs(slices.DeleteFunc(args, func(word string) bool { return word == "" })...) {
+						t.Errorf("git %v runs what the repository names", args)
+					}
 				}
 				tried++
 			}
 		}
 	}
-	if tried < 200 {
-		t.Errorf("only %d options were tried", tried)
+	if tried < 200 || secrets < 100 {
+		t.Errorf("only %d options were tried, of which %d show a secret", tried, secrets)
 	}
 	if !runs("describe", "--all", "--dirty") {
 		t.Error("an option that is known to go into submodules does not: this shows nothing")

@@ -30,7 +30,8 @@ func TestGitReads(t *testing.T) {
 		for _, dir := range []string{"top/nested", "top"} {
 			put(t, filepath.Join(p.inside, dir, ".gitattributes"), "a filter=e\n")
 			put(t, filepath.Join(p.inside, dir, "a"), "one\n")
-			git(dir, "add", ".gitattributes", "a")
+			put(t, filepath.Join(p.inside, dir, ".env"), "secret\n")
+			git(dir, "add", ".gitattributes", "a", ".env")
 			git(dir, "commit", "-qm", "first")
 			put(t, filepath.Join(p.inside, dir, "a"), "two\n")
 			git(dir, "config", "core.fsmonitor", evil)
@@ -48,6 +49,8 @@ func TestGitReads(t *testing.T) {
 			"git status --short":                                                      " M a\n?? nested/\n",
 			"cd nested && git status --short --branch":                                "## inner\n M a\n",
 			"git diff --exit-code --name-only; echo $?":                               "a\n1\n",
+			"git show --format= HEAD 2>&1; echo $?":                                   "git did not run: it would show .env, which looks like a file with secrets, and nobody was asked. Leave it out: git show … -- . ':(exclude,top).env'\n128\n",
+			"git show --format= --stat=40 HEAD -- . ':(exclude,top).env' | tail -1":   " 2 files changed, 2 insertions(+)\n",
 			"git log -1 nobody 2>/dev/null; echo $?":                                  "128\n",
 			"git log --format=%s 'first one' -- 'a b' 2>&1; git cat-file -p 'HEAD:a'": "fatal: bad revision 'first one'\none\n",
 			"git status --short <../included":                                         " M a\n?? nested/\n",

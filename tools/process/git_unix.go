@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pillion/internal/fault"
+	"pillion/tools/policy"
 	"pillion/workspace/git/program"
 )
 
@@ -29,14 +31,31 @@ func (s Spec) withGit() (Spec, error) {
 }
 
 // Git is the body of the hidden subcommand `git`: it becomes the git program that PATH has,
-// which reads and runs nothing that the repository's configuration names.
+// which reads and runs nothing that the repository's configuration names. It prints no secret:
+// nobody was asked.
 func Git(args []string) int {
 	file := look("git", os.Environ())
 	if file == "" {
 		fmt.Fprintln(os.Stderr, "git is not installed")
 		return notFound
 	}
-	cmd, err := program.Reading(context.Background(), file, "", os.Environ(), args...)
+	ctx := context.Background()
+	cmd, err := program.Reading(ctx, file, "", os.Environ(), args...)
+	if err == nil {
+		shown, problem := program.Shows(ctx, cmd, policy.Secret)
+		switch {
+		case problem != nil:
+			fmt.Fprintln(os.Stderr, problem)
+			return gitDied
+		case len(shown.Files) > 0:
+			fmt.Fprintf(os.Stderr, "git did not run: it would show %s, which looks like a file with secrets, and nobody was asked. Leave it out: git %s … -- . %s\n",
+				fault.Quote(shown.Files[0]), args[0], quote(":(exclude,top)"+shown.Files[0]))
+			return gitDied
+		case len(shown.Unnamed) > 0:
+			fmt.Fprintf(os.Stderr, "git did not run: %s is the content of a file that may have secrets, and nobody was asked. Name the file: git %s COMMIT:FILE\n", shown.Unnamed[0], args[0])
+			return gitDied
+		}
+	}
 	if err == nil && args[0] != "shortlog" {
 		var null int
 		if null, err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {

@@ -1,0 +1,64 @@
+//go:build unix
+
+package program
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestShows: of what each line prints the content of, git itself says the names.
+func TestShows(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.write("a.txt", "one\n")
+	r.write(".env", "secret of the first\nand a line\nand one more\n")
+	r.commit("first")
+	blob := r.git("rev-parse", "HEAD:.env")
+	r.git("tag", "content", blob)
+	r.git("tag", "first")
+	r.git("mv", ".env", "b.txt")
+	r.commit("renamed", "HEAD")
+	r.write("a.txt", "two\n")
+	r.commit("nothing of it", "HEAD")
+	r.must(os.Mkdir(r.dir+"/sub", 0o755))
+	r.write("sub/.env", "secret, staged\n")
+	r.git("add", "sub/.env")
+	for line, want := range map[string]string{
+		"status": "", "status -v": "sub/.env", "status --verbose -- a.txt": "sub/.env",
+		"diff": "", "diff --cached": "sub/.env", "diff HEAD": "sub/.env", "diff HEAD -- a.txt": "", "diff HEAD --exit-code": "sub/.env", "diff HEAD --check": "sub/.env",
+		"diff first": "sub/.env .env", "diff -M first": "sub/.env .env", "diff --name-only first": "", "diff --stat -p first": "sub/.env .env", "diff first -- . :(exclude,top)sub/.env :(exclude,top).env": "",
+		"diff first:a.txt HEAD:a.txt": "", "diff content HEAD:a.txt": "BLOB", "diff " + blob + ".." + blob: "BLOB BLOB",
+		"show": "", "show HEAD~1": ".env", "show -s HEAD~1": "", "show --graph --oneline HEAD~2": ".env", "show --pretty=full -m HEAD~2": ".env", "show content": "BLOB", "show " + blob[:12]: "BLOB", "show HEAD~2 --stat": "",
+		"show " + blob + " -- a.txt": "BLOB", "show nobody": "an error", "show HEAD:a.txt": "", "show first^{tree}": "",
+		"log": "", "log --stat": "", "log -p": ".env", "log -p -1": "", "log -U2 --graph": ".env", "log --word-diff=color -3": ".env", "log --binary --reverse": ".env", "log -L1,1:a.txt": "", "log -p first..HEAD": ".env",
+		"cat-file -p HEAD": "", "cat-file -p content": "BLOB", "cat-file blob " + blob: "BLOB", "cat-file -t " + blob: "", "cat-file -p HEAD:a.txt": "",
+		"blame a.txt": "", "ls-files": "",
+	} {
+		args := strings.Fields(line)
+		cmd, err := Reading(t.Context(), git(t), r.dir, os.Environ(), args...)
+		r.must(err)
+		shown, err := Shows(t.Context(), cmd, func(name string) bool { return strings.HasSuffix(name, ".env") })
+		got := strings.ReplaceAll(strings.Join(append(shown.Files, shown.Unnamed...), " "), blob, "BLOB")
+		if err != nil {
+			got = "an error"
+		}
+		if !sameWords(got, want) {
+			t.Errorf("git %s: %q, %v, want %q", line, got, err, want)
+		}
+	}
+}
+
+func sameWords(one, other string) bool {
+	a, b := strings.Fields(one), strings.Fields(other)
+	if len(a) != len(b) {
+		return false
+	}
+	for _, word := range a {
+		if !strings.Contains(" "+other+" ", " "+word+" ") {
+			return false
+		}
+	}
+	return true
+}
