@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"cmp"
+
 	"pillion/internal/fault"
 	"pillion/tools/session"
 	"pillion/workspace/change"
@@ -16,6 +18,7 @@ type basis struct {
 	text       string
 	remembered bool // text is at hand
 	proposed   bool // of a file that the session never saw: what it held when the call came
+	standing   bool // what the file holds is what became of the session's own last change of it
 }
 
 // basisOf is what an edit of f rests on: the version that the agent names, else the one
@@ -60,7 +63,8 @@ func (in Input) basis(f *document.File, expected string, whole bool) basis {
 func (b basis) against(s *session.Session, f *document.File) basis {
 	b.moved = b.version != "" && b.version != f.Version
 	if b.moved {
-		b.text, b.remembered = s.Recall(b.version, string(f.Encoding))
+		b.text, b.remembered = s.Recall(b.version, string(cmp.Or(f.Encoding, document.UTF8))) // one that is gone has none
+		b.standing = s.Believes(fileName(f.Path), f.Version) == b.version
 	}
 	return b
 }

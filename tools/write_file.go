@@ -48,6 +48,7 @@ type changedFile struct {
 	DiffOmitted  bool             `json:"diff_omitted,omitempty"`
 	Version      string           `json:"version"`
 	Merged       bool             `json:"merged"`
+	MergedDiff   string           `json:"merged_diff,omitempty"`
 	Saved        bool             `json:"saved"`
 	Formatted    bool             `json:"formatted,omitempty"`
 	Replacements int              `json:"replacements,omitempty"`
@@ -90,6 +91,10 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	marked := false
 	args.Content, marked = before.Encoding.TakeMark(args.Content)
 	b := in.basis(before, args.ExpectedVersion, true)
+	insists := args.insists(b)
+	if insists {
+		b.moved = false
+	}
 	text, ours, err := args.text(before, &b)
 	if err != nil {
 		return nil, err
@@ -110,7 +115,13 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	if err := cmp.Or(checkFolder(f), checkShown(f, sent)); err != nil {
 		return nil, err
 	}
-	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(in, o[0], changedFile{}) }}
+	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer {
+		extra := changedFile{}
+		if b.moved {
+			extra.MergedDiff = fault.Clip(diff.Unified(diff.Hunks(ours, o[0].Text, 3)), conflictClip)
+		}
+		return changedAnswer(in, o[0], extra)
+	}}
 	e.Set = change.Only(f, e.Title)
 	e.Set.Backup = args.Backup == nil || *args.Backup
 	if b.moved {
@@ -123,10 +134,27 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 		}
 		e.because("unread", "%s", unread)
 	}
+	if insists {
+		e.AlwaysAsk = true
+		e.because("takes_back", "%s", takesBack(before))
+	}
 	if before.Exists && before.Encoding != after.Encoding {
 		e.because("encoding", "it changes the file's encoding from %s to %s", before.Encoding, after.Encoding)
 	}
 	return e, nil
+}
+
+// insists says whether the agent gives the text again that it last wrote or read, while the file
+// holds another one. There is nothing of its own to merge: it wants that text back.
+func (a writeFileArgs) insists(b basis) bool {
+	return b.moved && b.remembered && !b.proposed && !b.standing && document.KeepLineEnds(b.text, a.Content) == b.text
+}
+
+func takesBack(f *document.File) string {
+	if !f.Exists {
+		return "the file was deleted since the agent wrote or read this same text"
+	}
+	return "the file changed since the agent wrote or read this same text: it takes that change back"
 }
 
 // unread says what of the file the agent replaces without having read it. A version that it
@@ -259,7 +287,14 @@ const restOfDiff = "the diff is longer; use read_file for the files"
 
 func changedText(in Input, r changedFile) string {
 	name := fault.Quote(r.Path)
-	if r.Operation == change.Unchanged {
+	differs := ""
+	if r.MergedDiff != "" {
+		differs = "\nFrom your text to what the file holds:\n" + r.MergedDiff
+	}
+	switch {
+	case r.Operation == change.Unchanged && (differs != "" || r.Replacements > 0):
+		return name + " is unchanged: this change is in it already." + differs
+	case r.Operation == change.Unchanged:
 		return name + " is unchanged: it already has this content."
 	}
 	verb := map[change.Operation]string{change.Create: "Created", change.Overwrite: "Changed"}[r.Operation]
@@ -276,7 +311,7 @@ func changedText(in Input, r changedFile) string {
 	if r.Merged {
 		text += " The file had changed since you read it; your change was merged with the newer text, which you have not read."
 	}
-	return text + backupNote(r.BackupPath) + "\n" + r.Diff
+	return text + backupNote(r.BackupPath) + "\n" + r.Diff + differs
 }
 
 // backupNote tells where the text is that was replaced or deleted.
