@@ -16,8 +16,13 @@ func (o Found) Size(in, text string) int64 {
 	return size
 }
 
-// Replace puts text in every place, with the line ends of its surroundings.
+// Replace puts text in every place, with the line ends of its surroundings: an agent whose own
+// lines end in \r\n writes them so, whatever the file has. Only where text differs from what was
+// sought in nothing else are they what it is about.
 func (o Found) Replace(in, text string) string {
+	if plain := withoutReturns(text); plain != withoutReturns(o.old) {
+		text = plain
+	}
 	var out strings.Builder
 	out.Grow(int(max(0, o.Size(in, text)))) // more where lines end in two characters
 	last := 0
@@ -90,6 +95,8 @@ func (f *fitting) endOf(i int, line string) string {
 	}
 	return f.end
 }
+
+func withoutReturns(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 func bodies(lines []string) []string {
 	out := make([]string, len(lines))
