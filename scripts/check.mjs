@@ -1,5 +1,5 @@
 // check.mjs [GROUP…]: what `make test` and CI run: all that only a fault of ours can make fail. Groups: lint, go, extension, lua, walk; all of them by default.
-// What compiles and runs Go is on one track; packages, plugins, set-ups and the rides in real places are on the other, beside it: those wait a lot.
+// What compiles and runs Go is on one track; packages, plugins, set-ups and the rides in real places are on the other, beside it: those wait a lot. The first to end goes on with staticcheck.
 // Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,14 +35,16 @@ const raced = [
 
 const steps = new Steps();
 const needs = new Needs(steps);
+let linted;
 if (wants('go')) await needs.get('apt GO'); // both tracks wait for dpkg's lock otherwise
 await Promise.all([goTrack(), otherTrack()]);
 if (wants('lint')) await steps.run('generated files are fresh', freshness); // alone: it compares the whole tree
 process.exitCode = steps.close();
 
 async function goTrack() {
-  if (wants('lint')) await lintGo();
+  if (wants('lint')) await steps.run('go vet', () => command('go', ['vet', '-tags', 'rides', './...']));
   if (wants('go')) await testGo();
+  if (wants('lint')) await lintGo();
 }
 
 async function otherTrack() {
@@ -57,16 +59,21 @@ async function otherTrack() {
   if (wants('extension')) await steps.run('extension: unit tests', (tally) => nodeTest('npm', ['test', '--silent'], tally, { cwd: extension }));
   if (wants('lua')) await lua();
   if (wants('walk')) await walk();
+  if (wants('lint')) await lintGo();
 }
 
-async function lintGo() {
+/** By whichever track comes here first; the other waits for it. */
+function lintGo() {
+  return linted ??= lintGoOnce();
+}
+
+async function lintGoOnce() {
   const tools = await needs.get('go-tools');
   if (!tools) return;
   await steps.run('gofumpt', async () => {
     const unformatted = await command(path.join(tools, 'gofumpt'), ['-l', ...projectFiles('.go')], { quiet: true });
     if (unformatted.length > 0) throw new Error(`not formatted, run gofumpt -w: ${unformatted.join(' ')}`);
   });
-  await steps.run('go vet', () => command('go', ['vet', '-tags', 'rides', './...']));
   await steps.run('staticcheck', () => command(path.join(tools, 'staticcheck'), ['-tags', 'rides', './...']));
 }
 
