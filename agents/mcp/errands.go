@@ -104,15 +104,16 @@ func (s *server) find(c callParams) (*errand, error) {
 	return nil, nil
 }
 
-// like finds a parked call of the same tool with the same arguments: an agent that calls
-// again instead of waiting must not have it done twice.
+// like finds a parked call of the same tool with the same arguments that goes on: an agent
+// that calls again instead of waiting must not have it done twice. One that has ended is no
+// answer to a later call, whatever has happened in between.
 func (s *errands) like(c callParams) *errand {
 	if len(s.parked) == 0 {
 		return nil
 	}
 	mine := normal(c.Arguments)
 	for _, e := range s.parked {
-		if e.Name == c.Name && slices.Equal(normal(e.Arguments), mine) {
+		if !e.ended && e.Name == c.Name && slices.Equal(normal(e.Arguments), mine) {
 			if e.inquiry != nil {
 				e.inquiry.asked = false // that request has come to nothing
 			}

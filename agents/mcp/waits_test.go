@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,8 +105,8 @@ type rawMessage string
 
 func (m rawMessage) MarshalJSON() ([]byte, error) { return []byte(m), nil }
 
-// The agent calls again when the user has answered already: that is the result, once.
-func TestTheSameCallCollects(t *testing.T) {
+// A result is for who waits for it: the same call later is another one, and is asked about.
+func TestTheSameCallLaterIsAnotherOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := project(t, map[string]string{"a.txt": "one\n"})
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: doorOf(p), AnswerWithin: within(soon)}, nil)
@@ -114,11 +116,16 @@ func TestTheSameCallCollects(t *testing.T) {
 		agenttest.Wait(t, first, "the answer in time")
 		d.Answer(approval.Answer{Decision: approval.Approve})
 		p.Human.WantOutcome(t, d, approval.Approved)
-		r := agenttest.Wait(t, a.start(t.Context(), t, edit), "the result")
-		for ; strings.HasPrefix(r.text, "still"); r = agenttest.Wait(t, a.start(t.Context(), t, edit), "the result") {
-		}
-		if r.isError || p.Read(t, "a.txt") != "one, two\n" {
+		synctest.Wait()
+		must(t, os.WriteFile(filepath.Join(p.Dir, "a.txt"), []byte("one again\n"), 0o600))
+		second := a.start(t.Context(), t, edit)
+		again := p.Human.Next(t)
+		again.Answer(approval.Answer{Decision: approval.Approve})
+		if r := agenttest.Wait(t, second, "the result"); r.isError || p.Read(t, "a.txt") != "one, two again\n" {
 			t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
+		}
+		if r := agenttest.Wait(t, a.start(t.Context(), t, waitFor("w1")), "the first result"); r.isError || !strings.Contains(r.text, "+one, two\n") {
+			t.Errorf("got %+v", r)
 		}
 	})
 }
