@@ -91,7 +91,7 @@ func (l commandLine) check() error {
 			return invalid("the variable %s is invalid; give a plain name and value", fault.Quote(name))
 		}
 	}
-	return nil
+	return process.Spec{Command: l.Line, Env: l.Env}.CheckSize()
 }
 
 // action is the plan of running the command: run gets it as it is by then, with what it takes to

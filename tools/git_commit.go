@@ -10,6 +10,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
@@ -71,6 +72,9 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 		return nil, err
 	}
 	c.git = in.gitProgram(c.Top)
+	if c.From != git.FromStaged && !c.pathsFit() && len(c.message) > mostArgument {
+		return nil, invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
+	}
 	a := c.action(in)
 	if err := c.git.hold(in, a, len(c.hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
 		return nil, err
@@ -264,9 +268,13 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		}
 	}
 	args, stdin := []string{"commit", "--quiet", "--cleanup=whitespace"}, c.message
-	if c.From == git.FromStaged {
+	switch {
+	case c.From == git.FromStaged:
 		args = append(args, "--file=-")
-	} else { // there may be more names than a command line has room for
+	case c.pathsFit():
+		args = append(args, "--file=-", "--only", "--")
+		args = append(args, pathspecs(c.Paths)...)
+	default:
 		args = append(args, "--message="+c.message, "--only", "--pathspec-from-file=-", "--pathspec-file-nul")
 		stdin = literal(c.Paths)
 	}
@@ -287,6 +295,12 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	}
 	return failed, nil
 }
+
+// mostArgument is how much of a message, or of paths, stands among the arguments: the other one
+// then comes by the input.
+const mostArgument = process.MaxCommand / 2
+
+func (c commitPlan) pathsFit() bool { return len(literal(c.Paths)) <= mostArgument }
 
 // runBuiltin makes the commit where there is no git.
 func (c commitPlan) runBuiltin(ctx context.Context) (*Answer, error) {

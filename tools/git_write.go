@@ -115,11 +115,15 @@ func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
 // literal are paths as pathspecs that mean nothing else, from the top, for
 // --pathspec-from-file with --pathspec-file-nul.
 func literal(paths []string) string {
-	var out strings.Builder
+	return strings.Join(pathspecs(paths), "\x00") + "\x00"
+}
+
+func pathspecs(paths []string) []string {
+	out := make([]string, 0, len(paths))
 	for _, p := range paths {
-		out.WriteString(":(top,literal)" + p + "\x00")
+		out = append(out, ":(top,literal)"+p)
 	}
-	return out.String()
+	return out
 }
 
 // hold says how git is held. It is the user's own program and needs no sandbox, but

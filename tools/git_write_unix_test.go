@@ -284,8 +284,23 @@ func TestMoreFilesThanACommandLineHolds(t *testing.T) {
 	for _, name := range names {
 		w.write(name, "two\n")
 	}
+	message := strings.Repeat("word ", 40_000)
+	for tool, args := range map[string]map[string]any{
+		"git.commit": {"message": message}, "run_command": {"command": message}, "run_persistent": {"command": "ls", "env": map[string]string{"A": message}},
+	} {
+		if need := w.needs(tool, args); need.Error == nil || need.Error.Code != fault.InvalidArguments {
+			t.Errorf("%s is longer than a program can be given, and it is not refused before anybody is asked: %+v", tool, need)
+		}
+	}
 	if got := w.gitTool("git.commit", map[string]any{"message": "all"}); !got.OK || got.Differs != nil || w.says("status", "--porcelain") != "" {
 		t.Errorf("%+v", got)
+	}
+	for _, files := range [][]string{nil, {names[0], "new"}} {
+		w.write(names[0], fmt.Sprint(files))
+		w.write("new", "new")
+		if got := w.gitTool("git.commit", map[string]any{"message": message, "files": files}); !got.OK || w.says("log", "-1", "--format=%s%n%b") != strings.TrimSpace(message) {
+			t.Errorf("a long message: %+v", got.Error)
+		}
 	}
 }
 

@@ -88,6 +88,9 @@ func (r Runner) process(in Input, name, objective string, dir workspace.Path) (p
 	if !told {
 		spec.Stdin = objective
 	}
+	if err := spec.CheckSize(); err != nil {
+		return spec, err
+	}
 	spec.Confine, err = r.confine(in, name)
 	return spec, err
 }

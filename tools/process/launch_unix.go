@@ -16,9 +16,9 @@ import (
 	"pillion/internal/pipe"
 )
 
-// maxCommand leaves room for what shell puts before the command: the kernel
-// takes no argument of more than 128 KiB.
-const maxCommand = 96 << 10
+// MaxCommand is how many bytes a command line or its arguments may have. It leaves room for
+// what shell puts before the command: the kernel takes no argument of more than 128 KiB.
+const MaxCommand = 96 << 10
 
 // sendWithin bounds how long a guardian may take to read its assignment.
 const sendWithin = 10 * time.Second

@@ -14,8 +14,8 @@ import (
 	"pillion/internal/fault"
 )
 
-// maxCommand is what cmd takes as one line, less room for its own name.
-const maxCommand = 8000
+// MaxCommand is how many bytes a command line or its arguments may have: what cmd takes as one line, less room for its own name.
+const MaxCommand = 8000
 
 // launcher starts each command in a Job Object that ends with its last handle,
 // and this program holds the only one: the death of the sidecar ends the job.

@@ -279,9 +279,6 @@ func (s Spec) check() error {
 	switch {
 	case strings.ContainsRune(s.Command+strings.Join(s.Args, ""), 0):
 		return fault.New(fault.InvalidArguments, "the command contains a NUL character; remove it")
-	case len(s.Command)+len(strings.Join(s.Args, " ")) > maxCommand:
-		return fault.New(fault.InvalidArguments,
-			"the command has %d bytes, over the limit of %d; write it to a file and run that", len(s.Command)+len(strings.Join(s.Args, " ")), maxCommand)
 	case !filepath.IsAbs(s.Dir):
 		return fault.New(fault.InvalidPath, "the folder to run in must be absolute, not %s", fault.Quote(s.Dir))
 	}
@@ -290,12 +287,31 @@ func (s Spec) check() error {
 			return fault.New(fault.InvalidArguments, "the environment variable %s is invalid; use a plain name and value", fault.Quote(name))
 		}
 	}
+	if err := s.CheckSize(); err != nil {
+		return err
+	}
 	info, err := os.Stat(s.Dir)
 	if err != nil {
 		return fault.New(fault.FileNotFound, "cannot open the folder %s to run in: %w", fault.Quote(s.Dir), err)
 	}
 	if !info.IsDir() {
 		return fault.New(fault.InvalidPath, "%s is no folder; name the folder to run in", fault.Quote(s.Dir))
+	}
+	return nil
+}
+
+// CheckSize refuses what no system takes, so that nobody is asked about it before.
+func (s Spec) CheckSize() error {
+	if size := len(s.Command) + len(strings.Join(s.Args, " ")); size > MaxCommand {
+		return fault.New(fault.InvalidArguments, "the command has %d bytes, over the limit of %d; write it to a file and run that", size, MaxCommand)
+	}
+	all := 0
+	for name, value := range s.Env {
+		size := len(name) + len(value)
+		if all += size; size > MaxCommand || all > 4*MaxCommand {
+			return fault.New(fault.InvalidArguments, "the variables are too long: %s has %d bytes, of at most %d, and %d for all; give it as stdin, or in a file",
+				fault.Quote(name), size, MaxCommand, 4*MaxCommand)
+		}
 	}
 	return nil
 }

@@ -318,7 +318,7 @@ func TestRefusedSpecs(t *testing.T) {
 		want fault.Code
 	}{
 		"NUL":             {Spec{Command: "echo \x00", Dir: dir}, fault.InvalidArguments},
-		"too long":        {Spec{Command: strings.Repeat("x", maxCommand+1), Dir: dir}, fault.InvalidArguments},
+		"too long":        {Spec{Command: strings.Repeat("x", MaxCommand+1), Dir: dir}, fault.InvalidArguments},
 		"relative folder": {Spec{Command: "true", Dir: "here"}, fault.InvalidPath},
 		"no folder":       {Spec{Command: "true", Dir: file}, fault.InvalidPath},
 		"missing folder":  {Spec{Command: "true", Dir: filepath.Join(dir, "no")}, fault.FileNotFound},
@@ -330,7 +330,7 @@ func TestRefusedSpecs(t *testing.T) {
 	}
 	// The longest one possible still runs, also with a long PATH before it.
 	t.Setenv("PATH", os.Getenv("PATH")+":"+strings.Repeat("/x", 4096))
-	long := "true " + strings.Repeat("x", maxCommand-5)
+	long := "true " + strings.Repeat("x", MaxCommand-5)
 	if result := run(t, newRunner(t), Spec{Command: long}); result.ExitCode != 0 {
 		t.Errorf("longest command: %+v", result)
 	}
