@@ -111,6 +111,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 	}
 	p.forget(answer, nil)
 	p.noteNext(answer)
+	p.noteBroken(answer)
 	p.noteCaused(ctx, answer)
 	return answer, nil
 }

@@ -136,6 +136,7 @@ type Answer struct {
 	textJSON []byte
 	// caused is what a change did to the diagnostics of its files; nil: nobody knows.
 	caused any
+	broken []brokenFile
 	// problem is the first of what it broke.
 	problem *Problem
 	// rest says how to get what a page of Text leaves out; empty: by asking for less.

@@ -220,6 +220,9 @@ func (t Tool) result(a *Answer) Result {
 	if a.unkept != "" {
 		r.add("not_in_journal", a.unkept)
 	}
+	if len(a.broken) > 0 {
+		r.add("invalid", a.broken)
+	}
 	if a.caused != nil {
 		r.add("diagnostics", a.caused)
 	}

@@ -29,6 +29,7 @@ type everyEdit struct {
 	To          string       `json:"to,omitempty"`
 	HumanDiff   string       `json:"human_diff,omitempty"`
 	Diagnostics causedResult `json:"diagnostics,omitzero"`
+	Invalid     []brokenFile `json:"invalid,omitempty"`
 }
 
 type successResult struct {

@@ -50,10 +50,11 @@ var arrows = map[string][]string{
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
 	"tools/web":          {},
+	"tools/wellformed":   {},
 	"tools/skills":       {"workspace"},
 	"tools/found":        {"tools/process"},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "tools/wellformed", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
@@ -104,13 +105,13 @@ var confined = map[string][]string{
 	"github.com/bluekeyes/go-gitdiff/":    {"workspace/patch"},
 	"github.com/google/jsonschema-go/":    {"tools", "tools/found"},
 	"golang.org/x/text/encoding":          {"workspace/document", "workspace/git/worktree"},
-	"github.com/tailscale/hujson":         {"agents/install", "config"},
-	"github.com/pelletier/go-toml/":       {"agents/install"},
+	"github.com/tailscale/hujson":         {"agents/install", "config", "tools/wellformed"},
+	"github.com/pelletier/go-toml/":       {"agents/install", "tools/wellformed"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
 	"net/http":                            {"page", "agents/gateway", "tools/found", "tools/web"}, // on loopback, and to open a WebSocket
 	"github.com/JohannesKaufmann/":        {"tools/web"},
-	"go.yaml.in/yaml/":                    {"tools/skills"},
+	"go.yaml.in/yaml/":                    {"tools/skills", "tools/wellformed"},
 	"golang.org/x/net/":                   {"tools/policy", "tools/web"},
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"github.com/coder/acp-go-sdk":         {"agents/acp"},
