@@ -11,8 +11,8 @@ import (
 	"pillion/tools/policy"
 )
 
-// everyResult is what each tool's result may have. The rare todos_changed is not in it: it
-// would be in the definition of every tool.
+// everyResult is what each tool's result may have. The rare todos_changed and invalid are not in
+// it: they would be in the definition of every tool.
 type everyResult struct {
 	OK             bool           `json:"ok"`
 	Error          *fault.Error   `json:"error,omitempty"`
@@ -29,7 +29,6 @@ type everyEdit struct {
 	To          string       `json:"to,omitempty"`
 	HumanDiff   string       `json:"human_diff,omitempty"`
 	Diagnostics causedResult `json:"diagnostics,omitzero"`
-	Invalid     []brokenFile `json:"invalid,omitempty"`
 }
 
 type successResult struct {

@@ -72,7 +72,7 @@ func isSummary(arg string) bool {
 var summaries = strings.Fields("--name-only --name-status -s --no-patch --quiet --raw --numstat --shortstat --stat --summary --compact-summary --dirstat")
 
 // noNames are options that --name-status does not go with, or that change how it prints.
-var noNames = strings.Fields("--check --exit-code --quiet --graph -s --no-patch --name-only")
+var noNames = strings.Fields("--check --exit-code --quiet --graph -s --no-patch --name-only --oneline --pretty --format")
 
 type shows struct {
 	context.Context
@@ -94,12 +94,15 @@ func (s *shows) names(command string, args ...string) error {
 	if at := slices.Index(args, "--"); at >= 0 {
 		options, paths = args[:at], args[at:]
 	}
-	options = slices.DeleteFunc(slices.Clone(options), func(arg string) bool { return slices.Contains(noNames, arg) })
-	options = append(options, "--name-status", "-z")
+	options = slices.DeleteFunc(slices.Clone(options), func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(noNames, name)
+	})
+	ours := []string{command, "--name-status", "-z"} // in front: behind a file's name there is no option
 	if command != "diff" {
-		options = append(options, "--format=")
+		ours = append(ours, "--format=")
 	}
-	cmd := s.git(slices.Concat([]string{command}, options, paths)...)
+	cmd := s.git(slices.Concat(ours, options, paths)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()

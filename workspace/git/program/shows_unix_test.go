@@ -29,7 +29,7 @@ func TestShows(t *testing.T) {
 		"status": "", "status -v": "sub/.env", "status --verbose -- a.txt": "sub/.env",
 		"diff": "", "diff --cached": "sub/.env", "diff HEAD": "sub/.env", "diff HEAD -- a.txt": "", "diff HEAD --exit-code": "sub/.env", "diff HEAD --check": "sub/.env",
 		"diff first": "sub/.env .env", "diff -M first": "sub/.env .env", "diff --name-only first": "", "diff --stat -p first": "sub/.env .env", "diff first -- . :(exclude,top)sub/.env :(exclude,top).env": "",
-		"diff first:a.txt HEAD:a.txt": "", "diff content HEAD:a.txt": "BLOB", "diff " + blob + ".." + blob: "BLOB BLOB",
+		"diff a.txt": "", "diff HEAD sub": "sub/.env", "log -p sub": "", "log -p --pretty=full b.txt": "", "diff first:a.txt HEAD:a.txt": "", "diff content HEAD:a.txt": "BLOB", "diff " + blob + ".." + blob: "BLOB BLOB",
 		"show": "", "show HEAD~1": ".env", "show -s HEAD~1": "", "show --graph --oneline HEAD~2": ".env", "show --pretty=full -m HEAD~2": ".env", "show content": "BLOB", "show " + blob[:12]: "BLOB", "show HEAD~2 --stat": "",
 		"show " + blob + " -- a.txt": "BLOB", "show nobody": "an error", "show HEAD:a.txt": "", "show first^{tree}": "",
 		"log": "", "log --stat": "", "log -p": ".env", "log -p -1": "", "log -U2 --graph": ".env", "log --word-diff=color -3": ".env", "log --binary --reverse": ".env", "log -L1,1:a.txt": "", "log -p first..HEAD": ".env",
