@@ -6,10 +6,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// CheckResult holds a result to its tool's schema, in which for once nothing else may be.
+// CheckResult holds a result to its tool's schema, in which for once nothing else may be but
+// what is too rare to be in it.
 func CheckResult(tool string, result json.RawMessage) error {
 	t := catalogue[canonical(tool)]
 	s := resultSchema(t.Spec, t.Access)
+	s.Properties["invalid"] = reflectResult(struct {
+		Invalid []brokenFile `json:"invalid"`
+	}{}).Properties["invalid"]
 	closed(s)
 	resolved, err := s.Resolve(nil)
 	if err != nil {
