@@ -500,3 +500,18 @@ func until(t *testing.T, is func() bool) {
 	t.Helper()
 	eventually(t, "what is waited for", is)
 }
+
+// TestALargeDeedIsToldAsDone: what has no room in a frame is left out of the result.
+func TestALargeDeedIsToldAsDone(t *testing.T) {
+	t.Parallel()
+	e, _, c := atGateway(t, testrig.Options{})
+	text := strings.Repeat("{\"k\": \"v\"}\n", 364_000)
+	got := decide(t, e, c, "w1", "write_file", object{"path": "large.jsonl", "content": text}, object{"decision": "approve"}, 2)
+	r := got[1].Object("result")
+	if r.Text("operation") != "create" || r["success"] != true || e.Read("large.jsonl") != text || got[1]["error"] != nil {
+		t.Errorf("the result is %.500v", got[1])
+	}
+	if r.Text("diff") == "" && r["diff_omitted"] != true {
+		t.Errorf("the diff is left out, and nothing says so: %.500v", r)
+	}
+}

@@ -39,6 +39,7 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	}
 	answer.noteStopped(ctx)
 	result = c.tool.result(answer)
+	result.Deed = c.tool.Access != policy.Read
 	if !answer.paged {
 		result.page(c.PageBytes, answer.rest)
 	}

@@ -20,6 +20,9 @@ type Result struct {
 	IsError    bool
 	Display    *Display
 	Err        *fault.Error // nil when Structured says ok
+	// Deed: the tool does more than read. On a wire that has no room for the result it is
+	// shortened: what was done never becomes a failure.
+	Deed bool
 }
 
 // Part is one piece of what the model reads, as in MCP.

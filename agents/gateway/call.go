@@ -137,12 +137,7 @@ func (l *link) make(set Settings, id string, c *call, toCall tools.Call, given j
 	case elsewhere, refused && (set.Execution == "agent" || set.Rejection == "decision"):
 		return
 	}
-	frame := set.result(id, result)
-	if len(frame) > set.frameBytes() {
-		tooLarge := fault.New(fault.FileTooLarge, "the result has %d bytes, over the limit of %d for a frame; ask for a part", len(frame), set.frameBytes())
-		frame = set.failed(id, tooLarge, nil)
-	}
-	l.answer(id, frame)
+	l.answer(id, set.fitted(id, result))
 }
 
 // decided sends what the user decided, and says whether the call is made here.
