@@ -1,9 +1,14 @@
 package sidecar
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"pillion/config"
 	"pillion/internal/state"
@@ -44,9 +49,61 @@ func guarded() []workspace.Guarded {
 	own(os.Executable())
 	if home, err := os.UserHomeDir(); err == nil {
 		out = append(out, homesIn(home)...)
+		out = append(out, namedByGit(home)...)
+	}
+	for variable, effect := range variables {
+		if path := os.Getenv(variable); filepath.IsAbs(path) {
+			out = append(out, workspace.Guarded{Path: path, Effect: effect})
+		}
 	}
 	return out
 }
+
+// variables name a file that programs run or obey.
+var variables = map[string]string{
+	"BASH_ENV": policy.RunsInShell, "ENV": policy.RunsInShell, "INPUTRC": policy.RunsInShell, "PYTHONSTARTUP": policy.RunsInShell, "GIT_CONFIG_GLOBAL": policy.RunsInGit,
+}
+
+// namedByGit lists the files that the user's own settings of git include, whatever the condition,
+// and those in which they have git look for programs: as git itself reads them.
+func namedByGit(home string) []workspace.Guarded {
+	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "config", "--global", "--list", "-z", "--show-origin", "--includes")
+	cmd.Dir, cmd.WaitDelay = home, gitWithin
+	listed, _ := cmd.Output() //nolint:errcheck // without git it reads none of them
+	var out []workspace.Guarded
+	add := func(path, origin string) {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(home, rest)
+		} else if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(origin), path)
+		}
+		guard := workspace.Guarded{Path: filepath.Clean(path), Effect: policy.RunsInGit}
+		if !slices.Contains(out, guard) {
+			out = append(out, guard)
+		}
+	}
+	entries := strings.Split(string(listed), "\x00")
+	for i := 0; i+1 < len(entries); i += 2 {
+		origin, isFile := strings.CutPrefix(entries[i], "file:")
+		if !isFile {
+			continue
+		}
+		if !filepath.IsAbs(origin) {
+			origin = filepath.Join(home, origin)
+		}
+		add(origin, origin)
+		if key, value, _ := strings.Cut(entries[i+1], "\n"); value != "" && namesFile.MatchString(key) {
+			add(value, origin)
+		}
+	}
+	return out
+}
+
+var namesFile = regexp.MustCompile(`^(include(if\..*)?\.path|core\.(hookspath|attributesfile)|init\.templatedir)$`)
+
+const gitWithin = 2 * time.Second
 
 // homes are the files and folders that programs read from a home, wherever a link puts them:
 // the names are of the home, or below the folder that a variable names, with the home's own
@@ -55,13 +112,17 @@ var homes = []struct{ effect, names string }{
 	{policy.RunsInShell, `.profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .bash_completion $ZDOTDIR/.zshenv $ZDOTDIR/.zprofile $ZDOTDIR/.zshrc $ZDOTDIR/.zlogin $ZDOTDIR/.zlogout .kshrc .cshrc .tcshrc .login
 		.inputrc .screenrc .tmux.conf .xonshrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
 		$XDG_CONFIG_HOME/fish $XDG_CONFIG_HOME/zsh $XDG_CONFIG_HOME/direnv $XDG_CONFIG_HOME/tmux $XDG_CONFIG_HOME/nushell $XDG_CONFIG_HOME/environment.d $XDG_CONFIG_HOME/kitty $XDG_CONFIG_HOME/alacritty
+		$XDG_CONFIG_HOME/elvish $XDG_CONFIG_HOME/xonsh $XDG_CONFIG_HOME/powershell $XDG_CONFIG_HOME/zellij $XDG_CONFIG_HOME/foot $XDG_CONFIG_HOME/terminator $XDG_CONFIG_HOME/user-dirs.dirs $XDG_CONFIG_HOME/gh $XDG_CONFIG_HOME/jj
+		$XDG_CONFIG_HOME/lazygit $XDG_CONFIG_HOME/yazi $XDG_CONFIG_HOME/lf $XDG_CONFIG_HOME/ranger $XDG_CONFIG_HOME/pip $XDG_CONFIG_HOME/uv
 		$XDG_CONFIG_HOME/ghostty $XDG_CONFIG_HOME/wezterm $XDG_CONFIG_HOME/starship.toml $XDG_CONFIG_HOME/mise`},
 	{policy.RunsInDesktop, `.xinitrc .xprofile .xsession .xsessionrc .xserverrc .Xresources .Xdefaults $XDG_CONFIG_HOME/systemd $XDG_CONFIG_HOME/autostart $XDG_CONFIG_HOME/i3 $XDG_CONFIG_HOME/sway $XDG_CONFIG_HOME/hypr
+		$XDG_CONFIG_HOME/plasma-workspace $XDG_CONFIG_HOME/bspwm $XDG_CONFIG_HOME/sxhkd $XDG_CONFIG_HOME/herbstluftwm $XDG_CONFIG_HOME/qtile $XDG_CONFIG_HOME/openbox $XDG_CONFIG_HOME/lxsession $XDG_CONFIG_HOME/river
+		$XDG_CONFIG_HOME/labwc $XDG_CONFIG_HOME/niri $XDG_CONFIG_HOME/waybar $XDG_CONFIG_HOME/polybar $XDG_CONFIG_HOME/mimeapps.list $XDG_CONFIG_HOME/mpv
 		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd Library/LaunchAgents`},
 	{policy.RunsInGit, ".gitconfig $XDG_CONFIG_HOME/git .config/git"},
-	{policy.RunsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .vscode .vscode-server $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
+	{policy.RunsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .vscode .vscode-server $XDG_CONFIG_HOME/kak $XDG_CONFIG_HOME/micro $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
 		$XDG_CONFIG_HOME/Code $XDG_CONFIG_HOME/VSCodium $XDG_CONFIG_HOME/Cursor $XDG_CONFIG_HOME/sublime-text $XDG_DATA_HOME/nvim $XDG_DATA_HOME/code-server Library/Application?Support/Code`},
-	{policy.SteersAgents, `$CLAUDE_CONFIG_DIR .claude .claude.json $CODEX_HOME .codex $QWEN_HOME .qwen $GEMINI_CLI_HOME/.gemini $XDG_CONFIG_HOME/opencode $XDG_CONFIG_HOME/goose $XDG_CONFIG_HOME/crush
+	{policy.SteersAgents, `$CLAUDE_CONFIG_DIR .claude .claude.json $CODEX_HOME .codex $QWEN_HOME .qwen $GEMINI_CLI_HOME/.gemini $XDG_CONFIG_HOME/Claude $XDG_CONFIG_HOME/opencode $XDG_CONFIG_HOME/goose $XDG_CONFIG_HOME/crush
 		.cursor .codeium .aider.conf.yml .continue .copilot $XDG_CONFIG_HOME/github-copilot .agents AGENTS.md CLAUDE.md`},
 }
 

@@ -16,9 +16,10 @@ import (
 // only there is known whether it may have several; what was forgotten there is escaped here.
 type output struct{ out io.Writer }
 
-// Stdout and Stderr are those of the process, for people: where they are no terminal, every
-// byte goes through as it is.
-var Stdout, Stderr = shownOn(os.Stdout), shownOn(os.Stderr)
+// Stdout and Stderr are those of the process, for people. Where Stdout is no terminal, every byte
+// of a result goes through as it is; what is said on Stderr is escaped also there, since somebody
+// looks at it later.
+var Stdout, Stderr io.Writer = shownOn(os.Stdout), output{os.Stderr}
 
 func shownOn(f *os.File) io.Writer {
 	if term.IsTerminal(int(f.Fd())) {

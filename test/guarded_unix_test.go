@@ -30,6 +30,7 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 	} {
 		must(t, os.Symlink(target, link))
 	}
+	must(t, os.WriteFile(home+"/.gitconfig", []byte("[include]\n\tpath = "+dotfiles+"/work.inc\n[includeIf \"gitdir:~/never/\"]\n\tpath = "+dotfiles+"/never.inc\n[core]\n\thooksPath = "+dotfiles+"/ours\n"), 0o600))
 	free := map[string]any{"mode": "auto_edit", "permissions": map[string]any{"allow": []string{"write_file", "delete_file", "move_file", "create_directory", "save_memory"}}, "memory": map[string]any{"file": dotfiles + "/mem.txt"}}
 
 	type call struct {
@@ -44,7 +45,7 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 		dotfiles: {
 			write("notes.txt", "run"), write("via/x", "run"), write("new/x", "run"),
 			write("p/settings.json", "ask"), write("p/new.json", "ask"), write("rc", "ask"), write("sea/config.fish", "ask"), write("sea/conf.d/x.fish", "ask"),
-			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"),
+			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"), write("work.inc", "ask"), write("never.inc", "ask"), write("ours/pre-commit", "ask"),
 			{"delete_file", object{"path": "via/pillion"}, "ask"},
 			{"move_file", object{"from": "notes.txt", "to": "robot"}, "ask"},
 			{"move_file", object{"from": "rc", "to": "x"}, "ask"},
@@ -54,7 +55,7 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 		},
 		home + "/.config": {
 			write("notes.txt", "run"), write("empty/x", "run"),
-			write("Code/User/settings.json", "ask"), write("systemd/user/x.service", "ask"), write("autostart/x.desktop", "ask"), write("git/config", "ask"), write("kitty/x.conf", "ask"),
+			write("Code/User/settings.json", "ask"), write("systemd/user/x.service", "ask"), write("autostart/x.desktop", "ask"), write("git/config", "ask"), write("kitty/x.conf", "ask"), write("bspwm/bspwmrc", "ask"), write("gh/config.yml", "ask"),
 		},
 	} {
 		e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: free})

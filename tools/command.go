@@ -34,6 +34,7 @@ type command struct {
 	unsaved []string // open files whose text it would not see
 	limits  Limits
 	held    process.Confine
+	within  []string // the workspace's folders
 	reaches []string // hosts that it may reach, as far as they are a question; see policy.Command
 }
 
@@ -56,6 +57,9 @@ func planCommand(in Input, l commandLine) (command, error) {
 		return c, fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
 	}
 	c.dir, c.unsaved = dir, unsavedFiles(in.Snapshot)
+	for _, root := range in.Snapshot.Workspace().Roots() {
+		c.within = append(c.within, process.Resolve(root.Abs()))
+	}
 	if c.Network, err = parseHosts(l.Network); err != nil {
 		return c, err
 	}
@@ -111,7 +115,7 @@ func (c command) action(run func(context.Context, Hands, command, process.Spec) 
 			now.unsaved = unsavedFiles(hands.Snapshot()) // whoever approved may have saved first
 			end := hands.Observe(ctx)
 			answer, err := run(ctx, hands, now, process.Spec{
-				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: hands.ReadsGit,
+				GitWithin: c.within, Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: hands.ReadsGit,
 			})
 			end(answer)
 			return answer, err

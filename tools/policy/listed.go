@@ -88,7 +88,7 @@ const (
 	gitPretty    = `--oneline --pretty --pretty= --format= --abbrev-commit --no-abbrev-commit --date= --decorate --decorate= --no-decorate --graph --no-graph `
 	gitRevisions = `-# -n# --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= -i -E -F --all-match --invert-grep --all --branches --branches= --tags --tags=
 		--remotes --remotes= --merges --no-merges --first-parent --reverse --follow --topo-order --date-order --author-date-order --left-right --cherry-pick --cherry-mark --left-only --right-only
-		--ancestry-path --full-history --simplify-by-decoration --boundary -L -g --walk-reflogs --reflog --source --not `
+		--ancestry-path --full-history --simplify-by-decoration --boundary -g --walk-reflogs --reflog --source --not `
 	cargo = `-v -vv -q --verbose --quiet -r --release --dev -p= --package= --workspace --all --exclude= --lib --bins --bin= --examples --example= --tests --test= --benches --bench= --all-targets
 		-F= --features= --all-features --no-default-features --profile= -j# --jobs= --keep-going --message-format= --color= --offline --locked --frozen`
 	npm = `-s --silent --quiet -w= --workspace= -ws --workspaces --if-present --include-workspace-root`
@@ -115,10 +115,9 @@ func onlyReads(p part) bool {
 	return ok && (n == 1 || texts[0] == "git" && texts[1] != "add") && onlyListed(texts[:n], p.words[n:])
 }
 
-// onlyReadsGit says whether a plain line has git in it, and all git in it only reads.
-func (r *CommandReading) onlyReadsGit() bool {
-	git := slices.DeleteFunc(slices.Clone(r.parts), func(p part) bool { return p.words[0].text != "git" })
-	return len(git) > 0 && !slices.ContainsFunc(git, func(p part) bool { return !onlyReads(p) })
+// readsGit says whether a plain line has a git in it that only reads.
+func (r *CommandReading) readsGit() bool {
+	return slices.ContainsFunc(r.parts, func(p part) bool { return p.words[0].text == "git" && onlyReads(p) })
 }
 
 // readsAllowed says whether a rule lets commands run that only read.
@@ -131,15 +130,38 @@ func (r Request) readsAllowed() bool {
 // onlyListed says whether of the words of a part, after those of the pattern, each option is
 // in the table. A word that is none may be an operand or a value; where either leads is
 // judged elsewhere.
+//
+// Of git, neither a value nor what stands behind -- may look like an option: program.Shows tells
+// by the words which files a command prints.
 func onlyListed(prefix []string, rest []word) bool {
 	options, _, ok := listing(prefix)
+	isGit := prefix[0] == "git"
+	plain := "" // why no option may stand here
 	return ok && !slices.ContainsFunc(rest, func(w word) bool {
 		text := w.text
 		if oneDash[prefix[0]] && strings.HasPrefix(text, "--") {
 			text = text[1:]
 		}
-		return strings.HasPrefix(text, "-") && !slices.ContainsFunc(options, func(entry string) bool { return fitsListed(text, entry) })
+		before := plain
+		if plain != "--" {
+			plain = ""
+		}
+		switch {
+		case !strings.HasPrefix(text, "-"):
+			return false
+		case before != "" || !slices.ContainsFunc(options, func(entry string) bool { return fitsListed(text, entry) }):
+			return true
+		case isGit && (text == "--" || takesNext(text, options)):
+			plain = text
+		}
+		return false
 	})
+}
+
+// takesNext says whether the option takes the next word for its value.
+func takesNext(option string, options []string) bool {
+	return option == "-S" || option == "-G" || !slices.Contains(options, option) &&
+		(slices.Contains(options, option+"=") || slices.Contains(options, option+"#"))
 }
 
 func fitsListed(text, entry string) bool {

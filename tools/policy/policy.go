@@ -116,8 +116,9 @@ type Decision struct {
 	// for these keys, each of one file or host, such as "secret(.env)". The user reads them
 	// among the session's rules.
 	OncePerSession []string
-	// ReadsGit says that a rule lets the line run and that git in it only reads, by listed
-	// options: nobody was asked whether it may run what a repository's configuration names.
+	// ReadsGit says that a rule lets the line run and that there is a git in it that only reads,
+	// by listed options: nobody was asked whether it may run what a repository's configuration
+	// names, or print a secret.
 	ReadsGit bool
 	// Parts and Writes are what a command that asks would run, and what it says
 	// that it would write to.
@@ -201,7 +202,7 @@ func Decide(r Request) Decision {
 	case d.Verdict == Ask:
 		d.Parts, d.Writes = explain(r)
 	case d.Verdict == Run:
-		d.ReadsGit = verdictOf(r.Access, r.Mode) == Ask && r.lineWhy() == "" && r.reading.onlyReadsGit()
+		d.ReadsGit = verdictOf(r.Access, r.Mode) == Ask && r.lineWhy() == "" && r.reading.readsGit()
 	}
 	return d
 }

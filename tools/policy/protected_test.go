@@ -62,13 +62,14 @@ func TestSecret(t *testing.T) {
 		".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".dev.vars", "deploy/prod.env", "rclone.conf", "rclone/rclone.conf", "a.keychain-db", ".bash_history", ".local/share/fish/fish_history", ".psql_history", ".config/gh/hosts.yml",
 		".aws/sso/cache/x.json", "wg1.conf", "x.kubeconfig", ".terraform.d/credentials.tfrc.json", ".password-store/mail.gpg",
 		".env", "a/.env.local", ".ENV", ".env.example", "server.pem", "x/id_rsa", "id_ed25519.pub", "tls.key", ".netrc", ".npmrc",
+		".config/git/credentials", ".config/sops/age/keys.txt", "krb5cc_1000", "Default/Login Data", ".zhistory", ".m2/settings.xml", "x.keytab", "local.settings.json", "prod.env.bak", "env.production", "#.env#", ".#prod.env", "id_rsa.old",
 		".env.", ".env::$DATA", ".e\u200bnv", "ENV~1.LOC", "a\\.env",
 	} {
 		if !Secret(path) {
 			t.Errorf("%q is not taken for a secret", path)
 		}
 	}
-	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go"} {
+	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~"} {
 		if Secret(path) {
 			t.Errorf("%q is taken for a secret", path)
 		}

@@ -12,15 +12,18 @@ import (
 var secretNames = strings.Fields(`
 	.env* *.env .dev.vars* .flaskenv *.pem id_* *.key *.p12 *.pfx *.p8 *.pkcs12 *.jks *.keystore *.bcfks *.kdbx *.kdb *.ppk *.ovpn *.gpg *.pgp *.age .htpasswd .netrc _netrc .authinfo*
 	*.agilekeychain *.keychain *.keychain-db *.opvault *.psafe3 *.kwallet *.mobileprovision key.json keys.json privkey* private_key* ssh_host_*_key
-	.npmrc .pypirc .gem/credentials .cargo/credentials* auth.json .m2/settings-security.xml .hex/hex.config
+	.npmrc .pypirc .m2/settings.xml .gradle/gradle.properties .nuget/nuget/nuget.config .gem/credentials .cargo/credentials* auth.json .m2/settings-security.xml .hex/hex.config
 	.git-credentials .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .mongoshrc.js .rediscli_auth .databrickscfg .snowsql/config .snowflake/config.toml .dbt/profiles.yml
 	.aws/credentials .aws/config .aws/sso/** .aws/cli/cache/** .s3cfg .s3curl .boto .azure/** .kube/config kubeconfig* *.kubeconfig .docker/config.json .dockercfg .dockerconfigjson gcloud/** .oci/config .bluemix/config.json .doctl/config.yaml hcloud/cli.toml .linode-cli .flyctl/config.yml .fly/config.yml
 	application_default_credentials.json service-account*.json service_account*.json serviceaccount*.json client_secret* credentials.json credentials.y* .credentials.json .credentials secrets.y* secrets.json secrets.toml secret.y* secret.json .secrets*
 	.terraformrc terraform.rc credentials.tfrc.json *.tfstate *.tfstate.backup *.tfvars *.tfvars.json .vault-token .vault_pass* .ansible_vault* vault-password* .cf/config.json .consul-token .nomad-token
 	gh/hosts.yml glab-cli/config.yml .config/hub .netlify/config.json netlify/config.json .wrangler/config/default.toml .heroku/credentials .sentryclirc .huggingface/token huggingface/token kaggle.json
 	oauth_creds.json google_accounts.json github-copilot/hosts.json github-copilot/apps.json .cursor/mcp.json
+	*.keytab krb5cc_* *.keyring .config/sops/age/keys.txt git/credentials login?data
+	.config/stripe/config.toml ngrok.yml .config/op/config doctl/config.yaml flyctl/config.yml tea/config.yml .cloudflared/** .mc/config.json .supabase/access-token .railway/config.json .copilot/config.json .continue/config.json
+	local.settings.json wp-config.php vault.y* jenkins.credentials env.local env.production env.development env.staging
 	wg*.conf .smbcredentials .davfs2/secrets rclone.conf .rclone.conf .mbsyncrc .msmtprc .fetchmailrc .offlineimaprc .muttrc .irssi/config .weechat/sec.conf wpa_supplicant.conf *.nmconnection .ftpconfig .remote-sync.json sftp.json sftp-config.json filezilla.xml recentservers.xml sitemanager.xml
-	.bash_history .zsh_history .sh_history .ksh_history fish_history .python_history .node_repl_history .irb_history .pry_history .psql_history .mysql_history .sqlite_history .rediscli_history .dbshell .mongo_history mongosh_repl_history .lesshst .viminfo main.shada
+	.bash_history .zsh_history .sh_history .ksh_history fish_history .python_history .node_repl_history .irb_history .pry_history .psql_history .mysql_history .sqlite_history .rediscli_history .dbshell .mongo_history mongosh_repl_history .lesshst .viminfo main.shada .zhistory .histfile .local/state/bash/history history.sqlite
 	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
 
 // Secret says whether path looks like a file with secrets.
@@ -30,7 +33,8 @@ func Secret(path string) bool {
 		return false
 	}
 	match := func(patterns []string) bool { return isSecretAt(patterns, names) }
-	leaf := names[len(names)-1]
+	leaf := plainName(names[len(names)-1])
+	names[len(names)-1] = leaf
 	if slices.ContainsFunc(secretsByLeaf[leaf], match) || slices.ContainsFunc(secretsByLeaf[""], match) {
 		return true
 	}
@@ -44,12 +48,23 @@ func Secret(path string) bool {
 	return false
 }
 
+// plainName is a name without what editors and people add to it for a copy.
+func plainName(leaf string) string {
+	leaf = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(leaf, ".#"), "#"), "#")
+	for _, ending := range []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo"} {
+		if rest, ok := strings.CutSuffix(leaf, ending); ok && rest != "" {
+			return rest
+		}
+	}
+	return leaf
+}
+
 // secretsByLeaf has the names by their last one, and below "" those of which that has a *: a search
 // asks for every file.
 var secretsByLeaf = func() map[string][][]string {
 	out := map[string][][]string{}
 	for _, name := range secretNames {
-		patterns := strings.Split(name, "/")
+		patterns := strings.Split(strings.ReplaceAll(name, "?", " "), "/")
 		leaf := patterns[len(patterns)-1]
 		if strings.Contains(leaf, "*") {
 			leaf = ""

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -256,21 +255,61 @@ func privateIn(writable, env []string) []string {
 
 // sockets are the local sockets that have a name in the file system: whoever may
 // write to one can speak with the program behind it, on a file system that is read
-// only as well.
+// only as well. A name that is not whole is below the folder of whoever holds the socket.
 func sockets() []string {
 	table, _ := os.ReadFile("/proc/net/unix") //nolint:errcheck // without it there are none to be seen
 	var out []string
-	for line := range bytes.Lines(table) {
-		at := bytes.IndexByte(line, '/')
-		if at < 0 {
-			continue
-		}
-		path := strings.TrimSuffix(string(line[at:]), "\n")
-		if bytes.HasSuffix(line[:at], []byte(" ")) && filepath.Clean(path) == path && !slices.Contains(out, path) && isSocket(path) {
+	add := func(path string) {
+		if path = Resolve(path); !slices.Contains(out, path) && isSocket(path) {
 			out = append(out, path)
 		}
 	}
+	relative := map[string]string{} // by the link of a descriptor
+	for line := range strings.Lines(string(table)) {
+		const names = 7 // columns in front of the path
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", -1)
+		columns, path := 0, ""
+		inode := ""
+		for at, field := range fields {
+			if field == "" {
+				continue
+			}
+			if columns++; columns == names {
+				inode, path = field, strings.Join(fields[at+1:], " ")
+				break
+			}
+		}
+		switch {
+		case path == "" || path[0] == '@':
+		case filepath.IsAbs(path):
+			add(path)
+		default:
+			relative["socket:["+inode+"]"] = path
+		}
+	}
+	if len(relative) > 0 {
+		addRelative(relative, add)
+	}
 	return out
+}
+
+// addRelative finds the processes that hold the sockets.
+func addRelative(names map[string]string, add func(path string)) {
+	processes, _ := filepath.Glob("/proc/[0-9]*") //nolint:errcheck // the pattern is well formed
+	for _, process := range processes {
+		descriptors, _ := os.ReadDir(process + "/fd") //nolint:errcheck // another user's
+		for _, d := range descriptors {
+			held, err := os.Readlink(process + "/fd/" + d.Name())
+			if err != nil {
+				continue
+			}
+			if name, is := names[held]; is {
+				if folder, err := os.Readlink(process + "/cwd"); err == nil {
+					add(filepath.Join(folder, name))
+				}
+			}
+		}
+	}
 }
 
 func isSocket(path string) bool {

@@ -46,15 +46,16 @@ func TestGitReads(t *testing.T) {
 		}
 		put(t, filepath.Join(p.inside, "included"), "[filter \"e\"]\n\tclean = "+evil+"\n")
 		for line, want := range map[string]string{
-			"git status --short":                                                      " M a\n?? nested/\n",
-			"cd nested && git status --short --branch":                                "## inner\n M a\n",
-			"git diff --exit-code --name-only; echo $?":                               "a\n1\n",
-			"git show --format= HEAD 2>&1; echo $?":                                   "git did not run: it would show .env, which looks like a file with secrets, and nobody was asked. Leave it out: git show … -- . ':(exclude,top).env'\n128\n",
-			"git show --format= --stat=40 HEAD -- . ':(exclude,top).env' | tail -1":   " 2 files changed, 2 insertions(+)\n",
-			"git log -1 nobody 2>/dev/null; echo $?":                                  "128\n",
-			"git log --format=%s 'first one' -- 'a b' 2>&1; git cat-file -p 'HEAD:a'": "fatal: bad revision 'first one'\none\n",
-			"git status --short <../included":                                         " M a\n?? nested/\n",
-			"git status -s; exec git branch":                                          " M a\n?? nested/\n* outer\n", // what is no function
+			"git status --short":                                                           " M a\n?? nested/\n",
+			"cd nested && git status --short --branch":                                     "## inner\n M a\n",
+			"git diff --exit-code --name-only; echo $?":                                    "a\n1\n",
+			"git show --format= HEAD 2>&1; echo $?":                                        "git did not run: it would show .env, which looks like a file with secrets; nobody was asked. Leave it out: git show … -- . ':(exclude,top).env'\n128\n",
+			"git diff a 2>&1 | tail -1; git version >/dev/null && git diff -- a | tail -1": "+two\n+two\n",
+			"git show --format= --stat=40 HEAD -- . ':(exclude,top).env' | tail -1":        " 2 files changed, 2 insertions(+)\n",
+			"git log -1 nobody 2>/dev/null; echo $?":                                       "128\n",
+			"git log --format=%s 'first one' -- 'a b' 2>&1; git cat-file -p 'HEAD:a'":      "fatal: bad revision 'first one'\none\n",
+			"git status --short <../included":                                              " M a\n?? nested/\n",
+			"git status -s; exec git branch":                                               " M a\n?? nested/\n* outer\n", // what is no function
 		} {
 			if got, ran := try(line, true); got.Stdout != want || ran {
 				t.Errorf("%s: %q, %q; it ran the program: %t", line, got.Stdout, got.Stderr, ran)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,35 +26,45 @@ func (s Spec) withGit() (Spec, error) {
 		return s, nil
 	}
 	own, err := Own()
-	s.Command = "unalias git 2>/dev/null\ngit() { " + quote(own) + ` git "$@"; }; ` + s.Command
+	var within strings.Builder
+	for _, folder := range s.GitWithin {
+		within.WriteString(" " + quote("--within="+folder))
+	}
+	s.Command = "unalias git 2>/dev/null\ngit() { " + quote(own) + " git" + within.String() + ` "$@"; }; ` + s.Command
 	s.Confine.Named = append(slices.Clone(s.Confine.Named), own)
 	return s, err
 }
 
 // Git is the body of the hidden subcommand `git`: it becomes the git program that PATH has,
-// which reads and runs nothing that the repository's configuration names. It prints no secret:
-// nobody was asked.
+// which reads and runs nothing that the repository's configuration names. Nobody was asked, so it
+// prints no secret, nor a file outside of the folders that each --within= in front names. What does
+// more than read was allowed by another rule, and is git's own.
 func Git(args []string) int {
+	var within []string
+	for len(args) > 0 && strings.HasPrefix(args[0], "--within=") {
+		within, args = append(within, strings.TrimPrefix(args[0], "--within=")), args[1:]
+	}
 	file := look("git", os.Environ())
 	if file == "" {
 		fmt.Fprintln(os.Stderr, "git is not installed")
 		return notFound
 	}
+	if len(args) == 0 || !program.Reads(args[0]) {
+		err := syscall.Exec(file, append([]string{file}, args...), os.Environ())
+		fmt.Fprintln(os.Stderr, "git did not run:", err)
+		return gitDied
+	}
 	ctx := context.Background()
 	cmd, err := program.Reading(ctx, file, "", os.Environ(), args...)
 	if err == nil {
-		shown, problem := program.Shows(ctx, cmd, policy.Secret)
-		switch {
-		case problem != nil:
-			fmt.Fprintln(os.Stderr, problem)
-			return gitDied
-		case len(shown.Files) > 0:
-			fmt.Fprintf(os.Stderr, "git did not run: it would show %s, which looks like a file with secrets, and nobody was asked. Leave it out: git %s … -- . %s\n",
-				fault.Quote(shown.Files[0]), args[0], quote(":(exclude,top)"+shown.Files[0]))
-			return gitDied
-		case len(shown.Unnamed) > 0:
-			fmt.Fprintf(os.Stderr, "git did not run: %s is the content of a file that may have secrets, and nobody was asked. Name the file: git %s COMMIT:FILE\n", shown.Unnamed[0], args[0])
-			return gitDied
+		outside := false
+		shown, problem := program.Shows(ctx, cmd, func(path string) bool {
+			isOutside := len(within) > 0 && !slices.ContainsFunc(within, func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
+			outside = outside || isOutside
+			return isOutside || policy.Secret(path)
+		})
+		if err = problem; err == nil {
+			err = refuseToShow(shown, args[0], outside)
 		}
 	}
 	if err == nil && args[0] != "shortlog" {
@@ -65,8 +76,22 @@ func Git(args []string) int {
 	if err == nil {
 		err = os.NewSyscallError("exec "+file, syscall.Exec(cmd.Path, cmd.Args, cmd.Environ()))
 	}
-	fmt.Fprintln(os.Stderr, "git did not run, so that it runs nothing of the repository:", err)
+	fmt.Fprintln(os.Stderr, "git did not run:", err)
 	return gitDied
+}
+
+// refuseToShow says what of the content that the command would print nobody has allowed.
+func refuseToShow(shown program.Shown, command string, outside bool) error {
+	switch {
+	case outside:
+		return fmt.Errorf("it would show %s, and not all of that is in the workspace; nobody was asked. Name the workspace's folder: git %s … -- .", fault.Quote(shown.Files[0]), command)
+	case len(shown.Files) > 0:
+		return fmt.Errorf("it would show %s, which looks like a file with secrets; nobody was asked. Leave it out: git %s … -- . %s",
+			fault.Quote(shown.Files[0]), command, quote(":(exclude,top)"+shown.Files[0]))
+	case len(shown.Unnamed) > 0:
+		return fmt.Errorf("%s may be the content of a file with secrets; nobody was asked. Name the file: git %s COMMIT:FILE", fault.Quote(shown.Unnamed[0]), command)
+	}
+	return nil
 }
 
 // What shells and git exit with.

@@ -86,6 +86,8 @@ type Spec struct {
 	// ReadsGit has git on the command line run nothing that a repository's configuration names;
 	// see program.Reading. The line has no commands of git but those that only read.
 	ReadsGit bool
+	// GitWithin are the folders of which ReadsGit lets it print files; none: any.
+	GitWithin []string
 }
 
 // Keep says what is kept of a command's output.

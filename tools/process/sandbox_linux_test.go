@@ -378,8 +378,24 @@ func TestSocketsOfOthers(t *testing.T) {
 	r := newRunner(t)
 	short := folderIn(t, "/tmp", "pillion-")
 	abstract := fmt.Sprintf("@pillion-test-%d", os.Getpid())
-	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), filepath.Join(p.inside, "s"), abstract} {
-		listen(t, "unix", address)
+	linked, relative := filepath.Join(p.outside, "link", "s"), filepath.Join(p.outside, "relative")
+	must(t, errors.Join(os.Mkdir(filepath.Join(p.outside, "real"), 0o700), os.Symlink("real", filepath.Join(p.outside, "link"))))
+	holder := exec.CommandContext(t.Context(), "python3", "-c", "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind('relative'); s.listen(99); sys.stdin.read()")
+	holder.Dir = p.outside
+	stdin, err := holder.StdinPipe()
+	must(t, errors.Join(err, holder.Start()))
+	defer func() { stdin.Close(); _ = holder.Wait() }()
+	eventually(t, "the other program listens", func() bool {
+		conn, err := net.Dial("unix", relative)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), linked, relative, filepath.Join(p.inside, "s"), abstract} {
+		if address != relative {
+			listen(t, "unix", address)
+		}
 		everyLevel(t, r, func(t *testing.T, level Level) {
 			hidden := level == Bubblewrap && !within(p.inside, address) || level == Landlock && landlockABI() >= scopesABI && address == abstract
 			if level == Bubblewrap && address == abstract {

@@ -62,6 +62,14 @@ type Page struct {
 // Parse reads an address as an agent writes it, and gives the one to fetch: a page of
 // GitHub that shows a file becomes the file.
 func Parse(address string) (*url.URL, error) {
+	u, err := normalised(address)
+	if err != nil {
+		return nil, err
+	}
+	return rawFile(u), nil
+}
+
+func normalised(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
@@ -85,7 +93,7 @@ func Parse(address string) (*url.URL, error) {
 		u.Host += ":" + port
 	}
 	u.Fragment, u.RawFragment = "", ""
-	return rawFile(u), nil
+	return u, nil
 }
 
 // rawFile is the file that a page of GitHub shows.
@@ -178,7 +186,7 @@ func (f *Fetcher) client(r Request) (_ *http.Client, end func()) {
 		if len(via) > maxRedirects {
 			return fault.New(fault.ExecutionFailed, "the server redirects more than %d times", maxRedirects).WithHint("fetch another address")
 		}
-		if next, err := Parse(to.URL.String()); err != nil {
+		if next, err := normalised(to.URL.String()); err != nil {
 			return err
 		} else if r.May != nil && next.Host != via[0].URL.Host {
 			return r.May(next)

@@ -200,17 +200,17 @@ func resolver(t *testing.T, answer func(name string) netip.Addr) *net.Resolver {
 
 // A redirect to another host is judged first.
 func TestARedirectIsJudged(t *testing.T) {
-	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://elsewhere.example/x", http.StatusFound)
-	})
-	no, asked := errors.New("no"), ""
-	_, err := (&Fetcher{}).Fetch(t.Context(), Request{URL: mustParse(t, at), Private: []string{"127.0.0.1"}, May: func(to *url.URL) error {
-		asked = to.Host
-		return fault.New(fault.PolicyDenied, "%w", no)
-	}})
-	wantCode(t, err, fault.PolicyDenied)
-	if asked != "elsewhere.example" {
-		t.Errorf("asked about %q", asked)
+	for to, host := range map[string]string{"https://elsewhere.example/x": "elsewhere.example", "https://github.com/o/r/blob/main/x": "github.com"} {
+		at := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
+		no, asked := errors.New("no"), ""
+		_, err := (&Fetcher{}).Fetch(t.Context(), Request{URL: mustParse(t, at), Private: []string{"127.0.0.1"}, May: func(to *url.URL) error {
+			asked = to.Host
+			return fault.New(fault.PolicyDenied, "%w", no)
+		}})
+		wantCode(t, err, fault.PolicyDenied)
+		if asked != host {
+			t.Errorf("asked about %q, not %s", asked, host)
+		}
 	}
 }
 

@@ -92,6 +92,12 @@ var (
 
 func keys(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(?s:` + pattern + `)$`) }
 
+// Reads says whether a command only reads.
+func Reads(command string) bool {
+	_, reads := commands[command]
+	return reads
+}
+
 // Reading is the git program at file as a command that reads in dir, "" for where this program
 // runs, with an environment such as os.Environ gives; the first of args is one of commands.
 // It is to have no input, as an exec.Cmd has none: a configuration can include that. Only

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 type Shown struct {
 	// Files are names of files in the repository, also those of before they were renamed.
 	Files []string
-	// Unnamed are the numbers of content that the command line names without its file.
+	// Unnamed are revisions that are content themselves, without the name of a file.
 	Unnamed []string
 }
 
@@ -24,55 +25,58 @@ type Shown struct {
 const mostShown = 10
 
 // Shows asks git which files the command that Reading made would print the content of: those
-// for which of holds. Of what the command line itself names, as HEAD:FILE or for blame, it says
-// nothing.
-func Shows(ctx context.Context, cmd *exec.Cmd, of func(name string) bool) (Shown, error) {
-	s := shows{ctx, cmd, of, Shown{}}
+// for whose paths of holds, with the folder of the repository in front. Of what the command line
+// itself names, as COMMIT:FILE or for blame, it says nothing. No value of an option, and no name of
+// a file, may begin with a dash.
+func Shows(ctx context.Context, cmd *exec.Cmd, of func(path string) bool) (Shown, error) {
+	s := shows{Context: ctx, reading: cmd, of: of}
 	command, args := cmd.Args[2], cmd.Args[3:]
-	var err error
-	switch {
-	case command == "status" && slices.ContainsFunc(args, isVerbose):
-		err = errors.Join(s.names("diff", "--ignore-submodules=dirty", "--cached"), s.names("diff", "--ignore-submodules=dirty"))
-	case command == "cat-file" && !slices.ContainsFunc(args, isFact):
-		s.unnamed(args)
-	case command == "diff" || command == "show":
-		if prints(args) || !slices.ContainsFunc(args, isSummary) {
-			s.unnamed(args)
-			err = s.names(command, args...)
-		}
-	case command == "log" && prints(args) && !slices.ContainsFunc(args, isRange):
-		err = s.names(command, args...)
+	options := args
+	if at := slices.Index(args, "--"); at >= 0 {
+		options = args[:at]
 	}
-	return s.Shown, err
+	has := func(known []string) bool {
+		return slices.ContainsFunc(options, func(arg string) bool { return slices.Contains(known, optionName(arg)) })
+	}
+	switch {
+	case command == "status" && has(verbose):
+		return s.Shown, errors.Join(s.names("diff", []string{"--ignore-submodules=dirty", "--cached"}, nil), s.names("diff", []string{"--ignore-submodules=dirty"}, nil))
+	case command == "cat-file" && !has(facts):
+		s.unnamed(command, options)
+	case command == "show":
+		s.unnamed(command, options) // whatever the options say of diffs
+		if !has(patches) && has(summaries) {
+			break
+		}
+		return s.Shown, s.names(command, options, args[len(options):])
+	case command == "diff" && (has(patches) || !has(summaries)):
+		s.unnamed(command, options)
+		return s.Shown, s.names(command, options, args[len(options):])
+	case command == "log" && has(patches):
+		return s.Shown, s.names(command, options, args[len(options):])
+	}
+	return s.Shown, nil
 }
 
-func isVerbose(arg string) bool { return arg == "-v" || arg == "-vv" || arg == "--verbose" }
-
-func isFact(arg string) bool { return arg == "-t" || arg == "-s" || arg == "-e" }
-
-// isRange: of lines in a file that it names, and nothing else is printed.
-func isRange(arg string) bool { return strings.HasPrefix(arg, "-L") }
-
-// prints says whether args have a diff printed.
-func prints(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return strings.HasPrefix(arg, "-U") || slices.Contains(patches, name)
-	})
-}
-
-var patches = strings.Fields("-p -u --patch --unified -W --function-context --word-diff --color-words --binary --check -c -m --cc")
-
-// isSummary is of an option that has something else than a diff printed.
-func isSummary(arg string) bool {
+func optionName(arg string) string {
 	name, _, _ := strings.Cut(arg, "=")
-	return slices.Contains(summaries, name)
+	if strings.HasPrefix(arg, "-U") {
+		return "-U"
+	}
+	return name
 }
 
-var summaries = strings.Fields("--name-only --name-status -s --no-patch --quiet --raw --numstat --shortstat --stat --summary --compact-summary --dirstat")
-
-// noNames are options that --name-status does not go with, or that change how it prints.
-var noNames = strings.Fields("--check --exit-code --quiet --graph -s --no-patch --name-only --oneline --pretty --format")
+var (
+	verbose = strings.Fields("-v -vv --verbose")
+	facts   = strings.Fields("-t -s -e")
+	// patches have a diff printed, summaries something else.
+	patches   = strings.Fields("-p -u -U --patch --unified -W --function-context --word-diff --color-words --binary --check -c -m --cc")
+	summaries = strings.Fields("--name-only --name-status -s --no-patch --quiet --raw --numstat --shortstat --stat --summary --compact-summary --dirstat")
+	// merges say how the diff of a merge is printed: of which it then names fewer files.
+	merges = strings.Fields("-c -m --cc")
+	// noNames are options that --name-status does not go with, or that change how it prints.
+	noNames = strings.Fields("--check --exit-code --quiet --graph -s --no-patch --name-only --oneline --pretty --format --relative -c -m --cc")
+)
 
 type shows struct {
 	context.Context
@@ -88,20 +92,19 @@ func (s *shows) git(args ...string) *exec.Cmd {
 }
 
 // names has the same command print names instead. They end with a NUL, and so does what they
-// are mixed with, which no name of interest is like.
-func (s *shows) names(command string, args ...string) error {
-	options, paths := args, []string(nil)
-	if at := slices.Index(args, "--"); at >= 0 {
-		options, paths = args[:at], args[at:]
-	}
-	options = slices.DeleteFunc(slices.Clone(options), func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return slices.Contains(noNames, name)
-	})
-	ours := []string{command, "--name-status", "-z"} // in front: behind a file's name there is no option
+// are mixed with, which no name of interest is like. Of merges all files are named that differ from
+// any parent, also by the names that they had there.
+func (s *shows) names(command string, options, paths []string) error {
+	ours := []string{command, "--name-status", "-z", "--no-relative"} // in front: behind a file's name there is no option
 	if command != "diff" {
 		ours = append(ours, "--format=")
+		if command == "show" || slices.ContainsFunc(options, func(arg string) bool { return slices.Contains(merges, arg) }) {
+			ours = append(ours, "-m")
+		}
 	}
+	options = slices.DeleteFunc(slices.Clone(options), func(arg string) bool { return slices.Contains(noNames, optionName(arg)) })
+	top, _ := s.git("rev-parse", "--show-toplevel").Output() //nolint:errcheck // there is none, and names are of here
+	folder := strings.TrimSuffix(string(top), "\n")
 	cmd := s.git(slices.Concat(ours, options, paths)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -116,24 +119,31 @@ func (s *shows) names(command string, args ...string) error {
 		var name string
 		name, err = in.ReadString(0)
 		name = strings.Trim(name, "\x00\n")
-		if len(s.Files) < mostShown && s.of(name) && !slices.Contains(s.Files, name) {
+		if name != "" && len(s.Files) < mostShown && s.of(filepath.Join(folder, name)) && !slices.Contains(s.Files, name) {
 			s.Files = append(s.Files, name)
 		}
 	}
-	if err = cmd.Wait(); err != nil && said.Len() > 0 {
+	err = cmd.Wait()
+	switch exit := (*exec.ExitError)(nil); {
+	case errors.As(err, &exit) && exit.ExitCode() == 1 && command == "diff": // of two folders that are in no repository
+		return nil
+	case err != nil && said.Len() > 0:
 		return errors.New(fault.Clip(strings.TrimSpace(said.String()), 500))
 	}
 	return err
 }
 
-// unnamed looks for revisions that are content. One that has a : names a file, or is none. What
-// is no revision at all git itself will say.
-func (s *shows) unnamed(args []string) {
-	if at := slices.Index(args, "--"); at >= 0 {
-		args = args[:at]
-	}
+// unnamed looks for revisions that are content, or a folder in which names are not whole. What is
+// no revision at all git itself will say.
+func (s *shows) unnamed(command string, args []string) {
 	for _, arg := range args {
-		if strings.HasPrefix(arg, "-") || strings.Contains(arg, ":") {
+		if strings.HasPrefix(arg, "-") || len(s.Unnamed) == mostShown {
+			continue
+		}
+		if tree, _, names := strings.Cut(arg, ":"); names {
+			if tree != "" && s.git("rev-parse", "--verify", "--quiet", tree+"^{commit}").Run() != nil {
+				s.Unnamed = append(s.Unnamed, arg)
+			}
 			continue
 		}
 		out, err := s.git("rev-parse", "--revs-only", arg).Output()
@@ -142,8 +152,8 @@ func (s *shows) unnamed(args []string) {
 		}
 		for _, revision := range strings.Fields(strings.ReplaceAll(string(out), "^", "")) {
 			kind, err := s.git("cat-file", "-t", revision+"^{}").Output()
-			if err == nil && string(kind) == "blob\n" && len(s.Unnamed) < mostShown {
-				s.Unnamed = append(s.Unnamed, revision)
+			if text := strings.TrimSpace(string(kind)); err == nil && (text == "blob" || text == "tree" && command == "diff") {
+				s.Unnamed = append(s.Unnamed, arg)
 			}
 		}
 	}

@@ -15,13 +15,17 @@ func TestShows(t *testing.T) {
 	r.write("a.txt", "one\n")
 	r.write(".env", "secret of the first\nand a line\nand one more\n")
 	r.commit("first")
-	blob := r.git("rev-parse", "HEAD:.env")
+	blob, tree := r.git("rev-parse", "HEAD:.env"), r.git("rev-parse", "HEAD^{tree}")
 	r.git("tag", "content", blob)
 	r.git("tag", "first")
 	r.git("mv", ".env", "b.txt")
 	r.commit("renamed", "HEAD")
 	r.write("a.txt", "two\n")
 	r.commit("nothing of it", "HEAD")
+	r.git("tag", "before")
+	r.commit("merged", "HEAD~2", "HEAD")
+	r.git("tag", "merged")
+	r.git("reset", "-q", "before")
 	r.must(os.Mkdir(r.dir+"/sub", 0o755))
 	r.write("sub/.env", "secret, staged\n")
 	r.git("add", "sub/.env")
@@ -29,11 +33,12 @@ func TestShows(t *testing.T) {
 		"status": "", "status -v": "sub/.env", "status --verbose -- a.txt": "sub/.env",
 		"diff": "", "diff --cached": "sub/.env", "diff HEAD": "sub/.env", "diff HEAD -- a.txt": "", "diff HEAD --exit-code": "sub/.env", "diff HEAD --check": "sub/.env",
 		"diff first": "sub/.env .env", "diff -M first": "sub/.env .env", "diff --name-only first": "", "diff --stat -p first": "sub/.env .env", "diff first -- . :(exclude,top)sub/.env :(exclude,top).env": "",
-		"diff a.txt": "", "diff HEAD sub": "sub/.env", "log -p sub": "", "log -p --pretty=full b.txt": "", "diff first:a.txt HEAD:a.txt": "", "diff content HEAD:a.txt": "BLOB", "diff " + blob + ".." + blob: "BLOB BLOB",
-		"show": "", "show HEAD~1": ".env", "show -s HEAD~1": "", "show --graph --oneline HEAD~2": ".env", "show --pretty=full -m HEAD~2": ".env", "show content": "BLOB", "show " + blob[:12]: "BLOB", "show HEAD~2 --stat": "",
+		"diff a.txt": "", "diff HEAD sub": "sub/.env", "log -p sub": "", "log -p --pretty=full b.txt": "", "diff first:a.txt HEAD:a.txt": "", "diff content HEAD:a.txt": "content", "diff " + blob + ".." + blob: "BLOB..BLOB BLOB..BLOB",
+		"diff first^{tree} HEAD^{tree}": ".env first^{tree} HEAD^{tree}", "diff --relative HEAD": "sub/.env", "show " + tree + ":a.txt": "TREE:a.txt",
+		"show": "", "show HEAD~1": ".env", "show -s HEAD~1": "", "show --graph --oneline HEAD~2": ".env", "show --pretty=full -m HEAD~2": ".env", "show merged": ".env", "log -p --cc -1 merged": ".env", "show content": "content", "show " + blob: "BLOB", "show --stat " + blob: "BLOB", "show -s content": "content", "show HEAD~2 --stat": "",
 		"show " + blob + " -- a.txt": "BLOB", "show nobody": "an error", "show HEAD:a.txt": "", "show first^{tree}": "",
-		"log": "", "log --stat": "", "log -p": ".env", "log -p -1": "", "log -U2 --graph": ".env", "log --word-diff=color -3": ".env", "log --binary --reverse": ".env", "log -L1,1:a.txt": "", "log -p first..HEAD": ".env",
-		"cat-file -p HEAD": "", "cat-file -p content": "BLOB", "cat-file blob " + blob: "BLOB", "cat-file -t " + blob: "", "cat-file -p HEAD:a.txt": "",
+		"log": "", "log --stat": "", "log -p": ".env", "log -p -1": "", "log -U2 --graph": ".env", "log --word-diff=color -3": ".env", "log --binary --reverse": ".env", "log -p first..HEAD": ".env",
+		"cat-file -p HEAD": "", "cat-file -p content": "content", "cat-file blob " + blob: "BLOB", "cat-file -t " + blob: "", "cat-file -p HEAD:a.txt": "",
 		"blame a.txt": "", "ls-files": "",
 	} {
 		args := strings.Fields(line)
@@ -41,6 +46,7 @@ func TestShows(t *testing.T) {
 		r.must(err)
 		shown, err := Shows(t.Context(), cmd, func(name string) bool { return strings.HasSuffix(name, ".env") })
 		got := strings.ReplaceAll(strings.Join(append(shown.Files, shown.Unnamed...), " "), blob, "BLOB")
+		got = strings.ReplaceAll(got, tree, "TREE")
 		if err != nil {
 			got = "an error"
 		}
