@@ -23,7 +23,7 @@ const (
 func isBegin(text string) bool {
 	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
-		switch line = strings.TrimRight(line, blanks); {
+		switch line = strings.Trim(line, blanks); {
 		case line == beginPatch, hasAnyPrefix(line, []string{addFile, deleteFile, updateFile}):
 			return true
 		case hasAnyPrefix(line, []string{"diff --git ", "--- ", "@@ -"}):
@@ -41,6 +41,7 @@ func parseBegin(text string) ([]File, error) {
 	if n := len(p.lines); n > 0 && !strings.HasSuffix(p.lines[n-1], "\n") {
 		p.lines[n-1] += "\n"
 	}
+	p.unpad()
 	err := p.begin()
 	for err == nil && p.at < len(p.lines) {
 		if p.word() == endPatch {
@@ -50,6 +51,27 @@ func parseBegin(text string) ([]File, error) {
 		}
 	}
 	return p.files, err
+}
+
+// unpad takes the blanks away that stand before the markers around all of it. Within a hunk a blank
+// in front means that the line stays, so there a marker has none.
+func (p *beginParser) unpad() {
+	for i, line := range p.lines {
+		if word := strings.Trim(line, blanks); word != "" {
+			if word == beginPatch {
+				p.lines[i] = strings.TrimLeft(line, blanks)
+			}
+			break
+		}
+	}
+	for i := len(p.lines) - 1; i >= 0; i-- {
+		if word := strings.Trim(p.lines[i], blanks); word != "" {
+			if word == endPatch {
+				p.lines[i] = strings.TrimLeft(p.lines[i], blanks)
+			}
+			return
+		}
+	}
 }
 
 // begin goes behind the next line that begins a patch, and passes over what means nothing.
@@ -105,13 +127,13 @@ func (p *beginParser) ends() bool {
 }
 
 func (p *beginParser) file() error {
-	word, start := p.word(), p.at+1
+	word, start := strings.TrimLeft(p.word(), blanks), p.at+1
 	var f *File
-	if name, ok := strings.CutPrefix(word, addFile); ok {
+	if name, ok := cutMarker(word, addFile); ok {
 		f = &File{Operation: Create, Old: name, New: name, Line: start}
-	} else if name, ok := strings.CutPrefix(word, deleteFile); ok {
+	} else if name, ok := cutMarker(word, deleteFile); ok {
 		f = &File{Operation: Delete, Old: name, New: name, Unseen: true, Line: start}
-	} else if name, ok := strings.CutPrefix(word, updateFile); ok {
+	} else if name, ok := cutMarker(word, updateFile); ok {
 		f = &File{Operation: Change, Old: name, New: name, Line: start}
 	}
 	switch {
@@ -137,6 +159,12 @@ func (p *beginParser) file() error {
 	return err
 }
 
+// cutMarker gives the name behind a marker, which may have more blanks around it.
+func cutMarker(word, marker string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(word, marker)
+	return strings.TrimLeft(name, blanks), ok
+}
+
 // added takes the lines of a new file.
 func (p *beginParser) added(f *File) error {
 	h := Hunk{Line: p.at + 1}
@@ -145,6 +173,9 @@ func (p *beginParser) added(f *File) error {
 		if !ok {
 			if p.word() == "" && p.isLast() {
 				continue
+			}
+			if hasAnyPrefix(strings.TrimLeft(p.word(), blanks), []string{addFile, deleteFile, updateFile}) {
+				break
 			}
 			return broken(p.at+1, "a line of a new file must begin with \"+\", an empty one too")
 		}
@@ -159,8 +190,8 @@ func (p *beginParser) added(f *File) error {
 
 // updated takes the hunks of a file.
 func (p *beginParser) updated(f *File) error {
-	if to, ok := strings.CutPrefix(p.word(), strings.TrimRight(moveTo, " ")); ok {
-		if f.Operation, f.New = Rename, strings.TrimPrefix(to, " "); f.New == "" {
+	if to, ok := strings.CutPrefix(strings.TrimLeft(p.word(), blanks), strings.TrimRight(moveTo, " ")); ok {
+		if f.Operation, f.New = Rename, strings.TrimLeft(to, blanks); f.New == "" {
 			return broken(p.at+1, "it does not name the file's new path")
 		}
 		p.at++

@@ -190,3 +190,23 @@ func TestSeveralBeginPatches(t *testing.T) {
 		}
 	}
 }
+
+// TestBlanksAroundMarkers: Codex takes them, and its models write them.
+func TestBlanksAroundMarkers(t *testing.T) {
+	files, err := Parse("\n  *** Begin Patch \n\t*** Add File:  new.txt \n+one\n  *** Delete File: old.txt\t\n *** Update File: a.txt  \n   *** Move to:  b.txt \n@@\n-x\n+y\n *** End Patch\n  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, f := range files {
+		got += fmt.Sprintf("%s %s %s %d; ", f.Operation, f.Old, f.New, len(f.Hunks))
+	}
+	if want := fmt.Sprintf("%s new.txt new.txt 1; %s old.txt old.txt 0; %s a.txt b.txt 1; ", Create, Delete, Rename); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	// Within a hunk a blank says that the line stays.
+	files, err = Parse("*** Begin Patch\n*** Update File: a.txt\n@@\n *** End Patch\n-x\n+y\n*** End Patch\n")
+	if err != nil || len(files[0].Hunks[0].Lines) != 3 {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
