@@ -280,22 +280,26 @@ func limitHint(held process.Confine, got process.Result) string {
 		return "in the repository's own folder, these were changed by the command and left as they were before: " + strings.Join(names, ", ") +
 			"; only what git needs to commit, fetch and merge can be changed there; ask the user to do the rest"
 	}
-	if got.ExitCode == 0 || got.Sandbox == process.None || got.Sandbox == "" {
+	if got.ExitCode == 0 && !got.TimedOut || got.Sandbox == process.None || got.Sandbox == "" {
 		return ""
 	}
 	said := strings.ToLower(got.Stderr + "\n" + got.Stdout)
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
 	}
+	var out []string
 	switch {
 	case len(got.Refused) > 0:
 		return "the command was not let to " + strings.Join(quoteAll(got.Refused), ", ") + "; call again with network, naming the hosts that it needs, and the user is asked"
 	case held.Offline && says("could not resolve", "name resolution", "network is unreachable", "enotfound", "eai_again", "no such host", "connection refused", "econnrefused"):
 		return "the command ran without a network; call again with network, naming the hosts that it needs (such as example.org, or * for all), and the user is asked. " +
 			"If that is not possible, the user can allow hosts with a rule such as network(example.org)"
-	case says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link"):
-		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write only to the workspace, the temporary folder and its tools' own caches, " +
-			"and not to protected paths such as .git (except git, in a line of its own) or .vscode; give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)"
+	case held.Offline && len(held.Hosts) == 0: // some programs wait, and say nothing
+		out = append(out, "the command had no network; if it needs one, call again with network, naming the hosts")
 	}
-	return ""
+	if says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link") {
+		out = append(out, "the command ran in a sandbox ("+string(got.Sandbox)+"), which may be why: it can write only to the workspace, the temporary folder and its tools' own caches, "+
+			"and not to protected paths such as .git (except git, in a line of its own) or .vscode; give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)")
+	}
+	return strings.Join(out, "; ")
 }

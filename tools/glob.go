@@ -53,11 +53,42 @@ func planGlob(ctx context.Context, in Input, args globArgs) (*Answer, error) {
 	}
 	g := globbing{matches: matches, limit: cmp.Or(args.Limit, defaultListLimit), newest: args.Sort == "modified", several: len(roots) > 1}
 	for _, root := range roots {
-		if err := g.walk(ctx, in, root); err != nil {
+		if err := g.walk(ctx, in, root, workspace.WalkOptions{}); err != nil {
 			return nil, err
 		}
 	}
-	return g.answer(args), nil
+	if len(g.found) > 0 {
+		return g.answer(args), nil
+	}
+	for _, root := range roots {
+		if err := g.walk(ctx, in, root, workspace.WalkOptions{IncludeIgnored: true}); err != nil {
+			return nil, err
+		}
+	}
+	if namesPlace(roots, args.Pattern) {
+		a := g.answer(args)
+		if len(g.found) > 0 {
+			a.Notes = append(a.Notes, "(git ignores them)")
+		}
+		return a, nil
+	}
+	ignored, first := len(g.found), ""
+	if ignored > 0 {
+		first, g.found = g.found[0].name, nil
+	}
+	a := g.answer(args)
+	if ignored > 0 {
+		a.Text = fmt.Sprintf("(nothing matches but %s that git ignores, such as %s; name their folder as path to have them)", count(ignored, "file"), fault.Quote(first))
+	}
+	return a, nil
+}
+
+// namesPlace says whether somebody named a place within the workspace: what is in it is then
+// meant, ignored or not.
+func namesPlace(roots []workspace.Path, pattern string) bool {
+	folder, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/"), "/")
+	isPlain := func(text string) bool { return text != "" && !strings.ContainsAny(text, `*?{[\`) }
+	return !roots[0].IsRoot() || !strings.HasPrefix(pattern, "!") && isPlain(folder) && (rest != "" || isPlain(pattern))
 }
 
 // relativeGlob refuses a glob that can only be about other places than the folder
@@ -112,9 +143,9 @@ type globbed struct {
 	modified time.Time
 }
 
-func (g *globbing) walk(ctx context.Context, in Input, root workspace.Path) error {
+func (g *globbing) walk(ctx context.Context, in Input, root workspace.Path, o workspace.WalkOptions) error {
 	from := leading(root)
-	return in.Files.Visit(ctx, root, workspace.WalkOptions{}, g.newest, func(dir *workspace.Contents, e *workspace.Listed) error {
+	return in.Files.Visit(ctx, root, o, g.newest, func(dir *workspace.Contents, e *workspace.Listed) error {
 		if !e.Type.IsRegular() {
 			return nil
 		}
@@ -146,7 +177,7 @@ func (g *globbing) answer(args globArgs) *Answer {
 		text.WriteString(fault.Quote(f.name) + "\n")
 	}
 	if len(matches) == 0 {
-		text.WriteString("(nothing matches)")
+		text.WriteString(nothingMatches)
 	}
 	a := &Answer{
 		Result:  globResult{matches, len(matches), g.truncated},

@@ -59,14 +59,35 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 		options.MaxDepth = 1
 	}
 	if len(roots) == 1 && args.Recursive {
-		return l.again(ctx, in, roots[0], options, args)
+		a, err := l.again(ctx, in, roots[0], options, args)
+		if err != nil || a.Text != nothingMatches || args.IncludeIgnored {
+			return a, err
+		}
+		return listIgnored(ctx, in, args, a)
 	}
 	for _, root := range roots {
 		if err := l.walk(ctx, in, root, options); err != nil {
 			return nil, err
 		}
 	}
-	return l.answer(args.Path), nil
+	if l.count > 0 || args.IncludeIgnored {
+		return l.answer(args.Path), nil
+	}
+	return listIgnored(ctx, in, args, l.answer(args.Path))
+}
+
+const nothingMatches = "(nothing matches)"
+
+// listIgnored lists what git ignores where there is nothing else: a place that somebody names is
+// listed although it is ignored.
+func listIgnored(ctx context.Context, in Input, args listFilesArgs, empty *Answer) (*Answer, error) {
+	args.IncludeIgnored = true
+	a, err := planListFiles(ctx, in, args)
+	if err != nil || a.Text == nothingMatches {
+		return empty, err
+	}
+	a.Notes = append(a.Notes, "(git ignores them)")
+	return a, nil
 }
 
 // foldersAt is the folder that is meant; in a workspace of several folders an
@@ -163,7 +184,7 @@ func (l *listing) answer(name string) *Answer {
 		Summary: summary,
 	}
 	if l.count == 0 {
-		a.Text = "(nothing matches)"
+		a.Text = nothingMatches
 	} else {
 		a.textJSON = append(l.out.json, '"')
 	}

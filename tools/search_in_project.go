@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -56,12 +57,24 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	}
 	source := searchSource{Snapshot: in.Snapshot, in: in, at: roots[0]}
 	source.links = slices.ContainsFunc(roots, func(p workspace.Path) bool { return in.Snapshot.Real(p) != p })
-	found, err := search.Run(ctx, roots, search.Query{
+	query := search.Query{
 		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
 		Context: contextLines, MaxMatches: args.MaxMatches, Files: in.Files, IndexBytes: in.Limits.IndexBytes,
-	}, source)
+	}
+	found, err := search.Run(ctx, roots, query, source)
 	if err != nil {
 		return nil, err
+	}
+	ignored := 0 // files that git ignores, and that were not searched
+	if found.Count == 0 && !found.Late {
+		if query.IncludeIgnored = namesPlace(roots, args.Glob); query.IncludeIgnored {
+			found, err = search.Run(ctx, roots, query, source)
+		} else {
+			ignored, err = ignoredFiles(ctx, in, roots)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if found.Matches == nil {
 		found.Matches = []search.Match{}
@@ -74,6 +87,12 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(fault.Clip(args.Query, 60))),
 	}
 	a.showKeys(in.Snapshot.Workspace(), found.Matches)
+	switch {
+	case ignored > 0:
+		a.Notes = append(a.Notes, fmt.Sprintf("(not searched: %s that git ignores; name their folder as path to search there)", atMost(ignored, "file")))
+	case query.IncludeIgnored && found.Count > 0:
+		a.Notes = append(a.Notes, "(in files that git ignores)")
+	}
 	if found.Late {
 		a.Notes = append(a.Notes, fmt.Sprintf("(stopped when the time was up, after %s; narrow the search with path or glob)", count(found.FilesSearched, "file")))
 	} else if found.Truncated {
@@ -86,6 +105,44 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s not searched: too large, in an unknown encoding, or a secret)", count(found.Skipped, "file")))
 	}
 	return a, nil
+}
+
+// mostIgnored bounds the count of what an empty answer has not looked at.
+const mostIgnored = 10_000
+
+// ignoredFiles counts the files below the folders that git ignores.
+func ignoredFiles(ctx context.Context, in Input, roots []workspace.Path) (int, error) {
+	counted := func(o workspace.WalkOptions) (n int, err error) {
+		for _, root := range roots {
+			err = in.Files.Visit(ctx, root, o, false, func(_ *workspace.Contents, e *workspace.Listed) error {
+				if e.Type.IsRegular() {
+					n++
+				}
+				if o.IncludeIgnored && n > 2*mostIgnored {
+					return fs.SkipAll
+				}
+				return nil
+			})
+			if err != nil {
+				return 0, err
+			}
+		}
+		return n, nil
+	}
+	some, err := counted(workspace.WalkOptions{})
+	if err != nil || some > mostIgnored {
+		return 0, err // it was no small thing that was searched
+	}
+	all, err := counted(workspace.WalkOptions{IncludeIgnored: true})
+	return min(all-some, mostIgnored), err
+}
+
+// atMost is a count that was not taken to its end.
+func atMost(n int, of string) string {
+	if n >= mostIgnored {
+		return fmt.Sprintf("%s %ss or more", grouped(mostIgnored), of)
+	}
+	return count(n, of)
 }
 
 // searchSource leaves out the files whose reading would have to be asked for.

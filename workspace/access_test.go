@@ -171,7 +171,7 @@ func TestNotFoundNamesWhatMayHaveBeenMeant(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
 		"README.md": "", "src/parser.py": "", "src/parser_test.py": "", "src/main.go": "", "src/handlers/user.go": "", ".env": "", ".gitignore": "", "Makefile": "",
-		"zz\x01name": "", "out": "->/etc",
+		"zz\x01name": "", "out": "->/etc", "e\u0301.txt": "", "Bildschirmfoto 9\u202fAM.png": "", "stra\u00dfe.md": "",
 	}
 	for i := range 9 {
 		files[fmt.Sprintf("many/report%d.txt", i)] = ""
@@ -179,21 +179,24 @@ func TestNotFoundNamesWhatMayHaveBeenMeant(t *testing.T) {
 	tree(t, dir, files)
 	root := open(t, dir).Roots()[0]
 	for name, want := range map[string][]string{
-		"readme.md":             {"README.md"},
-		"README.txt":            {"README.md"},
-		"src/parsre.py":         {"src/parser.py"},
-		"src/parser.go":         {"src/parser.py", "src/parser_test.py"},
-		"src/parser.rs":         {"src/parser.py", "src/parser_test.py"},
-		"scr/main.go":           {"src/main.go"},
-		"scr/nothing.go":        nil, // nothing of that name is in src
-		"src/handler/user.go":   {"src/handlers/user.go"},
-		".envrc":                {".env"},
-		".x":                    nil,
-		"many/report.txt":       {"many/report0.txt", "many/report1.txt", "many/report2.txt", "many/report3.txt", "many/report4.txt"},
-		"zz name":               {`"zz\x01name"`},
-		"out/passwdd":           nil,
-		"completely-different":  nil,
-		strings.Repeat("x", 99): nil,
+		"readme.md":               {"README.md"},
+		"README.txt":              {"README.md"},
+		"src/parsre.py":           {"src/parser.py"},
+		"src/parser.go":           {"src/parser.py", "src/parser_test.py"},
+		"src/parser.rs":           {"src/parser.py", "src/parser_test.py"},
+		"scr/main.go":             {"src/main.go"},
+		"scr/nothing.go":          nil, // nothing of that name is in src
+		"src/handler/user.go":     {"src/handlers/user.go"},
+		".envrc":                  {".env"},
+		".x":                      nil,
+		"many/report.txt":         {"many/report0.txt", "many/report1.txt", "many/report2.txt", "many/report3.txt", "many/report4.txt"},
+		"zz name":                 {`"zz\x01name"`},
+		"\u00e9.txt":              {fault.Quote("e\u0301.txt")},
+		"Bildschirmfoto 9 am.png": {fault.Quote("Bildschirmfoto 9\u202fAM.png")},
+		"STRASSE.md":              {fault.Quote("stra\u00dfe.md")},
+		"out/passwdd":             nil,
+		"completely-different":    nil,
+		strings.Repeat("x", 99):   nil,
 	} {
 		_, _, err := root.Join(name).ReadFile(1)
 		e := fault.From(err)

@@ -118,17 +118,23 @@ func ignoreRulesAt(p Path) (rules *ignoreRules, base string) {
 }
 
 // ignoreRulesAbove collects the rules for the folder p from all folders above it, from
-// the top of the file system down. The base is p's own.
+// the top of the file system down. The base is p's own. What was opened as a workspace folder is
+// not ignored: where the rules above it say so, as in a home that is a repository of dotfiles with
+// the rule *, none of them holds.
 func ignoreRulesAbove(p Path) (rules *ignoreRules, base string) {
 	rules = &ignoreRules{}
-	repository := repositoryTop(p.root.dir)
+	repository, ignored := repositoryTop(p.root.dir), false
 	for dir, name := range foldersBetween(fileSystemTop(p.root.dir), p.root.dir) {
 		if _, inside := within(repository, dir); inside {
 			rules = rules.below(base, ruleFolder{abs: dir})
 		} else {
 			rules = rules.around(base, ruleFolder{abs: dir})
 		}
+		ignored = ignored || rules.ignores(base, name, true)
 		base += name + "/"
+	}
+	if ignored {
+		rules = &ignoreRules{}
 	}
 	if rules.user == nil { // there is no repository around, or it begins here
 		rules = &ignoreRules{above: rules, user: newIgnoreFile(base, readUserIgnore())}

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"pillion/internal/fault"
 )
@@ -58,8 +62,11 @@ func similarNames(folder Path, want string) []string {
 	}
 	var found []candidate
 	entries, _ := folder.readEntries() // no folder, no similar names
+	alike := lookOf(want)
 	for _, e := range entries[:min(len(entries), maxCompared)] {
-		if d, ok := unlikeness(strings.ToLower(want), strings.ToLower(e.Name())); ok && e.Name() != want {
+		if e.Name() != want && lookOf(e.Name()) == alike {
+			found = append(found, candidate{e.Name(), -1})
+		} else if d, ok := unlikeness(strings.ToLower(want), strings.ToLower(e.Name())); ok && e.Name() != want {
 			found = append(found, candidate{e.Name(), d})
 		}
 	}
@@ -69,6 +76,21 @@ func similarNames(folder Path, want string) []string {
 		names[i] = c.name
 	}
 	return names
+}
+
+// lookOf is the same for names that look the same: in another Unicode form, another letter case, with
+// other blanks, or with something that is not seen.
+func lookOf(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case fault.Invisible(r):
+			return -1
+		}
+		return r
+	}, name)
+	return cases.Fold().String(norm.NFKC.String(name))
 }
 
 // unlikeness is small for names that are easily taken for one another: by letter

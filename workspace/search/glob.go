@@ -17,14 +17,16 @@ const longestGlob = 1000 // bytes
 //   - any characters but a slash
 //     ?        one character but a slash
 //     **       between slashes, any folders or none; at the end, all below
-//     [a-z]    one of these characters; [!a-z] and [^a-z] one that is not
-//     {a,b}    one of these globs
+//     [a-z]    one of these characters; [!a-z] and [^a-z] one that is not; or what stands there
+//     as it is, since folders are called so: app/[id]/page.tsx
+//     {a,b}    one of these globs, or what stands there as it is
 //     \x       the character x itself
 //
 // As in ripgrep's -g, a glob without a slash is about the name at any depth, one
 // with a slash about the path from the folder's top, a slash at the end means all
 // below that folder, and a leading "!" leaves out what the glob matches, with
-// all below it. Letter case counts. Time is linear in the path's length.
+// all below it. Letter case counts. A glob also matches the path that it is itself, character by
+// character. Time is linear in the path's length.
 func CompileGlob(pattern string) (func(rel string) bool, error) {
 	g, err := compile(pattern)
 	if err != nil {
@@ -80,7 +82,7 @@ func compile(pattern string) (*glob, error) {
 	if err := t.translate(); err != nil {
 		return nil, err
 	}
-	body := t.out.String()
+	body := `(?:` + t.out.String() + `|` + regexp.QuoteMeta(name) + `)`
 	if path == rest && !strings.Contains(name, "/") {
 		body = `(?:.*/)?` + body
 	}
@@ -155,8 +157,9 @@ func (t *translator) next() error {
 	case c == ',' && len(t.braces) > 0:
 		t.out.WriteString(`|`)
 	case c == '}' && len(t.braces) > 0:
+		open := t.braces[len(t.braces)-1]
 		t.braces = t.braces[:len(t.braces)-1]
-		t.out.WriteString(`)`)
+		t.out.WriteString(`|` + regexp.QuoteMeta(t.pattern[open:t.at]) + `)`)
 	case c == '}':
 		return t.wrong(t.at-1, `"}" closes nothing; write \} for the character itself`)
 	case c == '\\' && t.at == len(t.pattern):
@@ -217,14 +220,17 @@ func (t *translator) set() error {
 			}
 		}
 	}
+	set := `[` + body.String() + `]`
 	switch {
 	case negate:
-		t.out.WriteString(`[^/` + body.String() + `]`)
+		set = `[^/` + body.String() + `]`
 	case body.Len() == 0: // only a slash was named
-		t.out.WriteString(`[^\x{0}-\x{10ffff}]`)
-	default:
-		t.out.WriteString(`[` + body.String() + `]`)
+		set = `[^\x{0}-\x{10ffff}]`
 	}
+	if text := t.pattern[open:t.at]; !strings.Contains(text, "/") {
+		set = `(?:` + set + `|` + regexp.QuoteMeta(text) + `)`
+	}
+	t.out.WriteString(set)
 	return nil
 }
 
