@@ -1,7 +1,10 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,16 +48,78 @@ func List(list []int, n int) string {
 	return strings.Join(out, ", ")
 }
 
-// Missing shows the lines of text that look most like the ones that were sought.
+// Missing shows the lines of text that look most like the ones that were sought. Where most of
+// them are the same, it names those that are not.
 func Missing(text, old string) error {
 	err := fault.New(fault.EditNoMatch, "old_string is not in the file")
-	line := nearestLine(text, old)
-	if line == 0 {
-		return err.WithHint("read the file again and copy the exact text")
+	have, want := strings.Split(strings.TrimSuffix(text, "\n"), "\n"), strings.Split(strings.TrimSuffix(old, "\n"), "\n")
+	at, same := likestPlace(have, want)
+	if same == 0 || 2*same < len(want) {
+		line := nearestLine(text, old)
+		if line == 0 {
+			return err.WithHint("read the file again and copy the exact text")
+		}
+		return showing(err, text, line-2, line+len(want)+1)
 	}
-	nearest := Show(text, line-2, line+strings.Count(strings.TrimSuffix(old, "\n"), "\n")+2)
+	var differ []int
+	for i := range want {
+		if at+i < 0 || at+i >= len(have) || trimmedLine(have[at+i]) != trimmedLine(want[i]) {
+			differ = append(differ, at+i+1)
+		}
+	}
+	if len(differ) == 0 {
+		return showing(err, text, at-1, at+len(want)+2)
+	}
+	first := differ[0]
+	err.Message += fmt.Sprintf("; most like it are lines %d to %d, which differ at %s", max(at+1, 1), min(at+len(want), len(have)), List(differ[:min(len(differ), mostDiffering)], len(differ)))
+	given := Show(want[first-1-at], 1, 1)
+	const around = 4
+	out := showing(err.With("line", first), text, max(at+1, first-around), min(at+len(want), first+around))
+	out.Hint += fmt.Sprintf("\nin place of line %d, old_string has:\n     %s", first, given[0][5:])
+	return out
+}
+
+// mostDiffering is how many numbers of lines are told.
+const mostDiffering = 10
+
+// showing shows lines first to last.
+func showing(err *fault.Error, text string, first, last int) *fault.Error {
+	nearest := Show(text, first, last)
 	return err.With("nearest", nearest).
 		WithHint("the nearest lines are (· is a space, → a tab, ␍ a carriage return):\n%s", strings.Join(nearest, "\n"))
+}
+
+func trimmedLine(line string) string { return strings.TrimRight(line, blanks) }
+
+// likestPlace is where most lines of want are in have, each at its place: the index of the first, and
+// how many there are. Lines that are everywhere, as braces, say little: only others look for places.
+func likestPlace(have, want []string) (at, same int) {
+	const shortest, mostPlaces = 3, 20
+	places := map[string][]int{}
+	for i, line := range have {
+		if line = trimmedLine(line); len(strings.TrimSpace(line)) >= shortest && len(places[line]) < mostPlaces {
+			places[line] = append(places[line], i)
+		}
+	}
+	votes := map[int]int{}
+	for i, line := range want {
+		for _, place := range places[trimmedLine(line)] {
+			votes[place-i]++
+		}
+	}
+	starts := slices.SortedFunc(maps.Keys(votes), func(a, b int) int { return cmp.Or(cmp.Compare(votes[b], votes[a]), cmp.Compare(a, b)) })
+	for _, start := range starts[:min(len(starts), mostPlaces)] {
+		n := 0
+		for i, line := range want {
+			if start+i >= 0 && start+i < len(have) && trimmedLine(have[start+i]) == trimmedLine(line) {
+				n++
+			}
+		}
+		if n > same {
+			at, same = start, n
+		}
+	}
+	return at, same
 }
 
 // nearestLine is the line most like the longest line of old, 0 if none is like it.
