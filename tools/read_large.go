@@ -188,5 +188,5 @@ func (l *largeFile) decode(data []byte) (string, error) {
 		return "", fault.New(fault.BinaryFile, "%s is binary, not text, in these lines", fault.Quote(l.path.String()))
 	}
 	return "", fault.New(fault.EncodingError, "%s is not %s in these lines", fault.Quote(l.path.String()), l.enc).
-		WithHint("give its encoding, for example encoding \"windows-1252\"")
+		WithHint("%s", document.HintAt(data))
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/wlynxg/chardet"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
@@ -177,11 +178,11 @@ func (e Encoding) IsUTF16() (is, bigEndian bool) { return e.isUTF16(), e == utf1
 func decodeUTF8(c Content, data []byte) (Content, error) {
 	switch {
 	case looksBinary(data):
-		return c, binary()
+		return c, binary(data)
 	case !utf8.Valid(data):
 		at := invalidAt(data)
 		return c, fault.New(fault.EncodingError, "the file is not UTF-8: line %d cannot be decoded (byte %d, %#x)", lineOf(data[:at]), at, data[at]).
-			WithHint("give its encoding, for example encoding \"windows-1252\"")
+			WithHint("%s", HintAt(data))
 	}
 	c.Text = unsafe.String(unsafe.SliceData(data), len(data)) // a file may be large
 	return c, nil
@@ -193,9 +194,34 @@ func looksBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), sniffLength)], 0) >= 0
 }
 
-func binary() error {
-	return fault.New(fault.BinaryFile, "the file is binary, not text").
-		WithHint("use run_command with a program for its format")
+func binary(data []byte) error {
+	err := fault.New(fault.BinaryFile, "the file is binary, not text")
+	if guess := guessed(data); guess.isUTF16() {
+		return err.WithHint("if it is text after all, give encoding \"%s\", which is a guess; else use run_command with a program for its format", guess)
+	}
+	return err.WithHint("use run_command with a program for its format")
+}
+
+// HintAt says which encoding the text may have, of which a part that is no UTF-8 is given.
+func HintAt(data []byte) string {
+	if guess := guessed(data); guess != "" {
+		return fmt.Sprintf("give its encoding: encoding %q is a guess from its bytes", guess)
+	}
+	return "give its encoding, for example encoding \"windows-1252\""
+}
+
+// guessed is the encoding that the bytes look like, "" where they look like none in particular.
+func guessed(data []byte) Encoding {
+	const enough, least = 64 << 10, 0.7
+	found := chardet.Detect(data[:min(len(data), enough)])
+	if found.Confidence < least {
+		return ""
+	}
+	enc, err := LookupEncoding(found.Charset)
+	if err != nil || enc == UTF8 {
+		return ""
+	}
+	return enc
 }
 
 // sniffLength is how far into a file git and ripgrep look for a NUL byte.
@@ -219,7 +245,7 @@ func decodeLegacy(c Content, data []byte) (Content, error) {
 	}
 	text, err := codec.NewDecoder().Bytes(data)
 	if looksBinary(text) {
-		return c, binary()
+		return c, binary(data)
 	}
 	if err == nil {
 		c.Text = string(text)
