@@ -116,6 +116,29 @@ func (b basis) conflict(f *document.File, ours string) *fault.Error {
 	return err.With("current_text", fault.Clip(f.Text, conflictClip))
 }
 
+// sayMoved adds to an edit that has no place that the file is not what the agent read: by whom, and
+// what has changed.
+func (b basis) sayMoved(in Input, f *document.File, err error) error {
+	if !b.moved || b.proposed || fault.CodeOf(err) != fault.EditNoMatch {
+		return err
+	}
+	e := *fault.From(err)
+	e.Message += "; the file has changed since you read it"
+	if by := in.changedBy(f.Path); by != "" {
+		e.Message += ", by " + fault.Quote(by)
+	}
+	if !b.remembered {
+		return &e
+	}
+	since := fault.Clip(diff.Unified(diff.Hunks(b.text, f.Text, 3)), movedClip)
+	moved := e.With("changes_since", since)
+	moved.Hint += "\nsince you read it:\n" + since
+	return moved
+}
+
+// movedClip bounds what of a change goes into a message.
+const movedClip = 4 << 10
+
 // conflictClip bounds each side of a conflict in a result.
 const conflictClip = 64 << 10
 

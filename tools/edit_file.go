@@ -66,7 +66,7 @@ func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, err
 	b := in.basis(before, args.ExpectedVersion, false)
 	done, err := makeEdits(ctx, before, b, edits, in.Limits.WriteBytes)
 	if err != nil {
-		return nil, err
+		return nil, b.sayMoved(in, before, err)
 	}
 	text := done.text
 	if size := int64(len(text)); size > in.Limits.WriteBytes && size > int64(len(before.Text)) {

@@ -172,7 +172,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 	}
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
-		Sandbox: p.settings.Sandbox, protected: p.protectedIn,
+		Sandbox: p.settings.Sandbox, protected: p.protectedIn, changedBy: p.changedBy,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill, Runners: p.settings.Runners,
 		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
@@ -441,4 +441,25 @@ func (p *pending) refusal() *fault.Error {
 		return err.WithHint("the session is in plan mode: read, and propose a plan; the user ends plan mode")
 	}
 	return err.WithHint("do it another way, or ask the user to do it")
+}
+
+// changedBy is the other agent that changed the file last: the journal's newest change sets say so.
+func (p *pending) changedBy(at workspace.Path) string {
+	const most = 50
+	if p.registry.Committer == nil {
+		return ""
+	}
+	entries, err := p.registry.Committer.History(change.Selection{}, most)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if slices.Contains(e.Paths, at.String()) {
+			if e.SessionID == p.call.Session.ID() {
+				return ""
+			}
+			return e.Agent.Name
+		}
+	}
+	return ""
 }

@@ -56,6 +56,8 @@ type Input struct {
 	first map[workspace.Path]*document.File
 
 	protected func(root workspace.Path) []string // see protectedPaths
+	// changedBy is the other agent that changed a file last, as far as the journal knows.
+	changedBy func(p workspace.Path) string
 }
 
 // Limits are the sizes of the contract's section 1; all are settings.
