@@ -515,3 +515,18 @@ func TestALargeDeedIsToldAsDone(t *testing.T) {
 		t.Errorf("the diff is left out, and nothing says so: %.500v", r)
 	}
 }
+
+// TestWhoChangedAFileIsNamed: an edit that has no place says that another agent changed the file.
+func TestWhoChangedAFileIsNamed(t *testing.T) {
+	t.Parallel()
+	e, _, c := atGateway(t, testrig.Options{})
+	e.Write("table.txt", "ann,1\nbob,2\n")
+	e.Call("read_file", object{"path": "table.txt"})
+	if got := decide(t, e, c, "w1", "write_file", object{"path": "table.txt", "content": "ann,1\nbob,22\n"}, object{"decision": "approve"}, 2); got[1]["error"] != nil {
+		t.Fatalf("the write gives %v", got)
+	}
+	r := e.Call("edit_file", object{"path": "table.txt", "old_string": "bob,3", "new_string": "bob,4"})
+	if text := fmt.Sprint(r.StructuredContent["error"]); !strings.Contains(text, "the file has changed since you read it, by 127.0.0.1") || !strings.Contains(text, "+bob,22") {
+		t.Errorf("the edit gives %s", text)
+	}
+}
