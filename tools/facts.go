@@ -112,6 +112,7 @@ func factOf(t resolvedTouch) (policy.PathFact, error) {
 	}
 	if t.file != nil && t.file.Exists {
 		fact.Executable = t.file.Mode.IsRegular() && t.file.Mode&0o111 != 0
+		fact.LosesOwner = t.file.LosesOwner
 		fact.HardLinks, fact.InEditor = t.file.HardLinks, t.file.Source == document.FromBuffer
 		fact.ReadOnly = t.file.ReadOnly || t.file.Buffer != nil && t.file.Buffer.ReadOnly
 	}

@@ -62,6 +62,7 @@ type PathFact struct {
 	// MadeExecutable: it has none, and gets it.
 	MadeExecutable bool
 	HardLinks      int    // how many names an existing file has whose content is replaced
+	LosesOwner     string // the user whose existing file it is, and would not be any more
 	InEditor       bool   // it is open, and the editor saves it
 	ReadOnly       bool   // an existing file that may not be written to
 	Root           string // the root's absolute path

@@ -112,6 +112,7 @@ func TestProtectedWritesAskInEveryMode(t *testing.T) {
 		"executable":     {Path: "build.sh", Executable: true, Write: true},
 		"read-only":      {Path: "notes.txt", ReadOnly: true, Write: true},
 		"hard link":      {Path: "notes.txt", HardLinks: 2, Write: true},
+		"of another":     {Path: "notes.txt", LosesOwner: "root", Write: true},
 		"secret":         {Path: "deploy/.env.local", Write: true},
 	}
 	for name, fact := range facts {

@@ -213,6 +213,8 @@ func (p PathFact) protected() string {
 		return fault.Quote(p.printed(p.Path)) + " is a program: it has the executable bit"
 	case p.ReadOnly:
 		return fault.Quote(p.printed(p.Path)) + " is read-only"
+	case p.LosesOwner != "":
+		return fmt.Sprintf("%s belongs to %s, and would be yours: the system keeps no other owner", fault.Quote(p.printed(p.Path)), fault.Quote(p.LosesOwner))
 	case p.HardLinks > 1:
 		others := "the others will keep the old text"
 		if p.InEditor {

@@ -42,9 +42,10 @@ type File struct {
 	Modified time.Time
 	Mode     fs.FileMode
 	// HardLinks is how many names the file on disk has; ReadOnly, that it may not be
-	// written to.
-	HardLinks int
-	ReadOnly  bool
+	// written to; LosesOwner, whose it is now and would not be once it is replaced.
+	HardLinks  int
+	ReadOnly   bool
+	LosesOwner string
 
 	Buffer *Buffer // nil when it is not open; whose text it is, Source says
 	Dirty  bool    // the buffer's text is not on disk
@@ -300,7 +301,7 @@ func (s *Snapshot) readDisk(p workspace.Path, enc Encoding, b *Buffer) (*File, e
 		return f, err
 	}
 	f.Exists, f.Size, f.DiskSize, f.Modified, f.Mode = true, info.Size(), int64(len(data)), info.ModTime(), info.Mode()
-	f.HardLinks, f.ReadOnly = workspace.HardLinks(info), p.ReadOnly(info)
+	f.HardLinks, f.ReadOnly, f.LosesOwner = workspace.HardLinks(info), p.ReadOnly(info), workspace.LosesOwner(info)
 	f.Version, f.DiskVersion = version, version
 	if f.Content, err = Decode(data, enc); err != nil {
 		return f, naming(p, err)
@@ -435,8 +436,8 @@ func (f *File) state() string {
 	if f.Held {
 		s += " held"
 	}
-	if f.HardLinks > 1 || f.isReadOnly() {
-		s += fmt.Sprint(" ", f.HardLinks, f.isReadOnly()) // it is asked about
+	if f.HardLinks > 1 || f.isReadOnly() || f.LosesOwner != "" {
+		s += fmt.Sprint(" ", f.HardLinks, f.isReadOnly(), f.LosesOwner) // it is asked about
 	}
 	return s
 }
