@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pillion/config"
@@ -35,7 +36,7 @@ func exists(path string) bool {
 
 // guarded lists what on this machine decides what agents may do and what the user's programs run:
 // Pillion's own files, and what others read from the home.
-func guarded() []workspace.Guarded {
+func (c *Sidecar) guarded() []workspace.Guarded {
 	var out []workspace.Guarded
 	own := func(path string, err error) {
 		if err == nil {
@@ -49,7 +50,7 @@ func guarded() []workspace.Guarded {
 	own(os.Executable())
 	if home, err := os.UserHomeDir(); err == nil {
 		out = append(out, homesIn(home)...)
-		out = append(out, namedByGit(home)...)
+		out = append(out, c.gits.named(c.lookPath, home)...)
 	}
 	for variable, effect := range variables {
 		if path := os.Getenv(variable); filepath.IsAbs(path) {
@@ -64,12 +65,32 @@ var variables = map[string]string{
 	"BASH_ENV": policy.RunsInShell, "ENV": policy.RunsInShell, "INPUTRC": policy.RunsInShell, "PYTHONSTARTUP": policy.RunsInShell, "GIT_CONFIG_GLOBAL": policy.RunsInGit,
 }
 
+// gitNames are what namedByGit gave a while ago: every plan that writes asks for them.
+type gitNames struct {
+	mu    sync.Mutex // guards what follows
+	names []workspace.Guarded
+	until time.Time
+}
+
+func (g *gitNames) named(lookPath func(string) (string, error), home string) []workspace.Guarded {
+	const again = time.Minute
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now := time.Now(); now.After(g.until) {
+		g.names, g.until = nil, now.Add(again)
+		if git, err := lookPath("git"); err == nil { // none of the workspace's
+			g.names = namedByGit(git, home)
+		}
+	}
+	return g.names
+}
+
 // namedByGit lists the files that the user's own settings of git include, whatever the condition,
 // and those in which they have git look for programs: as git itself reads them.
-func namedByGit(home string) []workspace.Guarded {
+func namedByGit(git, home string) []workspace.Guarded {
 	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "config", "--global", "--list", "-z", "--show-origin", "--includes")
+	cmd := exec.CommandContext(ctx, git, "config", "--global", "--list", "-z", "--show-origin", "--includes")
 	cmd.Dir, cmd.WaitDelay = home, gitWithin
 	listed, _ := cmd.Output() //nolint:errcheck // without git it reads none of them
 	var out []workspace.Guarded

@@ -79,7 +79,8 @@ type Sidecar struct {
 	languages     *lspbridge.Bridge
 	toolsChanged  atomic.Pointer[func()] // nil: nobody is to know
 	recovered     []string               // what became of sets that were interrupted, until the user can be told
-	atOnce        time.Time              // until then whoever asks at once is not disturbed: see giveWay
+	gits          gitNames
+	atOnce        time.Time // until then whoever asks at once is not disturbed: see giveWay
 
 	unkeep func() // saves the sessions, and keeps no more
 
@@ -141,7 +142,7 @@ func New(o Options) (*Sidecar, error) {
 		Git:       c.newGitCache(),
 		Found:     c.newFound(),
 
-		Guarded:    guarded,
+		Guarded:    c.guarded,
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
 	}

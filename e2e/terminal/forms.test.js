@@ -96,15 +96,29 @@ async function answer(name, terminal, keys) {
   for (const [key, then] of keys) {
     const most = name === 'claude' ? 3 : 1;
     for (let tries = most; tries > 0; tries--) {
-      for (const columns of name === 'claude' ? [79, 80] : []) {
-        await terminal.resize(columns, 24);
-        await terminal.sees(new RegExp(`^─{${columns}}$`, 'm'));
-      }
+      if (name === 'claude') await drawnAnew(terminal);
       if (tries < most && then.test(await terminal.screen())) break; // it was only late
       await terminal.press(key);
       if (tries === 1) await terminal.sees(then);
       else if (await terminal.sees(then, patience / 10).then(() => true, () => false)) break;
     }
+  }
+}
+
+/**
+ * Until it has drawn for another width and for this one again. Of two changes in a row it may take up one alone.
+ * @param {Terminal} terminal
+ */
+async function drawnAnew(terminal) {
+  for (let tries = 5; ; tries--) {
+    let drawn = true;
+    for (const columns of [79, 80]) {
+      await terminal.resize(columns, 24);
+      const lines = terminal.sees(new RegExp(`^─{${columns}}$`, 'm'), tries > 1 ? patience / 10 : patience);
+      if (tries === 1) await lines;
+      else drawn = await lines.then(() => drawn, () => false);
+    }
+    if (drawn) return;
   }
 }
 
