@@ -84,7 +84,7 @@ func Git(args []string) int {
 func refuseToShow(shown program.Shown, command string, outside bool) error {
 	switch {
 	case outside:
-		return fmt.Errorf("it would show %s, and not all of that is in the workspace; nobody was asked. Name the workspace's folder: git %s … -- .", fault.Quote(shown.Files[0]), command)
+		return fmt.Errorf("it would show %s, and not all of that is in the workspace; nobody was asked. Name the workspace's folder: git %s … -- ./", fault.Quote(shown.Files[0]), command)
 	case len(shown.Files) > 0:
 		return fmt.Errorf("it would show %s, which looks like a file with secrets; nobody was asked. Leave it out: git %s … -- . %s",
 			fault.Quote(shown.Files[0]), command, quote(":(exclude,top)"+shown.Files[0]))
