@@ -81,8 +81,18 @@ func TestGitReads(t *testing.T) {
 				t.Errorf("%s: %+v", profile, got)
 			}
 		}
+		// Where the workspace is a part of the repository, only what is in it is shown.
+		must(t, os.Remove(filepath.Join(home, ".profile")))
+		must(t, os.Mkdir(filepath.Join(p.inside, "top/part"), 0o755))
+		put(t, filepath.Join(p.inside, "top/part/p"), "one\n")
+		git("top", "add", "part")
+		spec := p.spec(level, "git diff --cached -- . | tail -1; git diff HEAD 2>&1")
+		spec.Dir, spec.ReadsGit, spec.GitWithin = filepath.Join(p.inside, "top/part"), true, []string{filepath.Join(p.inside, "top/part")}
+		if got := run(t, r, spec); !strings.HasPrefix(got.Stdout, "+one\ngit did not run: it would show a, and not all of that is in the workspace") {
+			t.Errorf("in a part of the repository: %+v", got)
+		}
 		put(t, filepath.Join(home, ".profile"), "PATH=/nowhere\n")
-		spec := p.spec(level, "git status; echo $?")
+		spec = p.spec(level, "git status; echo $?")
 		spec.Env, spec.ReadsGit = map[string]string{"PATH": "/nowhere", "HOME": home}, true
 		if got := run(t, r, spec); got.Stdout != "127\n" || !strings.Contains(got.Stderr, "not installed") {
 			t.Errorf("without git: %+v", got)

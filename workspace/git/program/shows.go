@@ -91,8 +91,7 @@ func (s *shows) git(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// names has the same command print names instead. They end with a NUL, and so does what they
-// are mixed with, which no name of interest is like. Of merges all files are named that differ from
+// names has the same command print statuses and names instead, each ended by a NUL. Of merges all files are named that differ from
 // any parent, also by the names that they had there.
 func (s *shows) names(command string, options, paths []string) error {
 	ours := []string{command, "--name-status", "-z", "--no-relative"} // in front: behind a file's name there is no option
@@ -115,12 +114,20 @@ func (s *shows) names(command string, options, paths []string) error {
 	if err != nil {
 		return err
 	}
+	names := 0 // that follow a status
 	for in := bufio.NewReader(out); err == nil; {
-		var name string
-		name, err = in.ReadString(0)
-		name = strings.Trim(name, "\x00\n")
-		if name != "" && len(s.Files) < mostShown && s.of(filepath.Join(folder, name)) && !slices.Contains(s.Files, name) {
-			s.Files = append(s.Files, name)
+		var field string
+		field, err = in.ReadString(0)
+		switch field = strings.Trim(field, "\x00\n"); {
+		case field == "": // between commits
+		case names > 0:
+			if names--; len(s.Files) < mostShown && s.of(filepath.Join(folder, field)) && !slices.Contains(s.Files, field) {
+				s.Files = append(s.Files, field)
+			}
+		case field[0] == 'R' || field[0] == 'C': // the name before, and the one now
+			names = 2
+		default:
+			names = 1
 		}
 	}
 	err = cmd.Wait()

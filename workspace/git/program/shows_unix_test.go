@@ -44,7 +44,12 @@ func TestShows(t *testing.T) {
 		args := strings.Fields(line)
 		cmd, err := Reading(t.Context(), git(t), r.dir, os.Environ(), args...)
 		r.must(err)
-		shown, err := Shows(t.Context(), cmd, func(name string) bool { return strings.HasSuffix(name, ".env") })
+		shown, err := Shows(t.Context(), cmd, func(path string) bool {
+			if name, ok := strings.CutPrefix(path, r.dir+"/"); !ok || !strings.Contains(" .env a.txt b.txt sub/.env content ", " "+name+" ") {
+				t.Errorf("git %s: %s is no file", line, path)
+			}
+			return strings.HasSuffix(path, ".env")
+		})
 		got := strings.ReplaceAll(strings.Join(append(shown.Files, shown.Unnamed...), " "), blob, "BLOB")
 		got = strings.ReplaceAll(got, tree, "TREE")
 		if err != nil {
