@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -16,10 +17,10 @@ import (
 func (s Settings) fitted(callID string, r tools.Result) []byte {
 	most := s.frameBytes()
 	frame := s.result(callID, r)
+	r.Content = slices.Clone(r.Content)
 	for size := 64 << 10; len(frame) > most && size >= 1<<10; size /= 8 {
 		for i, part := range r.Content {
 			if part.Type == "text" {
-				r.Content = append([]tools.Part{}, r.Content...)
 				r.Content[i] = tools.Part{Type: "text", Text: withoutMiddle(part.Text, size)}
 			}
 		}

@@ -135,27 +135,26 @@ func (r Request) readsAllowed() bool {
 // by the words which files a command prints.
 func onlyListed(prefix []string, rest []word) bool {
 	options, _, ok := listing(prefix)
-	isGit := prefix[0] == "git"
-	plain := "" // why no option may stand here
-	return ok && !slices.ContainsFunc(rest, func(w word) bool {
+	if !ok {
+		return false
+	}
+	isGit, isValue, isBehind := prefix[0] == "git", false, false
+	for _, w := range rest {
 		text := w.text
 		if oneDash[prefix[0]] && strings.HasPrefix(text, "--") {
 			text = text[1:]
 		}
-		before := plain
-		if plain != "--" {
-			plain = ""
-		}
+		wasValue := isValue
+		isValue = false
 		switch {
 		case !strings.HasPrefix(text, "-"):
+		case wasValue || isBehind || !slices.ContainsFunc(options, func(entry string) bool { return fitsListed(text, entry) }):
 			return false
-		case before != "" || !slices.ContainsFunc(options, func(entry string) bool { return fitsListed(text, entry) }):
-			return true
-		case isGit && (text == "--" || takesNext(text, options)):
-			plain = text
+		case isGit:
+			isValue, isBehind = takesNext(text, options), text == "--"
 		}
-		return false
-	})
+	}
+	return true
 }
 
 // takesNext says whether the option takes the next word for its value.

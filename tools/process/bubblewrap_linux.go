@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -266,24 +267,13 @@ func sockets() []string {
 	}
 	relative := map[string]string{} // by the link of a descriptor
 	for line := range strings.Lines(string(table)) {
-		const names = 7 // columns in front of the path
-		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", -1)
-		columns, path := 0, ""
-		inode := ""
-		for at, field := range fields {
-			if field == "" {
-				continue
-			}
-			if columns++; columns == names {
-				inode, path = field, strings.Join(fields[at+1:], " ")
-				break
-			}
+		columns := socketLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if columns == nil {
+			continue
 		}
-		switch {
-		case path == "" || path[0] == '@':
-		case filepath.IsAbs(path):
+		if inode, path := columns[1], columns[2]; filepath.IsAbs(path) {
 			add(path)
-		default:
+		} else {
 			relative["socket:["+inode+"]"] = path
 		}
 	}
@@ -292,6 +282,9 @@ func sockets() []string {
 	}
 	return out
 }
+
+// socketLine has a socket's inode and its name; abstract ones begin with @.
+var socketLine = regexp.MustCompile(`^\S+: \S+ \S+ \S+ \S+ \S+ +(\d+) ([^@].*)$`)
 
 // addRelative finds the processes that hold the sockets.
 func addRelative(names map[string]string, add func(path string)) {

@@ -1,6 +1,7 @@
 package wellformed
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -35,7 +36,7 @@ func TestBroken(t *testing.T) {
 	} {
 		got := ""
 		if p := Broken(c.name, c.before, c.after); p != nil {
-			got = p.String()
+			got = fmt.Sprintf("%s %d: %s", p.Format, p.Line, p.Reason)
 		}
 		if got != c.want {
 			t.Errorf("%s: %q → %q: %q, want %q", c.name, c.before, c.after, got, c.want)
