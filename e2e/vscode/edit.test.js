@@ -66,6 +66,23 @@ ride('the agent gives up while the user edits the proposal: what they wrote stay
   assert.equal(sandbox.read('greet.py'), greeting);
 });
 
+ride('a text that is written again after somebody put the old one back: the dialog says what it takes back', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  await agent.call('read_file', { path: 'greet.py' });
+  const first = agent.call('write_file', { path: 'greet.py', content: edited });
+  await (await (await window.dialog(proposal)).drawn()).press('Approve');
+  assert.equal((await first).isError, false);
+  sandbox.write('greet.py', greeting);
+  const again = agent.call('write_file', { path: 'greet.py', content: edited });
+  const dialog = await (await window.dialog(proposal)).drawn();
+  await eventually('it says why it asks', async () => /takes that change back/.test(await dialog.besides()));
+  await window.screenshot('taken-back');
+  await dialog.press('Approve');
+  assert.equal((await again).structured.operation, 'overwrite');
+  assert.equal(sandbox.read('greet.py'), edited);
+});
+
 ride('unsaved changes survive: the edit goes into the buffer, and nothing is saved', files, async (it) => {
   const { window, sandbox } = it;
   await window.openFile('greet.py');
