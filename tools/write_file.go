@@ -152,9 +152,9 @@ func (a writeFileArgs) insists(b basis) bool {
 
 func takesBack(f *document.File) string {
 	if !f.Exists {
-		return "the file was deleted since the agent wrote or read this same text"
+		return "it brings back what was deleted since the agent wrote or read this same text"
 	}
-	return "the file changed since the agent wrote or read this same text: it takes that change back"
+	return "it takes back what changed since the agent wrote or read this same text"
 }
 
 // unread says what of the file the agent replaces without having read it. A version that it

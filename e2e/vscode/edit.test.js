@@ -76,7 +76,7 @@ ride('a text that is written again after somebody put the old one back: the dial
   sandbox.write('greet.py', greeting);
   const again = agent.call('write_file', { path: 'greet.py', content: edited });
   const dialog = await (await window.dialog(proposal)).drawn();
-  await eventually('it says why it asks', async () => /takes that change back/.test(await dialog.besides()));
+  await eventually('it says why it asks', async () => /it takes back what changed/.test(await dialog.besides()));
   await window.screenshot('taken-back');
   await dialog.press('Approve');
   assert.equal((await again).structured.operation, 'overwrite');
