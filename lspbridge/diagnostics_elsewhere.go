@@ -1,81 +1,149 @@
 package lspbridge
 
 import (
+	"cmp"
+	"context"
 	"slices"
-	"strings"
-	"time"
 
 	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
 
 // bystander is a document that a change does not touch. What is wrong in it may be
 // another all the same.
 type bystander struct {
-	since int32 // the first of the versions with the text that it has
-	sum   uint64
-	at    time.Time
-	items string // the last list about that text, as it came at that time
+	path   workspace.Path
+	client *client
+	sum    uint64                // of its text
+	was    []language.Diagnostic // before the change
 }
 
-// bystanders are those documents of a server of which it has said what is wrong.
-func (c *client) bystanders(touched map[workspace.Path]bool) map[workspace.Path]bystander {
-	r := c.reports
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := map[workspace.Path]bystander{}
-	for p, one := range r.of {
-		if !touched[p] {
-			if b, said := c.bystanderLocked(one); said {
-				out[p] = b
+// bystanders are those of some files of which the server can say in time what is wrong in
+// them before a change.
+func (c *client) bystanders(ctx context.Context, before *document.Snapshot, of []workspace.Path, touched map[workspace.Path]bool) (out []bystander) {
+	seen := map[workspace.Path]bool{}
+	for _, p := range of {
+		if p = target(p); touched[p] || seen[p] {
+			continue
+		}
+		if seen[p] = true; len(seen) > mostUsers {
+			break
+		}
+		t, err := c.syncText(before, p)
+		if err != nil {
+			continue
+		}
+		if was, known := c.certain(t); known {
+			out = append(out, bystander{p, c, t.sum, was})
+		} else if k, state := c.await(ctx, t); k != nil && state == language.Fresh {
+			out = append(out, bystander{p, c, t.sum, k.list})
+		}
+	}
+	return out
+}
+
+// certain is what is known to be wrong in a document, if nothing has changed since on which
+// that depends.
+func (c *client) certain(t syncedText) ([]language.Diagnostic, bool) {
+	c.reports.mu.Lock()
+	outdated := c.reports.getLocked(t.path).outdated
+	c.reports.mu.Unlock()
+	if outdated {
+		return nil, false
+	}
+	k, _, _ := c.look(t)
+	if k == nil {
+		return nil, false
+	}
+	return k.list, true
+}
+
+// wait waits for what is wrong in a bystander now. added are the errors and warnings that
+// it did not have; nobody knows of one whose text is another by now, which counts as known.
+func (b bystander) wait(ctx context.Context) (added []language.Diagnostic, known bool) {
+	t, err := b.client.syncText(b.client.server.bridge.o.Documents.Snapshot(warmLimit), b.path)
+	if err != nil || t.sum != b.sum {
+		return nil, true
+	}
+	k, state := b.client.await(ctx, t)
+	if k == nil || state != language.Fresh {
+		return nil, state != language.TimedOut && (state != language.Stale || b.client.superseded(t))
+	}
+	added, _, _ = compare("", "", b.was, k.list)
+	return slices.DeleteFunc(added, func(d language.Diagnostic) bool { return d.Severity > language.Warning }), true
+}
+
+// lately are the documents that are open, those that somebody asked about last first.
+func (c *client) lately() (out []workspace.Path) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.docs {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(x, y workspace.Path) int {
+		return cmp.Or(c.docs[y].used.Compare(c.docs[x].used), cmp.Compare(x.String(), y.String()))
+	})
+	return out
+}
+
+// usersOf are files that use what a change of p touches: of the names whose lines it
+// changes, all references, those in p's own folder first. A server that does not say in
+// time which there are has none.
+func (c *client) usersOf(ctx context.Context, before *document.Snapshot, p workspace.Path, was, now string) (out []workspace.Path) {
+	defined := question{
+		method: "textDocument/documentSymbol", offers: func(a *abilities) ability { return a.DocumentSymbolProvider },
+		params: func(uri string, _ counting) any { return map[string]any{"textDocument": documentID{URI: uri}} },
+	}
+	used := question{method: "textDocument/references", offers: func(a *abilities) ability { return a.ReferencesProvider }}
+	if !c.can(defined) || !c.can(used) {
+		return nil
+	}
+	raw, err := c.ask(ctx, before, p, defined)
+	if err != nil {
+		return nil
+	}
+	symbols, err := decodeSymbols(raw)
+	if err != nil {
+		return nil
+	}
+	names := align(was, now).renamed(symbols)
+	for _, name := range names[:min(len(names), mostUsed)] {
+		used.params = func(uri string, _ counting) any {
+			return positionParams{TextDocument: documentID{URI: uri}, Position: name, Context: map[string]bool{"includeDeclaration": false}}
+		}
+		raw, err := c.ask(ctx, before, p, used)
+		if err != nil {
+			break
+		}
+		locations, err := decodeLocations(raw)
+		if err != nil {
+			break
+		}
+		for _, l := range locations {
+			if user, ok := c.server.bridge.o.Documents.Workspace().FromURI(l.URI); ok && !slices.Contains(out, user) {
+				out = append(out, user)
 			}
 		}
 	}
+	near := func(user workspace.Path) int {
+		if user.Dir() == p.Dir() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(out, func(x, y workspace.Path) int { return near(x) - near(y) })
 	return out
 }
 
-// bystanderLocked looks at what the server has sent by itself: that is there, and nobody
-// is asked for it or waits.
-func (c *client) bystanderLocked(one *report) (b bystander, said bool) {
-	if !one.open {
-		return b, false
-	}
-	last, _ := c.reports.evidenceLocked(one, c.server.spec).proven()
-	if last == nil {
-		return b, false
-	}
-	return bystander{one.since, one.sum, last.at, last.items}, true
-}
-
-// elsewhere says of which bystanders the server has reported more errors or warnings
-// since. Their texts are the same, so that this is not because somebody edited them.
-func (c *client) elsewhere(were map[workspace.Path]bystander) (out []language.Elsewhere) {
-	r := c.reports
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.isBusyLocked() {
-		return nil // it may take back what it said
-	}
-	for p, was := range were {
-		now, said := c.bystanderLocked(r.of[p])
-		if !said || now.since != was.since || now.sum != was.sum || !now.at.After(was.at) {
-			continue
+// renamed are the names that stand in lines that were changed, where the server has them:
+// those that hold others before these.
+func (a alignment) renamed(symbols []symbol) (names []document.Position) {
+	for _, s := range symbols {
+		if _, in := a.line(int(s.Selection.Start.Line)); in != nil && s.Location == nil {
+			names = append(names, s.Selection.Start)
 		}
-		if added := worse(was.items, now.items); len(added) > 0 {
-			out = append(out, language.Elsewhere{Path: p, New: added})
-		}
+		names = append(names, a.renamed(s.Children)...)
 	}
-	slices.SortFunc(out, func(a, b language.Elsewhere) int { return strings.Compare(a.Path.String(), b.Path.String()) })
-	return out
-}
-
-// worse are the errors and warnings that only the second of two lists about one text
-// has. Places are compared as the server counts them.
-func worse(was, now string) []language.Diagnostic {
-	if was == now {
-		return nil
-	}
-	as := counts{encoding: utf16}
-	added, _, _ := compare("", "", decoded(was, "", as), decoded(now, "", as))
-	return slices.DeleteFunc(added, func(d language.Diagnostic) bool { return d.Severity > language.Warning })
+	return names
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,12 +58,18 @@ func TestCausedElsewhere(t *testing.T) {
 		r.lint(func(l *linter, v int32) {
 			folder, file := l.uri[:len(l.uri)-4], l.uri[len(l.uri)-4:]
 			texts[file], versions[file] = l.text, v
-			if file == "b.py" && versions["a.py"] > 0 {
-				items := found(texts["a.py"])
-				if l.text == "gone\n" {
-					items = found(texts["a.py"] + "bad since")
+			wrong := func() string {
+				if texts["b.py"] == "gone\n" {
+					return found(texts["a.py"] + "bad since")
 				}
-				l.publish(folder+"a.py", version(versions["a.py"]), items)
+				return found(texts["a.py"])
+			}
+			if file == "b.py" && versions["a.py"] > 0 {
+				l.publish(folder+"a.py", version(versions["a.py"]), wrong())
+			}
+			if file == "a.py" {
+				l.publish(l.uri, version(v), wrong())
+				return
 			}
 			l.publish(l.uri, version(v), found(l.text))
 		})
@@ -74,7 +81,7 @@ func TestCausedElsewhere(t *testing.T) {
 		for i, text := range []string{"here\n", "gone\n", "gone\n\n", "there\n", "gone\n"} {
 			before := r.having(b)
 			r.write("b.py", text)
-			got := r.bridge.Caused(t.Context(), before, []workspace.Path{b})[b]
+			got := r.bridge.Caused(t.Context(), before, []workspace.Path{b}, nil)[b]
 			var want []language.Elsewhere
 			if text == "gone\n" {
 				want = []language.Elsewhere{{Path: a, New: []language.Diagnostic{{
@@ -84,6 +91,111 @@ func TestCausedElsewhere(t *testing.T) {
 			if got.Freshness != language.Fresh || len(got.New) > 0 || !reflect.DeepEqual(got.Elsewhere, want) {
 				t.Errorf("%d: %q: %+v, want elsewhere %+v", i, text, got, want)
 			}
+		}
+	})
+}
+
+// uses is a server that is asked what is wrong: in a file with "use", that b.py does not
+// define that any more. It knows that file's one name, and who uses it.
+func uses(r *rig, users ...string) *linter {
+	l := r.lint(func(*linter, int32) {})
+	l.offers = `{"textDocumentSync":{"openClose":true,"change":1},"diagnosticProvider":{"interFileDependencies":true},"documentSymbolProvider":true,"referencesProvider":true}`
+	var mu sync.Mutex // guards texts
+	texts := map[string]string{}
+	for _, method := range []string{"textDocument/didOpen", "textDocument/didChange"} {
+		take := l.answers[method]
+		l.answers[method] = func(params json.RawMessage) (any, error) {
+			out, err := take(params)
+			mu.Lock()
+			defer mu.Unlock()
+			texts[l.uri] = l.text
+			return out, err
+		}
+	}
+	root := r.path(".").URI()
+	l.answers["textDocument/documentSymbol"] = func(json.RawMessage) (any, error) {
+		at := document.Range{Start: at(0, 4), End: at(0, 9)}
+		return []symbol{{Name: "there", Kind: 12, Range: at, Selection: at}}, nil
+	}
+	l.answers["textDocument/references"] = func(json.RawMessage) (any, error) {
+		var out []location
+		for _, name := range users {
+			out = append(out, location{URI: root + "/" + name})
+		}
+		return out, nil
+	}
+	l.answers[pullMethod] = func(params json.RawMessage) (any, error) {
+		var of struct {
+			TextDocument documentID `json:"textDocument"`
+		}
+		if err := json.Unmarshal(params, &of); err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		items := "[]"
+		if text, open := texts[root+"/b.py"]; open && strings.HasPrefix(texts[of.TextDocument.URI], "use ") && !strings.Contains(text, "there") {
+			items = found("bad use")
+		}
+		return json.RawMessage(`{"kind":"full","items":` + items + `}`), nil
+	}
+	return l
+}
+
+// TestCausedInFilesThatNobodyOpened: who uses a name whose line is changed is looked at
+// before and after.
+func TestCausedInFilesThatNobodyOpened(t *testing.T) {
+	inBubble(t, map[string]string{"a.py": "use there\n", "b.py": "def there\nbody\n", "c.py": "c\n"}, func(t *testing.T, r *rig) {
+		l := uses(r, "a.py", "b.py")
+		r.settings.EditWait = 5 * time.Second
+		b := r.path("b.py")
+		r.diagnose(r.path("c.py"), 5*time.Second) // the server runs
+		change := func(text string) language.Caused {
+			before := r.having(b)
+			r.write("b.py", text)
+			return r.bridge.Caused(t.Context(), before, []workspace.Path{b}, nil)[b]
+		}
+		if got := change("def there\nanother body\n"); !got.Compared || len(got.Elsewhere) > 0 || len(l.messages("textDocument/references")) > 0 {
+			t.Errorf("a body: %+v", got)
+		}
+		got := change("def gone\nanother body\n")
+		if got.Freshness != language.Fresh || len(got.Elsewhere) != 1 || got.Elsewhere[0].Path != r.path("a.py") || got.Elsewhere[0].New[0].Message != "bad use" {
+			t.Errorf("a name: %+v", got)
+		}
+		if got := change("def gone\n\n"); len(got.Elsewhere) > 0 {
+			t.Errorf("told twice: %+v", got)
+		}
+	})
+}
+
+// TestCausedIsToldLate: what is not known in time comes later, and once.
+func TestCausedIsToldLate(t *testing.T) {
+	inBubble(t, map[string]string{"a.py": "use there\n", "b.py": "def there\n"}, func(t *testing.T, r *rig) {
+		l := uses(r, "a.py")
+		r.settings.EditWait = time.Second
+		a, b := r.path("a.py"), r.path("b.py")
+		r.diagnose(a, 5*time.Second)
+		r.diagnose(b, 5*time.Second)
+		slow, answer := make(chan bool), l.answers[pullMethod]
+		l.set(func() {
+			l.answers[pullMethod] = func(params json.RawMessage) (any, error) {
+				if strings.Contains(l.text, "gone") {
+					<-slow
+				}
+				return answer(params)
+			}
+		})
+		before := r.having(b)
+		r.write("b.py", "def gone\n")
+		late := make(chan map[workspace.Path]language.Caused)
+		got := r.bridge.Caused(t.Context(), before, []workspace.Path{b}, func(found map[workspace.Path]language.Caused) { late <- found })[b]
+		if got.Freshness == language.Fresh || len(got.Elsewhere) > 0 {
+			t.Errorf("at once: %+v", got)
+		}
+		close(slow)
+		found := <-late
+		if len(found) != 1 || len(found[b].Elsewhere) != 1 || found[b].Elsewhere[0].Path != a {
+			t.Errorf("late: %+v", found)
 		}
 	})
 }

@@ -102,6 +102,7 @@ func (c *client) pulledAnswer(t syncedText, had *pulled, raw json.RawMessage) (n
 	if !one.open || one.since != t.since {
 		return false
 	}
+	one.outdated = one.outdated && r.notified.After(t.asked)
 	one.pulled = &pulled{since: t.since, id: a.ResultID, published: published{at: time.Now(), items: items}}
 	one.turn()
 	return true

@@ -423,11 +423,11 @@ func TestCaused(t *testing.T) {
 		caused := func(before *document.Snapshot, text string) language.Caused {
 			r.Helper()
 			r.write("a.py", text)
-			out := r.bridge.Caused(t.Context(), before, []workspace.Path{p})
+			out := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)
 			return out[p]
 		}
 		before := r.having(p)
-		if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}); len(out) != 0 {
+		if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}, nil); len(out) != 0 {
 			t.Errorf("no server runs: %+v", out)
 		}
 		r.diagnose(p, 5*time.Second)
@@ -436,12 +436,12 @@ func TestCaused(t *testing.T) {
 			len(got.Fixed) != 1 || got.Fixed[0].Message != "bad a" {
 			t.Errorf("%+v", got)
 		}
-		// What was wrong before is of a text that the server was never told.
+		// What was wrong before is of a text that the server was never told, and is told now.
 		r.write("a.py", "bad x\nbad y\n")
 		before = r.having(p)
 		got = caused(before, "bad x\nbad z\n")
-		if got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 0 {
-			t.Errorf("not compared: %+v", got)
+		if !got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 1 || got.Fixed[0].Message != "bad y" {
+			t.Errorf("not told: %+v", got)
 		}
 		// Nobody knows what it was.
 		got = caused(r.snapshot(), "bad w\n")
@@ -452,7 +452,7 @@ func TestCaused(t *testing.T) {
 		q := r.path("c.py")
 		before = r.having(q)
 		r.write("c.py", "bad\n")
-		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q})[q]; !got.Compared || len(got.New) != 1 {
+		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q}, nil)[q]; !got.Compared || len(got.New) != 1 {
 			t.Errorf("a new file: %+v", got)
 		}
 	})
@@ -477,12 +477,12 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 		r.diagnose(p, 5*time.Second)
 		before := r.having(p)
 		r.write("a.py", "good\n")
-		got := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
+		got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
 		if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
 			t.Errorf("%+v", got)
 		}
 		r.settings.EditWait = 0
-		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}); len(got) > 0 {
+		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil); len(got) > 0 {
 			t.Errorf("nobody wants to know: %+v", got)
 		}
 		close(goOn)
@@ -509,7 +509,7 @@ func TestCausedIsOvertaken(t *testing.T) {
 		before := r.having(p)
 		r.write("a.py", "good\n")
 		first := make(chan language.Caused)
-		go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p] }()
+		go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p] }()
 		<-told
 		r.write("a.py", "better\n")
 		r.diagnose(p, 5*time.Second)

@@ -126,7 +126,7 @@ func TestEditsDoNotWaitForAServerThatHangs(t *testing.T) {
 			before := r.snapshot()
 			r.write("a.py", text)
 			begin := time.Now()
-			caused := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
+			caused := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
 			if took := time.Since(begin).Round(time.Second); caused.Freshness != language.TimedOut || took != within {
 				t.Errorf("%q: %v after %v, want %v", text, caused.Freshness, took, within)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"pillion/workspace"
 	"pillion/workspace/language"
+	"pillion/workspace/watch"
 )
 
 func TestRealTypeScript(t *testing.T) {
@@ -175,5 +176,34 @@ func TestPylspWithoutALinter(t *testing.T) {
 	})
 	if report.Freshness != language.LinterMissing || !strings.Contains(report.Hint, "python3-pyflakes") {
 		t.Errorf("%+v", report)
+	}
+}
+
+// TestRealCausedElsewhere: what a change breaks in a file that nobody has opened.
+func TestRealCausedElsewhere(t *testing.T) {
+	for _, c := range []struct{ changed, from, to, user, uses, says string }{
+		{"a.ts", "export function f(n: number) {\n  return n;\n}\n", "export function f(s: string) {\n  return s;\n}\n", "b.ts", "import { f } from './a';\nexport const one = f(1);\n", "number"},
+		{"a/a.go", "package a\n\nfunc F(n int) int { return n }\n", "package a\n\nfunc F(s string) string { return s }\n", "b.go", "package b\n\nimport \"x/a\"\n\nvar One = a.F(1)\n", "cannot use 1"},
+		{"a.ts", "export const f = 1;\n", "", "b.ts", "import { f } from './a';\nexport const one = f;\n", "'./a'"},
+		{"a/a.go", "package a\n\nconst F = 1\n", "", "b.go", "package b\n\nimport \"x/a\"\n\nvar One = a.F\n", "x/a"},
+	} {
+		t.Run(c.changed+" "+c.says, func(t *testing.T) {
+			t.Parallel()
+			r := newRealRig(t, map[string]string{"tsconfig.json": `{"compilerOptions": {"strict": true}}`, "go.mod": "module x\n\ngo 1.24\n", c.changed: c.from, c.user: c.uses})
+			r.settings.EditWait = time.Minute
+			p, user := r.path(c.changed), r.path(c.user)
+			r.proven(p) // it runs
+			before := r.having(p)
+			r.write(c.changed, c.to)
+			if c.to == "" {
+				r.must(os.Remove(p.Abs()))
+				r.bridge.Changed([]watch.Event{{Dir: filepath.Dir(p.Abs()), Name: p.Base(), Op: watch.Deleted}})
+			}
+			got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
+			if got.Freshness != language.Fresh || !got.Compared || len(got.New) > 0 || len(got.Elsewhere) != 1 || got.Elsewhere[0].Path != user ||
+				!strings.Contains(got.Elsewhere[0].New[0].Message, c.says) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }

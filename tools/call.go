@@ -45,6 +45,7 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	}
 	result.addChangedOutside(r.changedOutside(c.Session, started))
 	result.addTodosChanged(c.Session.TodosNews())
+	result.addCausedLater(c.Session.TakeLater())
 	c.Session.Count(p.counts(answer.Err))
 	state := Done
 	if result.IsError {

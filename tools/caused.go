@@ -88,7 +88,9 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	}
 	ctx, cancel := within(ctx, p.timeout())
 	defer cancel()
-	found := p.registry.Languages.Caused(ctx, p.snapshot, paths)
+	found := p.registry.Languages.Caused(ctx, p.snapshot, paths, func(found map[workspace.Path]language.Caused) {
+		p.call.Session.Later(causedLater(paths, texts, found))
+	})
 	var all causes
 	byPath := map[string]causedResult{}
 	for _, path := range paths {
@@ -96,7 +98,8 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 		if !known {
 			continue
 		}
-		r := all.add(path, texts[path], c)
+		text, there := texts[path]
+		r := all.add(path, text, there, c)
 		byPath[path.String()] = r
 		if !p.edits().several {
 			a.caused = r
@@ -111,6 +114,22 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	a.Summary, a.problem = causedSummary(all.broke, all.mended)+a.Summary, all.worst
 }
 
+// causedLater is what the model reads of what was not known in time, with the next result.
+func causedLater(paths []workspace.Path, texts map[workspace.Path]string, found map[workspace.Path]language.Caused) []string {
+	var all causes
+	for _, path := range paths {
+		c, known := found[path]
+		text, there := texts[path]
+		switch {
+		case known && c.Freshness == language.Fresh:
+			all.add(path, text, there, c)
+		case known:
+			all.elsewhere = append(all.elsewhere, c.Elsewhere...)
+		}
+	}
+	return all.said()
+}
+
 // causes is what a change of several files did.
 type causes struct {
 	notes         []string // of each file, for the model
@@ -119,7 +138,7 @@ type causes struct {
 	elsewhere     []language.Elsewhere
 }
 
-func (all *causes) add(path workspace.Path, text string, c language.Caused) causedResult {
+func (all *causes) add(path workspace.Path, text string, there bool, c language.Caused) causedResult {
 	r := caused(c)
 	if r.Status == language.Fresh && c.Compared {
 		all.broke, all.mended = append(all.broke, c.New...), append(all.mended, c.Fixed...)
@@ -129,7 +148,7 @@ func (all *causes) add(path workspace.Path, text string, c language.Caused) caus
 			}
 		}
 	}
-	if note := causedNote(path, text, c, r); note != "" {
+	if note := causedNote(path, text, c, r); note != "" && there {
 		all.notes = append(all.notes, note)
 	}
 	all.elsewhere = append(all.elsewhere, c.Elsewhere...)
@@ -148,10 +167,14 @@ func (all *causes) said() []string {
 	return notes
 }
 
-// changed are the files that have other text now.
+// changed are the files that have other text now, and those that are gone or have another
+// name, which have none in texts.
 func (p *pending) changed() (paths []workspace.Path, texts map[workspace.Path]string) {
 	texts = map[workspace.Path]string{}
 	for _, o := range p.outcomes {
+		if o.Tree != nil && o.Tree.Text != nil && (o.Operation == change.Delete || o.Operation == change.Move) {
+			paths = append(paths, o.Tree.Source)
+		}
 		if o.Tree == nil && o.Operation != change.Unchanged && !p.leaves(o.File) {
 			paths = append(paths, o.File.Path())
 			texts[o.File.Path()] = o.Text

@@ -28,6 +28,7 @@ type Languages interface {
 	// server is warm, and what is wrong now is known. It does not wait.
 	Prepare(s *document.Snapshot, paths []workspace.Path)
 	// Caused says what changes did, made from the snapshot before to what is now there. It
-	// waits as long as the settings say, and only for servers that run.
-	Caused(ctx context.Context, before *document.Snapshot, paths []workspace.Path) map[workspace.Path]language.Caused
+	// waits as long as the settings say, and only for servers that run. What comes to be
+	// known soon after is told to late, at most once; it may be nil.
+	Caused(ctx context.Context, before *document.Snapshot, paths []workspace.Path, late func(map[workspace.Path]language.Caused)) map[workspace.Path]language.Caused
 }

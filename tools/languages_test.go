@@ -51,7 +51,7 @@ func TestServersAreWarm(t *testing.T) {
 	want := []string{
 		"read_file", "prepare [a.py]", "read_file", "prepare [a.py]", "read_file", "read_file",
 		"edit_file", "prepare [a.py]", "asked",
-		"edit_file", "prepare [a.py]", "asked", "caused a.py",
+		"edit_file", "prepare [a.py]", "asked", "late a.py", "caused a.py",
 		"write_file", "prepare [a.py]", // it was so already, which is as good as read
 	}
 	if !slices.Equal(*events, want) {
@@ -178,7 +178,7 @@ func (f flood) Actions(context.Context, *document.Snapshot, workspace.Path, docu
 	return slices.Repeat([]language.Action{{Title: f.text, Kind: f.text, Disabled: f.text}}, f.n), language.Server{Name: f.text}, nil
 }
 
-func (f flood) Caused(_ context.Context, _ *document.Snapshot, paths []workspace.Path) map[workspace.Path]language.Caused {
+func (f flood) Caused(_ context.Context, _ *document.Snapshot, paths []workspace.Path, _ func(map[workspace.Path]language.Caused)) map[workspace.Path]language.Caused {
 	r, _ := f.Diagnostics(context.Background(), nil, paths[0])
 	return map[workspace.Path]language.Caused{paths[0]: {Server: r.Server, Freshness: language.Fresh, New: r.Diagnostics, Fixed: r.Diagnostics, Compared: true}}
 }

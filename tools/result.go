@@ -260,5 +260,14 @@ func (r *Result) addTodosChanged(changes []string) {
 	r.Content = append(r.Content, Part{Type: "text", Text: "(the user changed your to-do list: " + strings.Join(changes, ", ") + ")"})
 }
 
+// addCausedLater tells of what earlier edits did, which was not known in time.
+func (r *Result) addCausedLater(found []string) {
+	if len(found) == 0 {
+		return
+	}
+	r.add("caused_later", found)
+	r.Content = append(r.Content, Part{Type: "text", Text: "(known only now, of your earlier edits: " + strings.Join(found, "\n") + ")"})
+}
+
 // worthSharing is the size from which a text is not made twice.
 const worthSharing = 4 << 10

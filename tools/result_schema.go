@@ -11,7 +11,7 @@ import (
 	"pillion/tools/policy"
 )
 
-// everyResult is what each tool's result may have. The rare todos_changed and invalid are not in
+// everyResult is what each tool's result may have. The rare todos_changed, caused_later and invalid are not in
 // it: they would be in the definition of every tool.
 type everyResult struct {
 	OK             bool           `json:"ok"`

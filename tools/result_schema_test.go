@@ -11,9 +11,12 @@ import (
 func CheckResult(tool string, result json.RawMessage) error {
 	t := catalogue[canonical(tool)]
 	s := resultSchema(t.Spec, t.Access)
-	s.Properties["invalid"] = reflectResult(struct {
-		Invalid []brokenFile `json:"invalid"`
-	}{}).Properties["invalid"]
+	for name, rare := range reflectResult(struct {
+		Invalid     []brokenFile `json:"invalid"`
+		CausedLater []string     `json:"caused_later"`
+	}{}).Properties {
+		s.Properties[name] = rare
+	}
 	closed(s)
 	resolved, err := s.Resolve(nil)
 	if err != nil {

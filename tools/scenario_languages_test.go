@@ -23,6 +23,7 @@ type languages struct {
 	answers map[string]fakeAnswer // by question and what it is about: "hover a.py:3:4"
 	// Of a test of the door: called first, with what was asked.
 	heard func(question string)
+	late  func() // what is known late of a change, to be told
 }
 
 var _ tools.Languages = (*languages)(nil)
@@ -186,12 +187,23 @@ func (l *languages) Prepare(_ *document.Snapshot, paths []workspace.Path) {
 	if l.heard != nil {
 		l.heard(fmt.Sprint("prepare ", paths))
 	}
+	if l.late != nil { // by the next call
+		l.late()
+		l.late = nil
+	}
 }
 
-func (l *languages) Caused(_ context.Context, _ *document.Snapshot, paths []workspace.Path) map[workspace.Path]language.Caused {
+func (l *languages) Caused(_ context.Context, _ *document.Snapshot, paths []workspace.Path, late func(map[workspace.Path]language.Caused)) map[workspace.Path]language.Caused {
+	if found := l.caused("late", paths); len(found) > 0 {
+		l.late = func() { late(found) }
+	}
+	return l.caused("caused", paths)
+}
+
+func (l *languages) caused(question string, paths []workspace.Path) map[workspace.Path]language.Caused {
 	out := map[workspace.Path]language.Caused{}
 	for _, p := range paths {
-		a, by, err := l.answer("caused", p.String())
+		a, by, err := l.answer(question, p.String())
 		if err != nil {
 			continue
 		}

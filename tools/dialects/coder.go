@@ -318,7 +318,7 @@ func coderSame[A any](canonical string) func(A) (string, any, error) {
 func coderObject[A any](_ A, o Outcome) map[string]any { return fields[map[string]any](o) }
 
 // told are fields that say what happened to the user's work: nobody may miss them.
-var told = []string{"changed_outside", "todos_changed", "edited_by_human", "human_diff", "arguments", "merged", "saved", "unsaved", "invalid"}
+var told = []string{"changed_outside", "todos_changed", "caused_later", "edited_by_human", "human_diff", "arguments", "merged", "saved", "unsaved", "invalid"}
 
 // coderTold adds them where they say something.
 func coderTold(object any, o Outcome) any {

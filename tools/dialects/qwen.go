@@ -105,6 +105,7 @@ func qwenTold(o Outcome) string {
 	f := fields[struct {
 		ChangedOutside []string        `json:"changed_outside"`
 		TodosChanged   []string        `json:"todos_changed"`
+		CausedLater    []string        `json:"caused_later"`
 		Arguments      json.RawMessage `json:"arguments"`
 	}](o)
 	text := ""
@@ -113,6 +114,9 @@ func qwenTold(o Outcome) string {
 	}
 	if len(f.TodosChanged) > 0 {
 		text += "\n(the user changed your to-do list: " + strings.Join(f.TodosChanged, ", ") + ")"
+	}
+	if len(f.CausedLater) > 0 {
+		text += "\n(known only now, of your earlier edits: " + strings.Join(f.CausedLater, "\n") + ")"
 	}
 	if len(f.Arguments) > 0 {
 		text += "\n(The user changed the arguments before approving. This was run: " + string(f.Arguments) + ")"

@@ -66,6 +66,7 @@ type Session struct {
 	known    []Todo // what the agent knows of todos, once the user has changed them
 	unaware  bool   // the user has changed todos, and the agent does not know
 	counts   Counts
+	later    []string  // see Later
 	last     time.Time // of the last call's end
 	away     bool      // nobody is connected
 	vacant   bool      // it was looked up for the user, and waits for its agent
@@ -344,4 +345,23 @@ func (s *Session) Info() Info {
 		info.Todos[i].Extra = nil
 	}
 	return info
+}
+
+// mostLater bounds what an agent that makes no more calls is to be told.
+const mostLater = 10
+
+// Later keeps what the agent is to be told with its next result; of too much the newest.
+func (s *Session) Later(news []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.later = append(s.later, news...)
+	s.later = s.later[max(0, len(s.later)-mostLater):]
+}
+
+// TakeLater is that, once.
+func (s *Session) TakeLater() (news []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news, s.later = s.later, nil
+	return news
 }

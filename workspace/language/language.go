@@ -140,8 +140,8 @@ type Caused struct {
 	Remaining int
 	// Compared: what was wrong before is known. If not, New are those on changed lines.
 	Compared bool
-	// Elsewhere are files that were not changed, and in which the server found more by the
-	// time that all this was known. Others there may be, which it had not looked at by then.
+	// Elsewhere are files that were not changed, and in which the server found more. There may
+	// be others, at which it was not asked to look, or has not in time.
 	Elsewhere []Elsewhere
 }
 
