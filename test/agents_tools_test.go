@@ -1,9 +1,11 @@
 package test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
@@ -93,10 +95,12 @@ func TestToolsOfAnAgent(t *testing.T) {
 		}
 		for tool, on := range map[string]bool{"read_file": test.readFileRun, test.off: false} {
 			r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: object{"path": "a.txt"}})
-			must(t, err)
-			text, _ := r.Content[0].(*mcp.TextContent)
-			if r.IsError == on || !on && (!strings.Contains(text.Text, "TOOL_NOT_FOUND: unknown tool") || !strings.Contains(text.Text, test.where)) {
-				t.Errorf("%q: %s gave %s", test.args, tool, text.Text)
+			var refused *jsonrpc.Error
+			switch {
+			case on && (err != nil || r.IsError):
+				t.Errorf("%q: %s gave %+v, %v", test.args, tool, r, err)
+			case !on && (!errors.As(err, &refused) || refused.Code != jsonrpc.CodeInvalidParams || !strings.HasPrefix(refused.Message, "unknown tool") || !strings.Contains(refused.Message, test.where)):
+				t.Errorf("%q: %s gave %+v, %v", test.args, tool, r, err)
 			}
 		}
 	}

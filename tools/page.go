@@ -5,12 +5,18 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"pillion/workspace/document"
 )
 
 // A page is how much text one result gives a model whose agent would cut a longer one
 // without a word. Tools that can go on where they stopped (read_file, read_process,
 // search_in_project, …) make pages themselves; of all others Result.page keeps the
 // beginning and says so.
+
+// pageLines is how many lines a page has at most: there are agents that cut results of 1,000
+// lines (Qwen Code) or 2,000 (opencode).
+const pageLines = 900
 
 // page cuts the result's text to about limit bytes at the end of a line; 0 is no limit.
 // rest is how to get what is left out.
@@ -24,8 +30,7 @@ func (r *Result) page(limit int, rest string) {
 		if p.Type != "text" {
 			continue
 		}
-		if size := len(p.Text); size > room {
-			kept := firstLines(p.Text, room)
+		if size, kept := len(p.Text), firstLines(p.Text, room, pageLines); len(kept) < size {
 			if rest == "" {
 				rest = "ask for less at a time"
 			}
@@ -37,7 +42,8 @@ func (r *Result) page(limit int, rest string) {
 
 // firstLines is the beginning of text: as many whole lines as limit bytes hold, or of a
 // longer first line whole characters.
-func firstLines(text string, limit int) string {
+func firstLines(text string, limit, lines int) string {
+	text = document.LineRange(text, 1, lines)
 	if len(text) <= limit {
 		return text
 	}
@@ -51,7 +57,10 @@ func firstLines(text string, limit int) string {
 }
 
 // lastLines is the end of text, likewise.
-func lastLines(text string, limit int) string {
+func lastLines(text string, limit, lines int) string {
+	if n := document.LineCount(text); n > lines {
+		text = document.LineRange(text, n-lines+1, n)
+	}
 	if len(text) <= limit {
 		return text
 	}
@@ -65,12 +74,16 @@ func lastLines(text string, limit int) string {
 	return tail
 }
 
+func fits(text string, limit int) bool {
+	return len(text) <= limit && document.LineCount(text) <= pageLines
+}
+
 // ends keeps the beginning and the end of a text, which of a program's output say most.
 func ends(text string, limit int) string {
-	if len(text) <= limit {
+	if fits(text, limit) {
 		return text
 	}
-	head, tail := firstLines(text, limit/2), lastLines(text, limit/2)
+	head, tail := firstLines(text, limit/2, pageLines/2), lastLines(text, limit/2, pageLines/2)
 	if !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}

@@ -31,6 +31,7 @@ type Input struct {
 	Sandbox  Sandbox
 	Streams  bool         // the caller takes content in chunks
 	Page     int          // Call.PageBytes; where it is set, the text is all that a model gets
+	Range    int          // Call.RangeBytes
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings

@@ -119,10 +119,17 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 	if args.Stream && in.Streams {
 		return readAnswer(p, r).streamed(r), nil
 	}
-	if args.EndLine == 0 {
-		r.page(in.Page)
-	}
+	r.page(in.pageOf(args))
 	return readAnswer(p, r), nil
+}
+
+// pageOf is how much text a read may have: what is asked for exactly comes whole as long as
+// the agent does not cut it.
+func (in Input) pageOf(a readFileArgs) int {
+	if a.EndLine > 0 {
+		return in.Range
+	}
+	return in.Page
 }
 
 func (a readFileArgs) check(in Input) (workspace.Path, document.Encoding, error) {
@@ -162,11 +169,11 @@ func readLines(in Input, f *document.File, args readFileArgs) readFileResult {
 // page keeps of what was read the whole lines that limit bytes hold; of a longer line, its
 // beginning. 0 is no limit.
 func (r *readFileResult) page(limit int) {
-	if limit <= 0 || len(r.content) <= limit {
+	if limit <= 0 || fits(r.content, limit) {
 		return
 	}
 	line, _, _ := strings.Cut(r.content, "\n")
-	r.keep(firstLines(r.content, limit), len(line))
+	r.keep(firstLines(r.content, limit, pageLines), len(line))
 }
 
 // keep is the page of what was read, whose first line has so many bytes.
@@ -253,6 +260,9 @@ func (r readFileResult) unseen() []string {
 	if r.dirty {
 		out = append(out, "with unsaved changes in the editor")
 	}
+	if r.endLine == r.totalLines && r.content != "" && !strings.HasSuffix(r.content, "\n") && r.cut == 0 {
+		out = append(out, "no line end after the last") // which what follows in the same text would hide
+	}
 	return append(out, "version "+r.version)
 }
 
@@ -285,10 +295,14 @@ func readMedia(in Input, p workspace.Path, kind string) (*Answer, error) {
 	}
 	version := document.Version(data)
 	family, _, _ := strings.Cut(kind, "/")
+	note := fmt.Sprintf("%s, %s, version %s", kind, count(len(data), "byte"), version)
+	if in.Page > 0 { // it is for the agent to know if its model takes it
+		note += "; if it is not in front of you, your agent leaves such files out: look at it with a program, by run_command"
+	}
 	return &Answer{
 		Result:  mediaResult{p.String(), kind, info.Size(), info.ModTime().UTC().Truncate(time.Second), version, string(document.FromDisk)},
 		Media:   []Part{{Type: family, Data: base64.StdEncoding.EncodeToString(data), MIMEType: kind}},
-		Notes:   []string{fmt.Sprintf("(%s, %s, version %s)", kind, count(len(data), "byte"), version)},
+		Notes:   []string{"(" + note + ")"},
 		Reads:   []workspace.Path{p},
 		Saw:     map[workspace.Path]string{p: version},
 		Summary: fmt.Sprintf("%s, %s of %d bytes", fault.Quote(p.String()), family, info.Size()),

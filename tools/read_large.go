@@ -59,8 +59,8 @@ func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document
 	if in.Streams && args.Stream {
 		return l.streamed(r, from, to), nil
 	}
-	if in.Page > 0 && args.EndLine == 0 {
-		err = l.page(index, &r, from, to, in.Page)
+	if limit := in.pageOf(args); limit > 0 {
+		err = l.page(index, &r, from, to, limit)
 	} else {
 		r.content, err = l.text(from, to)
 	}
@@ -100,7 +100,7 @@ func (l *largeFile) page(index *lines.Index, r *readFileResult, from, to int64, 
 	if err != nil {
 		return l.fault(err)
 	}
-	r.keep(firstLines(content, limit), int(end-start))
+	r.keep(firstLines(content, limit, pageLines), int(end-start))
 	return nil
 }
 

@@ -78,9 +78,10 @@ func processAnswer(p *process.Named, since int64, page int) *Answer {
 // more then says how to get the rest.
 func printed(p *process.Named, since int64, page int) (output string, next int64, gap bool, more string) {
 	output, next, gap = p.Since(since)
-	if page <= 0 || len(output) <= page {
+	if page <= 0 || fits(output, page) {
 		return output, next, gap, ""
 	}
+	page = len(firstLines(output, page, pageLines))
 	piece, _ := p.Next(since, page)
 	more = fmt.Sprintf("(%s more bytes; the last page begins at since %d)", grouped(int(next-piece.Next)), max(next-int64(page), piece.Next))
 	return piece.Text, piece.Next, piece.Start > since, more

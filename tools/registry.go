@@ -89,6 +89,8 @@ type Call struct {
 	// or is cut and says so, and it has the versions of files, since a model gets nothing
 	// else. 0: no limit but the settings'.
 	PageBytes int
+	// RangeBytes is how much text the lines may have that are asked for exactly. 0: no limit.
+	RangeBytes int
 	Output    func(stream, text string)
 	// Decided hears what the user answered, each time that the call is asked about, before
 	// anything is done. If it gives false, nothing is: whoever called does it. Nil: nobody

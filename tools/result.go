@@ -97,9 +97,42 @@ func (r Result) Pieces() [][]byte {
 
 // ContentPieces gives the wire form without structuredContent and without what is for
 // people: all that a model reads.
+//
+// Texts that follow each other are one: there are agents that cut the second off.
 func (r Result) ContentPieces() [][]byte {
-	out, text := contentPieces(r.Content, r.Structured)
-	return append(out, fmt.Appendf(text, `,"isError":%t}`, r.IsError))
+	text := []byte(`{"content":[`)
+	var out [][]byte
+	for i, p := range r.Content {
+		joins := i > 0 && p.Type == "text" && r.Content[i-1].Type == "text"
+		piece := p.json
+		switch {
+		case p.Type != "text":
+			piece = mustMarshal(p)
+		case p.Shared != nil:
+			piece = r.Structured[p.Shared.From:p.Shared.To]
+		case piece == nil:
+			piece = wire.AppendString(nil, p.Text)
+		}
+		switch {
+		case joins && !strings.HasSuffix(r.Content[i-1].Text, "\n") && r.Content[i-1].Text != "":
+			text = append(text, `\n`...)
+		case i > 0 && !joins:
+			text = append(text, ',')
+		}
+		if p.Type != "text" {
+			text = append(text, piece...)
+			continue
+		}
+		if !joins {
+			text = append(text, `{"type":"text","text":"`...)
+		}
+		out = append(out, text, piece[1:len(piece)-1])
+		text = nil
+		if i+1 == len(r.Content) || r.Content[i+1].Type != "text" {
+			text = []byte(`"}`)
+		}
+	}
+	return append(out, fmt.Appendf(text, `],"isError":%t}`, r.IsError))
 }
 
 // StructuredKey is what leads to Structured in the wire form.

@@ -134,7 +134,7 @@ func backgroundAnswer(c command, page int, p *process.Named, got process.Result,
 // pageOfStreams keeps of what a command printed the beginning and the end of each stream,
 // with the share of the page that the other leaves. 0 is no limit.
 func pageOfStreams(got process.Result, page int) process.Result {
-	if size := len(got.Stdout) + len(got.Stderr); page <= 0 || size <= page {
+	if size := len(got.Stdout) + len(got.Stderr); page <= 0 || size <= page && fits(got.Stdout, page) && fits(got.Stderr, page) {
 		return got
 	}
 	shown := got

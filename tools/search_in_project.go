@@ -179,10 +179,12 @@ func pageOfHits(r *search.Result, page int) string {
 		return fmt.Sprintf("no hits in %s", count(r.FilesSearched, "file"))
 	}
 	var out strings.Builder
+	lines := 0
 	for i, m := range r.Matches {
 		before := out.Len()
 		hitText(&out, m)
-		if page > 0 && i > 0 && out.Len() > page {
+		lines += len(m.Before) + 1 + len(m.After)
+		if page > 0 && i > 0 && (out.Len() > page || lines > pageLines) {
 			r.Matches, r.Count, r.Truncated = r.Matches[:i], i, true
 			return out.String()[:before]
 		}

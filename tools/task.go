@@ -130,7 +130,7 @@ func (t subTask) run(in Input) func(context.Context, Hands) (*Answer, error) {
 		case got.ExitCode != 0:
 			code = &got.ExitCode
 			err = fault.New(fault.ExecutionFailed, "the sub-agent %s failed with exit code %d", fault.Quote(t.args.Agent), got.ExitCode).
-				With("stderr", ends(got.Stderr, 4<<10)).WithHint("%s", cmp.Or(fault.Escape(lastLines(strings.TrimSpace(got.Stderr), 500)), "it printed no reason"))
+				With("stderr", ends(got.Stderr, 4<<10)).WithHint("%s", cmp.Or(fault.Escape(lastLines(strings.TrimSpace(got.Stderr), 500, pageLines)), "it printed no reason"))
 		}
 		return t.answer(got.Stdout, code, err)
 	}

@@ -75,7 +75,7 @@ func webAnswer(args webFetchArgs, page web.Page, room int) *Answer {
 	text = text[min(args.Offset, len(text)):]
 	shown := string(text)
 	if room > 0 {
-		shown = firstLines(shown, room)
+		shown = firstLines(shown, room, pageLines)
 	}
 	a := &Answer{
 		Result: webFetchResult{

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -42,7 +43,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
-// read; errors of the protocol are for requests that are none.
+// read; errors of the protocol are for requests that are none, see unknownTool.
 func (s *server) call(e *errand) relay.Result {
 	name := s.names.canonical(e.Name)
 	d, err := s.route.door(e.ctx, s.session())
@@ -99,6 +100,32 @@ func (s *server) failure(ctx context.Context, err error) relay.Result {
 	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: tools.ErrorText(known)}}, Structured: structured, IsError: true}, s.o.Structured)
 }
 
+// unknownTool is what MCP has for a call of a tool that there is not: an error of the
+// protocol. Nil for any other result.
+func unknownTool(r relay.Result) *jsonrpc.Error {
+	body := r.Bytes()
+	const mark = string(fault.ToolNotFound) + ": "
+	if len(body) > 8<<10 || !bytes.Contains(body, []byte(mark)) {
+		return nil
+	}
+	var said struct {
+		Content []tools.Part
+		IsError bool
+	}
+	if json.Unmarshal(body, &said) != nil || !said.IsError || len(said.Content) == 0 {
+		return nil
+	}
+	text, is := strings.CutPrefix(said.Content[0].Text, mark)
+	if !is {
+		return nil
+	}
+	data, err := json.Marshal(map[string]any{"code": fault.ToolNotFound})
+	if err != nil {
+		data = nil
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text, Data: data}
+}
+
 // names turns the names of models, which most accept without dots alone, into
 // those of the contract and back.
 type names struct {
@@ -122,6 +149,7 @@ func Shown() (names []string) {
 var renamed = []struct{ client, name, shown string }{
 	{"gemini", "write_file", "save_file"},
 	{"gemini", "exit_plan_mode", "submit_plan"},
+	{"gemini", "web_fetch", "fetch_url"}, // without a terminal
 }
 
 // learn takes the tools' names in, as the client is to know them, beside those of our own

@@ -38,6 +38,10 @@ func (s *server) start(e envelope) (mine bool) {
 		return false // the SDK says what is wrong with it
 	}
 	run, leave := s.request(c, &waiter{reply: func(r relay.Result) {
+		if err := unknownTool(r); err != nil {
+			s.refuse(e.request, err)
+			return
+		}
 		s.out.reply(e.request, "result", fitResult(c.revision, r)...)
 	}})
 	s.out.onCancel(e.request, leave)
@@ -71,6 +75,9 @@ func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Re
 	}
 	select {
 	case r := <-answer:
+		if err := unknownTool(r); err != nil {
+			return nil, err
+		}
 		return &rawResult{body: fitResult(c.revision, r).Bytes()}, nil
 	case <-ctx.Done():
 		leave()

@@ -40,7 +40,7 @@ func TestACallGoesToTheEditor(t *testing.T) {
 	big := strings.Repeat("line\n", 100_000)
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n", "big.txt": big})
 	editor(t, p)
-	a := connect(t, "claude-code", Options{Cwd: p.Dir}, nil)
+	a := connect(t, "some-agent", Options{Cwd: p.Dir}, nil)
 	if open := p.Sessions.List(); len(open) != 0 {
 		t.Errorf("connected before the first call: %+v", open)
 	}
@@ -51,7 +51,7 @@ func TestACallGoesToTheEditor(t *testing.T) {
 		t.Errorf("of %d bytes %d came back", len(big), len(r.text))
 	}
 	open := p.Sessions.List()
-	if len(open) != 1 || open[0].Agent.Name != "Claude Code" || open[0].Agent.Version != "0.1" || open[0].Agent.Via != "mcp" {
+	if len(open) != 1 || open[0].Agent.Name != "some-agent" || open[0].Agent.Version != "0.1" || open[0].Agent.Via != "mcp" {
 		t.Errorf("the sessions are %+v", open)
 	}
 }

@@ -89,10 +89,6 @@ type Door struct {
 	Close          func() error
 }
 
-// pageBytes is how much text a result has: less than what any agent cuts without a word
-// (docs/agents.md has the figures).
-const pageBytes = 20_000
-
 const beatTime = 5 * time.Second
 
 func (o Options) withDefaults() Options {

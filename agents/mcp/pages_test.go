@@ -121,8 +121,12 @@ func TestLinesLongerThanAPage(t *testing.T) {
 			!strings.Contains(r.rest[0], "line 2 is cut after 20,000 of 40,000 bytes") || !strings.HasSuffix(r.rest[0], "go on with start_line 3)") {
 			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
 		}
-		if r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2, "end_line": 2}); r.text != long+"\n" {
+		exact := object{"path": "a.txt", "start_line": 2, "end_line": 2}
+		if r := a.call(t, "read_file", exact); r.text != long+"\n" {
 			t.Errorf("the long line whole: %d bytes", len(r.text))
+		}
+		if r := connect(t, "codex-mcp-client", o, nil).call(t, "read_file", exact); len(r.text) != 8000 || !strings.Contains(r.rest[0], "is cut after 8,000 of 40,000") {
+			t.Errorf("for an agent that would cut it: %d bytes, %q", len(r.text), r.rest)
 		}
 	})
 }
@@ -182,6 +186,31 @@ func TestNoResultIsMoreThanAPage(t *testing.T) {
 			if r.isError || len(all) > mostText || !strings.Contains(all, c.says) {
 				t.Errorf("%s: %d bytes, its end %q, failed %t", c.tool, len(all), all[max(0, len(all)-300):], r.isError)
 			}
+		}
+	})
+}
+
+// Nor has any more lines than agents show: what is left out is said, and can be had.
+func TestNoResultHasMoreLinesThanAgentsShow(t *testing.T) {
+	ways(t, map[string]string{"many.txt": strings.Repeat("x\n", 3000)}, func(t *testing.T, _ *agenttest.Project, o Options) {
+		a := connect(t, "qwen-cli-mcp-client-pillion", o, nil)
+		if got, pages := readAll(t, a, "many.txt"); len(got) != 6000 || pages != 4 {
+			t.Errorf("%d bytes in %d pages", len(got), pages)
+		}
+		for tool, args := range map[string]object{
+			"read_file":         {"path": "many.txt", "start_line": 1, "end_line": 3000},
+			"search_in_project": {"query": "x", "max_matches": 3000},
+			"run_command":       {"command": "cat many.txt"},
+			"read_many_files":   {"paths": []string{"many.txt"}},
+		} {
+			r := a.call(t, tool, args)
+			if n := strings.Count(r.all(), "\n"); r.isError || n > 950 || n < 800 {
+				t.Errorf("%s: %d lines, %.100q", tool, n, r.all())
+			}
+		}
+		r := a.call(t, "run_command", object{"command": "cat many.txt many.txt; echo the end"})
+		if all := r.all(); !strings.Contains(all, "the end") || !strings.Contains(all, "bytes left out") {
+			t.Errorf("the end is lost: %.100q", all)
 		}
 	})
 }

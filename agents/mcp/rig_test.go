@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/internal/agenttest"
@@ -159,10 +161,28 @@ func (a *agent) call(t testing.TB, name string, arguments any) result {
 	return agenttest.Wait(t, a.start(t.Context(), t, &sdk.CallToolParams{Name: name, Arguments: arguments}), "the result")
 }
 
+// aside tells a text from what is said about it, which stands behind it in brackets.
+func aside(text string) (of string, rest []string) {
+	at := strings.LastIndex("\n"+text, "\n(")
+	if at < 0 || !strings.HasSuffix(text, ")") || strings.Contains(text[at:], "\n") {
+		return text, nil
+	}
+	of, rest = text[:at], []string{text[at:]}
+	if strings.Contains(rest[0], "no line end after the last") || strings.Contains(rest[0], " is cut after ") {
+		of = strings.TrimSuffix(of, "\n")
+	}
+	return of, rest
+}
+
 func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) <-chan result {
 	out := make(chan result, 1)
 	go func() {
 		got, err := a.CallTool(ctx, p)
+		var refused *jsonrpc.Error
+		if errors.As(err, &refused) && string(refused.Data) == `{"code":"TOOL_NOT_FOUND"}` && refused.Code == jsonrpc.CodeInvalidParams {
+			out <- result{isError: true, text: "TOOL_NOT_FOUND: " + refused.Message}
+			return
+		}
 		if err != nil {
 			out <- result{err: err}
 			return
@@ -177,7 +197,7 @@ func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) 
 				r.image = part
 			case *sdk.TextContent:
 				if i == 0 {
-					r.text = part.Text
+					r.text, r.rest = aside(part.Text)
 				} else {
 					r.rest = append(r.rest, part.Text)
 				}

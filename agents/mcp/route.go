@@ -130,6 +130,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
+	page, exact := sizes(clientName(client))
 	for looks := 1; ; looks++ {
 		found, cwd, ok := r.look()
 		if !ok {
@@ -139,7 +140,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 			return r.watch, nil
 		}
 		had := r.had(who.Name, cwd)
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: page, RangeBytes: exact, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
 		if err == nil {
 			r.keep(had, conn.Session())
 			return r.enter(found, conn), nil
@@ -417,8 +418,9 @@ func (d *aloneDoor) structures() bool {
 }
 
 func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
+	page, exact := sizes(clientName(e.s.session()))
 	call := tools.Call{
-		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: pageBytes,
+		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: page, RangeBytes: exact,
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
 	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()

@@ -104,7 +104,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	}
 	peer.sendf("\n\r\n") // nothing at all is no mistake
 	peer.sendf(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"read_file","arguments":{"path":"a.txt"}}}`)
-	peer.wantResult(`"x"`, `"text":"hello\n"`)
+	peer.wantResult(`"x"`, `"text":"hello\n(1 line, version `)
 	peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"no/such"}`)
 	peer.wantError("2", -32601)
 	peer.sendf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{}}`)

@@ -175,8 +175,8 @@ func (s *Server) check(h Hello) error {
 			h.ProtocolVersion, ProtocolVersion, s.host.Version)
 	case h.Form != "" && h.Form != FormText:
 		return wire.Errorf(wire.CodeInvalidParams, "unknown form %s; leave it out, or say %q", fault.Quote(h.Form), FormText)
-	case h.PageBytes < 0:
-		return wire.Errorf(wire.CodeInvalidParams, "pageBytes must not be negative")
+	case h.PageBytes < 0 || h.RangeBytes < 0:
+		return wire.Errorf(wire.CodeInvalidParams, "pageBytes and rangeBytes must not be negative")
 	case tools.CheckDialect(h.Dialect) != nil:
 		return wire.Errorf(wire.CodeInvalidParams, "%v", tools.CheckDialect(h.Dialect))
 	case h.Cwd != "" && !filepath.IsAbs(h.Cwd):
@@ -243,7 +243,7 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	call := tools.Call{
 		Name: p.Name, Arguments: p.Arguments, CallID: rand.Text(), Session: owner,
 		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
-		PageBytes: hello.PageBytes,
+		PageBytes: hello.PageBytes, RangeBytes: hello.RangeBytes,
 	}
 	if len(p.ProgressToken) > 0 && string(p.ProgressToken) != "null" {
 		defer a.report(&call, p.ProgressToken, p.Quiet)()

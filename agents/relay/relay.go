@@ -88,6 +88,9 @@ type Hello struct {
 	// PageBytes is about how much text one result may have; what is more comes in pages, or
 	// is cut and says so. 0: as much as the settings' limits allow.
 	PageBytes int `json:"pageBytes,omitempty"`
+	// RangeBytes is how much the lines of a file may have that are asked for with both ends.
+	// 0: no limit.
+	RangeBytes int `json:"rangeBytes,omitempty"`
 	// Tools are those that the session is limited to, by the names of the contract; nil: all.
 	Tools []string `json:"tools,omitzero"`
 	// Dialect is the tool set whose names the agent calls; empty: the contract's.
