@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,9 +49,15 @@ func (c *Sidecar) guarded() []workspace.Guarded {
 	own(filepath.Dir(settings), err)
 	own(state.Folder(""))
 	own(os.Executable())
-	if home, err := os.UserHomeDir(); err == nil {
-		out = append(out, homesIn(home)...)
-		out = append(out, c.gits.named(c.lookPath, home)...)
+	home, err := os.UserHomeDir()
+	if err == nil {
+		all := homesIn(home)
+		out = append(append(out, all...), c.found.looked(c.lookPath, home, all)...)
+	}
+	if name := os.Getenv("NVIM_APPNAME"); filepath.IsLocal(name) {
+		for _, place := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME"} {
+			out = append(out, workspace.Guarded{Path: filepath.Join(placeOf(place, home), name), Effect: policy.RunsInEditor})
+		}
 	}
 	for variable, effect := range variables {
 		if path := os.Getenv(variable); filepath.IsAbs(path) {
@@ -63,63 +70,110 @@ func (c *Sidecar) guarded() []workspace.Guarded {
 // variables name a file that programs run or obey.
 var variables = map[string]string{
 	"BASH_ENV": policy.RunsInShell, "ENV": policy.RunsInShell, "INPUTRC": policy.RunsInShell, "PYTHONSTARTUP": policy.RunsInShell, "GIT_CONFIG_GLOBAL": policy.RunsInGit,
+	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "RIPGREP_CONFIG_PATH": policy.RunsInShell, "STARSHIP_CONFIG": policy.RunsInShell, "PSQLRC": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor, "VIMINIT": policy.RunsInEditor,
 }
 
-// gitNames are what namedByGit gave a while ago: every plan that writes asks for them.
-type gitNames struct {
+// alsoGuarded are what lookFor found a while ago: every plan that writes asks for them.
+type alsoGuarded struct {
 	mu    sync.Mutex // guards what follows
-	names []workspace.Guarded
+	links []workspace.Guarded
+	gits  []workspace.Guarded
 	until time.Time
 }
 
-func (g *gitNames) named(lookPath func(string) (string, error), home string) []workspace.Guarded {
+// looked lists the links in guarded folders, by which files elsewhere are read from there, and the
+// files that git reads and runs.
+func (g *alsoGuarded) looked(lookPath func(string) (string, error), home string, all []workspace.Guarded) []workspace.Guarded {
 	const again = time.Minute
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if now := time.Now(); now.After(g.until) {
-		g.names, g.until = nil, now.Add(again)
-		if git, err := lookPath("git"); err == nil { // none of the workspace's
-			g.names = namedByGit(git, home)
+		g.links = linksIn(all)
+		if git, err := lookPath("git"); err != nil { // none of the workspace's; without git nobody reads what it would
+			g.gits = nil
+		} else if named, err := namedByGit(git, home); err == nil {
+			g.gits = named
+		} else if g.gits == nil { // it is not known yet what it reads: it can be anything of the home
+			g.gits = []workspace.Guarded{{Path: home, Effect: policy.RunsInGit}}
 		}
+		g.until = time.Now().Add(again)
 	}
-	return g.names
+	return slices.Concat(g.links, g.gits)
 }
 
-// namedByGit lists the files that the user's own settings of git include, whatever the condition,
-// and those in which they have git look for programs: as git itself reads them.
-func namedByGit(git, home string) []workspace.Guarded {
-	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, git, "config", "--global", "--list", "-z", "--show-origin", "--includes")
-	cmd.Dir, cmd.WaitDelay = home, gitWithin
-	listed, _ := cmd.Output() //nolint:errcheck // without git it reads none of them
-	var out []workspace.Guarded
-	add := func(path, origin string) {
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			path = filepath.Join(home, rest)
-		} else if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(origin), path)
-		}
-		guard := workspace.Guarded{Path: filepath.Clean(path), Effect: policy.RunsInGit}
-		if !slices.Contains(out, guard) {
-			out = append(out, guard)
-		}
-	}
-	entries := strings.Split(string(listed), "\x00")
-	for i := 0; i+1 < len(entries); i += 2 {
-		origin, isFile := strings.CutPrefix(entries[i], "file:")
-		if !isFile {
-			continue
-		}
-		if !filepath.IsAbs(origin) {
-			origin = filepath.Join(home, origin)
-		}
-		add(origin, origin)
-		if key, value, _ := strings.Cut(entries[i+1], "\n"); value != "" && namesFile.MatchString(key) {
-			add(value, origin)
+// How much of a guarded folder is looked through for links.
+const (
+	deepestLink = 4
+	mostEntries = 1000 // of one folder, and all below it
+)
+
+func linksIn(all []workspace.Guarded) (out []workspace.Guarded) {
+	for _, one := range all {
+		folders, entries := []string{one.Path}, 0
+		for depth := 0; depth < deepestLink && len(folders) > 0; depth++ {
+			var deeper []string
+			for _, folder := range folders {
+				listed, _ := os.ReadDir(folder) //nolint:errcheck // it is no folder, or not there
+				for _, e := range listed {
+					path := filepath.Join(folder, e.Name())
+					switch entries++; {
+					case entries > mostEntries:
+					case e.Type()&fs.ModeSymlink != 0:
+						out = append(out, workspace.Guarded{Path: path, Effect: one.Effect})
+					case e.IsDir():
+						deeper = append(deeper, path)
+					}
+				}
+			}
+			folders = deeper
 		}
 	}
 	return out
+}
+
+// mostIncluded bounds the files that settings of git include.
+const mostIncluded = 100
+
+// namedByGit lists the files that the user's own settings of git include, whatever the condition,
+// and those in which they have git look for programs: as git itself reads each of them.
+func namedByGit(git, home string) ([]workspace.Guarded, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
+	defer cancel()
+	files := []string{filepath.Join(home, ".gitconfig"), filepath.Join(placeOf("XDG_CONFIG_HOME", home), "git", "config")}
+	if named := os.Getenv("GIT_CONFIG_GLOBAL"); filepath.IsAbs(named) {
+		files = append(files, named)
+	}
+	var out []workspace.Guarded
+	for i := 0; i < len(files) && i < mostIncluded; i++ {
+		file := files[i]
+		out = append(out, workspace.Guarded{Path: file, Effect: policy.RunsInGit})
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, git, "config", "--file", file, "--no-includes", "--list", "-z")
+		cmd.Dir, cmd.WaitDelay = home, gitWithin
+		listed, err := cmd.Output()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		} // what git cannot read it does not obey either
+		for entry := range strings.SplitSeq(string(listed), "\x00") {
+			key, path, _ := strings.Cut(entry, "\n")
+			if err != nil || path == "" || !namesFile.MatchString(key) {
+				continue
+			}
+			if rest, ok := strings.CutPrefix(path, "~/"); ok {
+				path = filepath.Join(home, rest)
+			} else if !filepath.IsAbs(path) {
+				path = filepath.Join(filepath.Dir(file), path)
+			}
+			if path = filepath.Clean(path); !strings.HasPrefix(key, "include") {
+				out = append(out, workspace.Guarded{Path: path, Effect: policy.RunsInGit})
+			} else if !slices.Contains(files, path) {
+				files = append(files, path)
+			}
+		}
+	}
+	return out, nil
 }
 
 var namesFile = regexp.MustCompile(`^(include(if\..*)?\.path|core\.(hookspath|attributesfile)|init\.templatedir)$`)
@@ -131,17 +185,19 @@ const gitWithin = 2 * time.Second
 // where it is not set. A ? is a blank.
 var homes = []struct{ effect, names string }{
 	{policy.RunsInShell, `.profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .bash_completion $ZDOTDIR/.zshenv $ZDOTDIR/.zprofile $ZDOTDIR/.zshrc $ZDOTDIR/.zlogin $ZDOTDIR/.zlogout .kshrc .cshrc .tcshrc .login
-		.inputrc .screenrc .tmux.conf .xonshrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
+		.inputrc .screenrc .tmux.conf .xonshrc .bashrc.d .p10k.zsh .psqlrc .sqliterc .ipython .jupyter .mailcap .forward .procmailrc .mavenrc .ansible.cfg .wgetrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
 		$XDG_CONFIG_HOME/fish $XDG_CONFIG_HOME/zsh $XDG_CONFIG_HOME/direnv $XDG_CONFIG_HOME/tmux $XDG_CONFIG_HOME/nushell $XDG_CONFIG_HOME/environment.d $XDG_CONFIG_HOME/kitty $XDG_CONFIG_HOME/alacritty
 		$XDG_CONFIG_HOME/elvish $XDG_CONFIG_HOME/xonsh $XDG_CONFIG_HOME/powershell $XDG_CONFIG_HOME/zellij $XDG_CONFIG_HOME/foot $XDG_CONFIG_HOME/terminator $XDG_CONFIG_HOME/user-dirs.dirs $XDG_CONFIG_HOME/gh $XDG_CONFIG_HOME/jj
 		$XDG_CONFIG_HOME/lazygit $XDG_CONFIG_HOME/yazi $XDG_CONFIG_HOME/lf $XDG_CONFIG_HOME/ranger $XDG_CONFIG_HOME/pip $XDG_CONFIG_HOME/uv
+		$XDG_DATA_HOME/fish $XDG_DATA_HOME/bash-completion $XDG_CONFIG_HOME/vifm $XDG_CONFIG_HOME/topgrade.toml $XDG_CONFIG_HOME/nix $XDG_CONFIG_HOME/nixpkgs $XDG_CONFIG_HOME/home-manager
 		$XDG_CONFIG_HOME/ghostty $XDG_CONFIG_HOME/wezterm $XDG_CONFIG_HOME/starship.toml $XDG_CONFIG_HOME/mise`},
 	{policy.RunsInDesktop, `.xinitrc .xprofile .xsession .xsessionrc .xserverrc .Xresources .Xdefaults $XDG_CONFIG_HOME/systemd $XDG_CONFIG_HOME/autostart $XDG_CONFIG_HOME/i3 $XDG_CONFIG_HOME/sway $XDG_CONFIG_HOME/hypr
 		$XDG_CONFIG_HOME/plasma-workspace $XDG_CONFIG_HOME/bspwm $XDG_CONFIG_HOME/sxhkd $XDG_CONFIG_HOME/herbstluftwm $XDG_CONFIG_HOME/qtile $XDG_CONFIG_HOME/openbox $XDG_CONFIG_HOME/lxsession $XDG_CONFIG_HOME/river
 		$XDG_CONFIG_HOME/labwc $XDG_CONFIG_HOME/niri $XDG_CONFIG_HOME/waybar $XDG_CONFIG_HOME/polybar $XDG_CONFIG_HOME/mimeapps.list $XDG_CONFIG_HOME/mpv
-		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd Library/LaunchAgents`},
-	{policy.RunsInGit, ".gitconfig $XDG_CONFIG_HOME/git .config/git"},
-	{policy.RunsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .vscode .vscode-server $XDG_CONFIG_HOME/kak $XDG_CONFIG_HOME/micro $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
+		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd $XDG_DATA_HOME/gnome-shell $XDG_DATA_HOME/dbus-1 .xmonad .i3 .fluxbox .xbindkeysrc $XDG_CONFIG_HOME/kanshi $XDG_CONFIG_HOME/swayidle $XDG_CONFIG_HOME/dunst $XDG_CONFIG_HOME/rofi
+		$XDG_CONFIG_HOME/qutebrowser $XDG_CONFIG_HOME/Thunar Library/LaunchAgents`},
+	{policy.RunsInGit, ".gitconfig $XDG_CONFIG_HOME/git .config/git .hgrc $XDG_CONFIG_HOME/hg .jjconfig.toml .tigrc .subversion .gnupg"},
+	{policy.RunsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .spacemacs .spacemacs.d .vscode .vscode-server $XDG_CONFIG_HOME/lvim $XDG_CONFIG_HOME/JetBrains $XDG_CONFIG_HOME/kak $XDG_CONFIG_HOME/micro $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
 		$XDG_CONFIG_HOME/Code $XDG_CONFIG_HOME/VSCodium $XDG_CONFIG_HOME/Cursor $XDG_CONFIG_HOME/sublime-text $XDG_DATA_HOME/nvim $XDG_DATA_HOME/code-server Library/Application?Support/Code`},
 	{policy.SteersAgents, `$CLAUDE_CONFIG_DIR .claude .claude.json $CODEX_HOME .codex $QWEN_HOME .qwen $GEMINI_CLI_HOME/.gemini $XDG_CONFIG_HOME/Claude $XDG_CONFIG_HOME/opencode $XDG_CONFIG_HOME/goose $XDG_CONFIG_HOME/crush
 		.cursor .codeium .aider.conf.yml .continue .copilot $XDG_CONFIG_HOME/github-copilot .agents AGENTS.md CLAUDE.md`},
@@ -162,14 +218,20 @@ func homesIn(home string) []workspace.Guarded {
 			at := home
 			if variable, below, isVariable := cutVariable(name); isVariable {
 				name = below
-				if at = os.Getenv(variable); !filepath.IsAbs(at) {
-					at = filepath.Join(home, homesOf[variable])
-				}
+				at = placeOf(variable, home)
 			}
 			out = append(out, workspace.Guarded{Path: filepath.Join(at, filepath.FromSlash(name)), Effect: h.effect})
 		}
 	}
 	return out
+}
+
+// placeOf is where a variable of homes leads.
+func placeOf(variable, home string) string {
+	if at := os.Getenv(variable); filepath.IsAbs(at) {
+		return at
+	}
+	return filepath.Join(home, homesOf[variable])
 }
 
 func cutVariable(name string) (variable, below string, isVariable bool) {

@@ -17,7 +17,7 @@ import (
 func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 	t.Parallel()
 	home, dotfiles := t.TempDir(), t.TempDir()
-	for _, dir := range []string{home + "/.config/empty", dotfiles + "/p", dotfiles + "/sea", dotfiles + "/via"} {
+	for _, dir := range []string{home + "/.config/empty", dotfiles + "/p", dotfiles + "/sea", dotfiles + "/via", home + "/.ssh", home + "/.config/git", home + "/.config/nvim/lua"} {
 		must(t, os.MkdirAll(dir, 0o755))
 	}
 	for _, file := range []string{"p/settings.json", "rc", "sea/config.fish", "own.json", "notes.txt", "mem.txt"} {
@@ -26,11 +26,14 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 	for link, target := range map[string]string{
 		home + "/.config/pillion": dotfiles + "/via/pillion", dotfiles + "/via/pillion": "../p", // by way of a link in the folder
 		home + "/.zshrc": dotfiles + "/rc", home + "/.config/fish": dotfiles + "/sea", home + "/.claude": dotfiles + "/robot", // which is not there yet
+		home + "/.ssh/authorized_keys": dotfiles + "/keys", home + "/.config/nvim/lua/p.lua": dotfiles + "/plug", // of a folder that is the home's own
 		home + "/.codex": dotfiles + "/new/er", home + "/.vimrc": "../" + filepath.Base(filepath.Dir(dotfiles)) + "/" + filepath.Base(dotfiles) + "/vi",
 	} {
 		must(t, os.Symlink(target, link))
 	}
 	must(t, os.WriteFile(home+"/.gitconfig", []byte("[include]\n\tpath = "+dotfiles+"/work.inc\n[includeIf \"gitdir:~/never/\"]\n\tpath = "+dotfiles+"/never.inc\n[core]\n\thooksPath = "+dotfiles+"/ours\n"), 0o600))
+	must(t, os.WriteFile(home+"/.config/git/config", []byte("[includeIf \"gitdir:/never/\"]\n\tpath = "+dotfiles+"/second.inc\n"), 0o600))
+	must(t, os.WriteFile(dotfiles+"/second.inc", []byte("[include]\n\tpath = third.inc\n"), 0o600))
 	free := map[string]any{"mode": "auto_edit", "permissions": map[string]any{"allow": []string{"write_file", "delete_file", "move_file", "create_directory", "save_memory"}}, "memory": map[string]any{"file": dotfiles + "/mem.txt"}}
 
 	type call struct {
@@ -45,7 +48,7 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 		dotfiles: {
 			write("notes.txt", "run"), write("via/x", "run"), write("new/x", "run"),
 			write("p/settings.json", "ask"), write("p/new.json", "ask"), write("rc", "ask"), write("sea/config.fish", "ask"), write("sea/conf.d/x.fish", "ask"),
-			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"), write("work.inc", "ask"), write("never.inc", "ask"), write("ours/pre-commit", "ask"),
+			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"), write("work.inc", "ask"), write("never.inc", "ask"), write("ours/pre-commit", "ask"), write("second.inc", "ask"), write("third.inc", "ask"), write("keys", "ask"), write("plug", "ask"),
 			{"delete_file", object{"path": "via/pillion"}, "ask"},
 			{"move_file", object{"from": "notes.txt", "to": "robot"}, "ask"},
 			{"move_file", object{"from": "rc", "to": "x"}, "ask"},

@@ -97,6 +97,8 @@ func TestWhatComesBackLeadsNowhere(t *testing.T) {
 		{"logs/refs/heads/main", "echo x >logs/refs/heads/main"},
 		{"logs/x", "cp logs/HEAD logs/x"},
 		{"packed-refs", "echo $(git rev-parse HEAD) refs/heads/../../../../L/rc >>packed-refs; rm -r refs/heads/topic"},
+		{"refs/replace/" + strings.Repeat("a", 40), "mkdir -p refs/replace && cp refs/heads/topic refs/replace/" + strings.Repeat("a", 40)},
+		{"packed-refs", "echo $(git rev-parse topic) refs/replace/$(git rev-parse HEAD) >>packed-refs"},
 		{"shallow", "echo x >shallow"},
 		{"FETCH_HEAD", "echo x >FETCH_HEAD"},
 		{"ORIG_HEAD", "echo ref: refs/heads/main >ORIG_HEAD"},

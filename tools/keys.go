@@ -35,7 +35,12 @@ func (a *Answer) keys() map[workspace.Path]string {
 	if len(a.Reads) == 0 {
 		return nil
 	}
-	for section := range strings.SplitSeq("\n"+a.Text, "\ndiff --git ") {
+	text := a.Text
+	if a.Err != nil { // the lines that do not fit
+		text = ErrorText(a.Err) + "\n" + text + string(mustMarshal(a.Err)) + string(mustMarshal(a.Result))
+		text = strings.ReplaceAll(text, "·", " ")
+	}
+	for section := range strings.SplitSeq("\n"+text, "\ndiff --git ") {
 		kind := policy.KeyIn(section)
 		if kind == "" {
 			continue

@@ -240,7 +240,14 @@ func (p *pending) withoutSecrets(err error) error {
 			why = "seems to hold " + key
 		}
 		if why != "" {
-			return fault.New(e.Code, "%s", e.Message).WithHint("%s %s; read_file asks the user for it", fault.Quote(path.String()), why)
+			message := e.Message
+			if _, known := seenVersion(p.call.Session, path); !known && (e.Code == fault.EditNoMatch || e.Code == fault.EditAmbiguous || e.Code == fault.PatchApplyFailed) {
+				// One answer for every try: others would tell what is in the file.
+				if message = fault.Quote(path.String()) + ": the change does not fit the file, which was not read"; e.Code == fault.EditAmbiguous {
+					e = fault.New(fault.EditNoMatch, "")
+				}
+			}
+			return fault.New(e.Code, "%s", message).WithHint("%s %s; read_file asks the user for it", fault.Quote(path.String()), why)
 		}
 	}
 	return err
@@ -248,12 +255,15 @@ func (p *pending) withoutSecrets(err error) error {
 
 // keyShown is the kind of key in what an error shows beside the agent's own text, "" if none.
 func keyShown(e *fault.Error) string {
+	if kind := policy.KeyIn(strings.ReplaceAll(e.Hint, "·", " ")); kind != "" {
+		return kind
+	}
 	for name, value := range e.Details {
 		text, is := value.(string)
 		if !is {
 			text = string(mustMarshal(value))
 		}
-		if kind := policy.KeyIn(text); kind != "" && name != "your_text" {
+		if kind := policy.KeyIn(strings.ReplaceAll(text, "·", " ")); kind != "" && name != "your_text" {
 			return kind
 		}
 	}

@@ -91,7 +91,7 @@ type Call struct {
 	PageBytes int
 	// RangeBytes is how much text the lines may have that are asked for exactly. 0: no limit.
 	RangeBytes int
-	Output    func(stream, text string)
+	Output     func(stream, text string)
 	// Decided hears what the user answered, each time that the call is asked about, before
 	// anything is done. If it gives false, nothing is: whoever called does it. Nil: nobody
 	// needs to know.

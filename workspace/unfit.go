@@ -47,9 +47,16 @@ func Unfit(dir string) string {
 // wholes are folders of the system, and wholesOfHomes of a home, that are nobody's project though
 // one may lie in them.
 var (
-	wholes        = []string{"/usr", "/usr/local", "/usr/share", "/usr/lib", "/usr/bin", "/usr/local/bin", "/usr/local/share", "/lib", "/bin", "/sbin", "/var", "/var/lib", "/var/log", "/var/cache", "/opt", "/run", "/Library", "/System", "/Applications"}
-	wholesOfHomes = []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".cache", "Library", "Library/Application Support", "AppData", "AppData/Local", "AppData/Roaming"}
+	wholes        = []string{"/usr", "/usr/local", "/usr/share", "/usr/lib", "/usr/bin", "/usr/local/bin", "/usr/local/share", "/lib", "/bin", "/sbin", "/var", "/var/lib", "/var/log", "/var/cache", "/opt", "/mnt", "/media", "/srv", "/var/tmp", "/usr/local/lib", "/usr/libexec", "/usr/include", "/usr/src", "/lib64", "/var/mail", "/var/spool", "/var/backups", "/run", "/Library", "/System", "/Applications"}
+	wholesOfHomes = []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib", ".cache", ".var", ".var/app", "snap", "Library", "Library/Application Support", "AppData", "AppData/Local", "AppData/Roaming"}
 )
+
+// othersPlaces are places of a home with what other programs, agents among them, keep for themselves: no
+// agent is served there, nor below.
+var othersPlaces = []string{
+	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/gh", ".config/op", ".config/1Password", ".1password", ".config/Bitwarden",
+	".bitwarden", ".electrum", ".bitcoin", ".ethereum", ".config/solana", ".cargo", ".npm", ".claude", ".codex", ".qwen", ".gemini", ".config/pillion", ".local/state/pillion", ".local/share/pillion", ".cache/pillion",
+}
 
 func allIn(home string, names []string) (out []string) {
 	for _, name := range names {
@@ -91,7 +98,7 @@ func isPrivate(dir string, own []string) bool {
 			return true
 		}
 		if isAnyOf(info, own) || isHomeOf(at, info) {
-			return slices.ContainsFunc(privatePlaces, func(place string) bool {
+			return slices.ContainsFunc(slices.Concat(privatePlaces, othersPlaces), func(place string) bool {
 				return slices.ContainsFunc(spellings(filepath.Join(at, filepath.FromSlash(place))), func(p string) bool { return holds(p, dir) })
 			})
 		}

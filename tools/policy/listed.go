@@ -112,7 +112,12 @@ const readsTool = "read_only_commands"
 func onlyReads(p part) bool {
 	texts := p.texts()
 	_, n, ok := listing(texts)
-	return ok && (n == 1 || texts[0] == "git" && texts[1] != "add") && onlyListed(texts[:n], p.words[n:])
+	return ok && (n == 1 || texts[0] == "git" && texts[1] != "add") && onlyListed(texts[:n], p.words[n:]) && !(texts[0] == "git" && guesses(texts))
+}
+
+// guesses says whether the answer of git tells what is in files that it does not name.
+func guesses(texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, "-S") || strings.HasPrefix(text, "-G") })
 }
 
 // readsGit says whether a plain line has a git in it that only reads.

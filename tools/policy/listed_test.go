@@ -242,8 +242,8 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 // TestWordsOfGitThatLookLikeOptions ask: by its words a line is taken for what prints no diff.
 func TestWordsOfGitThatLookLikeOptions(t *testing.T) {
 	for line, want := range map[string]Verdict{
-		"git diff -- --stat .": Ask, "git show HEAD -- --stat .": Ask, "git diff -S --stat": Ask, "git diff -G -s": Ask, "git log --author -p": Ask, "git log -p -- -L .": Ask, "git log -L 1,2:a.txt": Ask,
-		"git diff -- a.txt": Run, "git diff -S needle --stat": Run, "git log --author ann -p": Run, "git diff --color --stat": Run, "git log -n 3 --oneline": Run, "grep -e --x a.txt": Ask,
+		"git diff -- --stat .": Ask, "git show HEAD -- --stat .": Ask, "git diff -S --stat": Ask, "git log -G secret": Ask, "git log -S secret --oneline": Ask, "git diff -G -s": Ask, "git log --author -p": Ask, "git log -p -- -L .": Ask, "git log -L 1,2:a.txt": Ask,
+		"git diff -- a.txt": Run, "git log --author ann -p": Run, "git diff --color --stat": Run, "git log -n 3 --oneline": Run, "grep -e --x a.txt": Ask,
 	} {
 		if d := Decide(allowing(line, "read_only_commands")); d.Verdict != want {
 			t.Errorf("%s: %s, want %s", line, d.Verdict, want)

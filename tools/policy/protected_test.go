@@ -57,7 +57,7 @@ func TestProtectedReasonEscapesTheName(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	for _, path := range []string{
-		".git-credentials", ".pypirc", ".pgpass", ".htpasswd", "x.p12", "x.pfx", "a.jks", "x.tfstate", "prod.tfvars", ".aws/credentials", "home/.kube/config", ".docker/config.json", "gcloud/access_tokens.db",
+		".git-credentials", ".pypirc", ".pgpass", ".htpasswd", "x.p12", "x.pfx", "a.jks", "x.tfstate", "prod.tfvars", ".aws/credentials", "home/.kube/config", ".docker/config.json", "gcloud/access_tokens.db", ".aws/credentials.1", "deploy_ed25519", ".kube/config-prod", "clouds.yaml",
 		"service-account-1.json", "kubeconfig.yaml", ".cargo/credentials.toml", "keys.kdbx", ".vault-token",
 		".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".dev.vars", "deploy/prod.env", "rclone.conf", "rclone/rclone.conf", "a.keychain-db", ".bash_history", ".local/share/fish/fish_history", ".psql_history", ".config/gh/hosts.yml",
 		".aws/sso/cache/x.json", "wg1.conf", "x.kubeconfig", ".terraform.d/credentials.tfrc.json", ".password-store/mail.gpg",
@@ -69,7 +69,7 @@ func TestSecret(t *testing.T) {
 			t.Errorf("%q is not taken for a secret", path)
 		}
 	}
-	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~"} {
+	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa.py", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~"} {
 		if Secret(path) {
 			t.Errorf("%q is taken for a secret", path)
 		}

@@ -24,6 +24,10 @@ var secretNames = strings.Fields(`
 	local.settings.json wp-config.php vault.y* jenkins.credentials env.local env.production env.development env.staging
 	wg*.conf .smbcredentials .davfs2/secrets rclone.conf .rclone.conf .mbsyncrc .msmtprc .fetchmailrc .offlineimaprc .muttrc .irssi/config .weechat/sec.conf wpa_supplicant.conf *.nmconnection .ftpconfig .remote-sync.json sftp.json sftp-config.json filezilla.xml recentservers.xml sitemanager.xml
 	.bash_history .zsh_history .sh_history .ksh_history fish_history .python_history .node_repl_history .irb_history .pry_history .psql_history .mysql_history .sqlite_history .rediscli_history .dbshell .mongo_history mongosh_repl_history .lesshst .viminfo main.shada .zhistory .histfile .local/state/bash/history history.sqlite
+	.kube/config* .kube/*.y* clouds.y* scw/config.yaml .aliyun/config.json talosconfig .talos/config argocd/config *firebase-adminsdk*.json configstore/firebase-tools.json rootkey.csv accesskeys.csv *credentials.csv *accesskeys.csv
+	.yarnrc.yml pip.conf .condarc pypoetry/auth.toml .bundle/config .claude.json .mcp.json .vscode/mcp.json .aider.conf.yml github-copilot/oauth.json huggingface/stored_tokens
+	*_rsa *_ed25519 *_ecdsa *_dsa solana/id.json keystore/utc--* .electrum/wallets/** kwalletd/** .pg_service.conf .odbc.ini .snowflake/connections.toml atuin/history.db nushell/history.txt .rhistory .duckdb_history share/python_history
+	default/cookies network/cookies .vnc/passwd .subversion/auth/** secrets.txt secret.txt password.txt passwords.txt passwd.txt tokens.txt token.txt
 	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
 
 // Secret says whether path looks like a file with secrets.
@@ -51,6 +55,9 @@ func Secret(path string) bool {
 // plainName is a name without what editors and people add to it for a copy.
 func plainName(leaf string) string {
 	leaf = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(leaf, ".#"), "#"), "#")
+	if at := strings.LastIndexByte(leaf, '.'); at > 0 && strings.Trim(leaf[at+1:], "0123456789") == "" {
+		return leaf[:at]
+	}
 	for _, ending := range []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo"} {
 		if rest, ok := strings.CutSuffix(leaf, ending); ok && rest != "" {
 			return rest

@@ -132,7 +132,7 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	freeze(at, "/var/tmp", 1, new(int))
 	if home := valueOf(env, "HOME"); filepath.IsAbs(home) {
 		for _, name := range listening {
-			freeze(at, filepath.Join(Resolve(home), name), frozenDepth, new(int))
+			freeze(at, Resolve(filepath.Join(Resolve(home), name)), frozenDepth, new(int))
 		}
 	}
 	for _, socket := range sockets() {
@@ -280,8 +280,26 @@ func sockets() []string {
 	if len(relative) > 0 {
 		addRelative(relative, add)
 	}
+	// One that was made in another network is not in the table: what is named to this program, and what
+	// is mounted here.
+	for _, entry := range os.Environ() {
+		_, value, _ := strings.Cut(entry, "=")
+		if path := socketNamed.FindStringSubmatch(value); path != nil {
+			add(path[1])
+		}
+	}
+	mounted, _ := os.ReadFile("/proc/self/mountinfo") //nolint:errcheck // likewise
+	for line := range strings.Lines(string(mounted)) {
+		if columns := strings.Fields(line); len(columns) > 4 {
+			add(columns[4])
+		}
+	}
 	return out
 }
+
+// socketNamed is a value of the environment that names a socket: a path, a URL of it, or an address
+// of D-Bus.
+var socketNamed = regexp.MustCompile(`^(?:unix:(?:path=|//)?)?(/[^,:;]*)`)
 
 // socketLine has a socket's inode and its name; abstract ones begin with @.
 var socketLine = regexp.MustCompile(`^\S+: \S+ \S+ \S+ \S+ \S+ +(\d+) ([^@].*)$`)

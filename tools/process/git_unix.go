@@ -89,7 +89,7 @@ func refuseToShow(shown program.Shown, command string, outside bool) error {
 		return fmt.Errorf("it would show %s, which looks like a file with secrets; nobody was asked. Leave it out: git %s … -- . %s",
 			fault.Quote(shown.Files[0]), command, quote(":(exclude,top)"+shown.Files[0]))
 	case len(shown.Unnamed) > 0:
-		return fmt.Errorf("%s may be the content of a file with secrets; nobody was asked. Name the file: git %s COMMIT:FILE", fault.Quote(shown.Unnamed[0]), command)
+		return fmt.Errorf("%s may be the content of a file with secrets; nobody was asked. Name the file, or compare two commits: git %s COMMIT:FILE", fault.Quote(shown.Unnamed[0]), command)
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (f *Fetcher) client(r Request) (_ *http.Client, end func()) {
 		}
 		if next, err := normalised(to.URL.String()); err != nil {
 			return err
-		} else if r.May != nil && next.Host != via[0].URL.Host {
+		} else if r.May != nil && (next.Host != via[0].URL.Host || next.Scheme != "https" && via[0].URL.Scheme == "https") { // another host, or the address for all to read
 			return r.May(next)
 		}
 		return nil

@@ -141,11 +141,14 @@ func HarmlessState(name, before, now string) bool {
 	switch {
 	case name == "HEAD", folder == "refs":
 		text, err := gitfile.Read(now)
-		return err == nil && (name == "HEAD" || isReference(name)) && isLoose(strings.TrimSuffix(string(text), "\n"))
+		return err == nil && (name == "HEAD" || isReference(name) && !isReplacement(name)) && isLoose(strings.TrimSuffix(string(text), "\n"))
 	case folder == "logs":
-		return (isReference(below) || capitals.MatchString(below)) && eachLine(now, isLogged)
+		return (isReference(below) && !isReplacement(below) || capitals.MatchString(below)) && eachLine(now, isLogged)
 	case name == "packed-refs":
-		return eachLine(now, isPacked)
+		was, _ := gitfile.Read(before) //nolint:errcheck // then it has no line
+		return eachLine(now, func(line string) bool {
+			return isPacked(line) && (!isReplacement(line) || slices.Contains(strings.Split(string(was), "\n"), line))
+		})
 	case name == "index", strings.HasPrefix(name, "sharedindex."):
 		return worktree.IndexStaysInside(now)
 	case forms[name] != nil:
@@ -224,6 +227,10 @@ func eachLine(file string, is func(line string) bool) bool {
 
 // isReference is stricter than git where a name would be an option of a program that gets it.
 func isReference(name string) bool { return gitdir.IsReference(name) && !strings.Contains(name, "/-") }
+
+// isReplacement says whether a reference's name, or a line with it, has git show another object
+// than the one that is pushed.
+func isReplacement(text string) bool { return strings.Contains(text, "refs/replace/") }
 
 func isHeadName(line string) bool { return line == "detached HEAD" || isReference(line) }
 

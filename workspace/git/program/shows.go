@@ -17,19 +17,27 @@ import (
 type Shown struct {
 	// Files are names of files in the repository, also those of before they were renamed.
 	Files []string
-	// Unnamed are revisions that are content themselves, without the name of a file.
+	// Unnamed are revisions that are content themselves, without the name of a file, or of
+	// which git would not name all files that it prints.
 	Unnamed []string
 }
+
+// ErrElsewhere: the work tree does not hold the folder where git runs, so that what a command names
+// is not what it would be there.
+var ErrElsewhere = errors.New("the repository's work tree is elsewhere (core.worktree)")
 
 // mostShown bounds what a message has room for.
 const mostShown = 10
 
 // Shows asks git which files the command that Reading made would print the content of: those
-// for whose paths of holds, with the folder of the repository in front. Of what the command line
-// itself names, as COMMIT:FILE or for blame, it says nothing. No value of an option, and no name of
-// a file, may begin with a dash.
+// for whose paths of holds, with the folder of the repository in front. Of files that the command
+// line names by their paths, as for blame, it says nothing. No value of an option, and no name of a
+// file, may begin with a dash.
 func Shows(ctx context.Context, cmd *exec.Cmd, of func(path string) bool) (Shown, error) {
 	s := shows{Context: ctx, reading: cmd, of: of}
+	if err := s.locate(); err != nil {
+		return s.Shown, err
+	}
 	command, args := cmd.Args[2], cmd.Args[3:]
 	options := args
 	if at := slices.Index(args, "--"); at >= 0 {
@@ -50,7 +58,9 @@ func Shows(ctx context.Context, cmd *exec.Cmd, of func(path string) bool) (Shown
 		}
 		return s.Shown, s.names(command, options, args[len(options):])
 	case command == "diff" && (has(patches) || !has(summaries)):
-		s.unnamed(command, options)
+		if s.unnamed(command, options); len(s.Unnamed) > 0 {
+			break // the names would not tell
+		}
 		return s.Shown, s.names(command, options, args[len(options):])
 	case command == "log" && has(patches):
 		return s.Shown, s.names(command, options, args[len(options):])
@@ -82,7 +92,40 @@ type shows struct {
 	context.Context
 	reading *exec.Cmd
 	of      func(string) bool
+	// top is the folder of the work tree, "" where there is none, and prefix where git runs below it.
+	top, prefix string
 	Shown
+}
+
+// locate finds the work tree.
+func (s *shows) locate() error {
+	out, err := s.git("rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return nil // there is none, and names are of here
+	}
+	s.top = strings.TrimSuffix(string(out), "\n")
+	here := s.reading.Dir
+	if here == "" {
+		here = "."
+	}
+	if here, err = filepath.Abs(here); err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil {
+		return err
+	}
+	s.prefix, err = filepath.Rel(s.top, here)
+	if err != nil || s.prefix == ".." || strings.HasPrefix(s.prefix, "../") {
+		return ErrElsewhere
+	}
+	return nil
+}
+
+// add notes the file of a name below the work tree, if it is one of those that are asked for.
+func (s *shows) add(name string) {
+	if len(s.Files) < mostShown && s.of(filepath.Join(s.top, name)) && !slices.Contains(s.Files, name) {
+		s.Files = append(s.Files, name)
+	}
 }
 
 func (s *shows) git(args ...string) *exec.Cmd {
@@ -102,8 +145,6 @@ func (s *shows) names(command string, options, paths []string) error {
 		}
 	}
 	options = slices.DeleteFunc(slices.Clone(options), func(arg string) bool { return slices.Contains(noNames, optionName(arg)) })
-	top, _ := s.git("rev-parse", "--show-toplevel").Output() //nolint:errcheck // there is none, and names are of here
-	folder := strings.TrimSuffix(string(top), "\n")
 	cmd := s.git(slices.Concat(ours, options, paths)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -121,9 +162,8 @@ func (s *shows) names(command string, options, paths []string) error {
 		switch field = strings.Trim(field, "\x00\n"); {
 		case field == "": // between commits
 		case names > 0:
-			if names--; len(s.Files) < mostShown && s.of(filepath.Join(folder, field)) && !slices.Contains(s.Files, field) {
-				s.Files = append(s.Files, field)
-			}
+			names--
+			s.add(field)
 		case field[0] == 'R' || field[0] == 'C': // the name before, and the one now
 			names = 2
 		default:
@@ -140,28 +180,57 @@ func (s *shows) names(command string, options, paths []string) error {
 	return err
 }
 
-// unnamed looks for revisions that are content, or a folder in which names are not whole. What is
-// no revision at all git itself will say.
+// unnamed looks for revisions that are content, or a folder in which names are not whole, and for
+// the files that COMMIT:FILE names. A diff of more than two is combined, and says little of the names that
+// files had. What is no revision at all git itself will say.
 func (s *shows) unnamed(command string, args []string) {
+	compared := 0
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") || len(s.Unnamed) == mostShown {
 			continue
 		}
-		if tree, _, names := strings.Cut(arg, ":"); names {
-			if tree != "" && s.git("rev-parse", "--verify", "--quiet", tree+"^{commit}").Run() != nil {
-				s.Unnamed = append(s.Unnamed, arg)
-			}
+		if _, _, names := strings.Cut(arg, ":"); names {
+			s.named(command, arg)
 			continue
 		}
 		out, err := s.git("rev-parse", "--revs-only", arg).Output()
 		if err != nil {
 			continue
 		}
-		for _, revision := range strings.Fields(strings.ReplaceAll(string(out), "^", "")) {
+		revisions := strings.Fields(strings.ReplaceAll(string(out), "^", ""))
+		if compared += len(revisions); strings.Contains(arg, "...") {
+			compared-- // where they part
+		}
+		if command == "diff" && compared > 2 {
+			s.Unnamed = append(s.Unnamed, arg)
+		}
+		for _, revision := range revisions {
 			kind, err := s.git("cat-file", "-t", revision+"^{}").Output()
 			if text := strings.TrimSpace(string(kind)); err == nil && (text == "blob" || text == "tree" && command == "diff") {
 				s.Unnamed = append(s.Unnamed, arg)
 			}
 		}
 	}
+}
+
+// named takes COMMIT:FILE, or :FILE of the index. A file's name is one of the work tree, unless it
+// begins with a dot.
+func (s *shows) named(command, arg string) {
+	tree, file, _ := strings.Cut(arg, ":")
+	kind, _ := s.git("cat-file", "-t", arg).Output() //nolint:errcheck // git itself will say
+	isTree := strings.TrimSpace(string(kind)) == "tree"
+	if isTree && command == "diff" || tree != "" && s.git("rev-parse", "--verify", "--quiet", tree+"^{commit}").Run() != nil {
+		s.Unnamed = append(s.Unnamed, arg)
+		return
+	}
+	if stage, rest, is := strings.Cut(file, ":"); is && tree == "" && len(stage) == 1 {
+		file = rest
+	}
+	if isTree {
+		return // it is listed
+	}
+	if strings.HasPrefix(file, "./") || strings.HasPrefix(file, "../") {
+		file = filepath.Join(s.prefix, file)
+	}
+	s.add(filepath.Clean(file))
 }

@@ -3,6 +3,7 @@
 package program
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -34,12 +35,14 @@ func TestShows(t *testing.T) {
 		"diff": "", "diff --cached": "sub/.env", "diff HEAD": "sub/.env", "diff HEAD -- a.txt": "", "diff HEAD --exit-code": "sub/.env", "diff HEAD --check": "sub/.env",
 		"diff first": "sub/.env .env", "diff -M first": "sub/.env .env", "diff --name-only first": "", "diff --stat -p first": "sub/.env .env", "diff first -- . :(exclude,top)sub/.env :(exclude,top).env": "",
 		"diff a.txt": "", "diff HEAD sub": "sub/.env", "log -p sub": "", "log -p --pretty=full b.txt": "", "diff first:a.txt HEAD:a.txt": "", "diff content HEAD:a.txt": "content", "diff " + blob + ".." + blob: "BLOB..BLOB BLOB..BLOB",
-		"diff first^{tree} HEAD^{tree}": ".env first^{tree} HEAD^{tree}", "diff --relative HEAD": "sub/.env", "show " + tree + ":a.txt": "TREE:a.txt",
+		"diff first^{tree} HEAD^{tree}": "first^{tree} HEAD^{tree}", "diff --relative HEAD": "sub/.env", "show " + tree + ":a.txt": "TREE:a.txt",
 		"show": "", "show HEAD~1": ".env", "show -s HEAD~1": "", "show --graph --oneline HEAD~2": ".env", "show --pretty=full -m HEAD~2": ".env", "show merged": ".env", "log -p --cc -1 merged": ".env", "show content": "content", "show " + blob: "BLOB", "show --stat " + blob: "BLOB", "show -s content": "content", "show HEAD~2 --stat": "",
 		"show " + blob + " -- a.txt": "BLOB", "show nobody": "an error", "show HEAD:a.txt": "", "show first^{tree}": "",
 		"log": "", "log --stat": "", "log -p": ".env", "log -p -1": "", "log -U2 --graph": ".env", "log --word-diff=color -3": ".env", "log --binary --reverse": ".env", "log -p first..HEAD": ".env",
 		"cat-file -p HEAD": "", "cat-file -p content": "content", "cat-file blob " + blob: "BLOB", "cat-file -t " + blob: "", "cat-file -p HEAD:a.txt": "",
 		"blame a.txt": "", "ls-files": "",
+		"show first:.env": ".env", "show first:./.env": ".env", "cat-file -p first:.env": ".env", "show :sub/.env": "sub/.env", "show :0:sub/.env": "sub/.env", "show first:": "",
+		"diff first: HEAD:": "first: HEAD:", "diff first HEAD merged": "merged", "diff merged^!": "merged^!", "diff first...HEAD": ".env",
 	} {
 		args := strings.Fields(line)
 		cmd, err := Reading(t.Context(), git(t), r.dir, os.Environ(), args...)
@@ -72,4 +75,30 @@ func sameWords(one, other string) bool {
 		}
 	}
 	return true
+}
+
+// TestShowsBelow: COMMIT:FILE is of the work tree's top, wherever git runs.
+func TestShowsBelow(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.must(os.Mkdir(r.dir+"/sub", 0o755))
+	r.write("a.txt", "one\n")
+	r.write("sub/b.txt", "one\n")
+	r.commit("first")
+	for arg, want := range map[string]string{"HEAD:a.txt": "a.txt", "HEAD:./b.txt": "sub/b.txt", "HEAD:../a.txt": "a.txt"} {
+		cmd, err := Reading(t.Context(), git(t), r.dir+"/sub", os.Environ(), "show", arg)
+		r.must(err)
+		shown, err := Shows(t.Context(), cmd, func(path string) bool { return path == r.dir+"/"+want })
+		if err != nil || len(shown.Files) != 1 {
+			t.Errorf("%s: %+v, %v", arg, shown, err)
+		}
+	}
+	r.git("config", "core.worktree", t.TempDir())
+	for _, dir := range []string{r.dir, r.dir + "/sub"} {
+		cmd, err := Reading(t.Context(), git(t), dir, os.Environ(), "blame", "a.txt")
+		r.must(err)
+		if _, err := Shows(t.Context(), cmd, func(string) bool { return false }); !errors.Is(err, ErrElsewhere) {
+			t.Errorf("in %s: %v", dir, err)
+		}
+	}
 }
