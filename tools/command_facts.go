@@ -202,7 +202,7 @@ func (p *pending) commandPreview(a *Action) approval.Preview {
 		out.Facts = append(slices.Clone(out.Facts), fact)
 	}
 	if p.amended {
-		mine := approval.NewFact(approval.FactEdited, "Edited", "by you; what is said here is about your version")
+		mine := approval.NewFact(approval.FactEdited, "Edited", "by you; this is about your version")
 		out.Facts = append([]approval.Fact{mine}, out.Facts...)
 	}
 	return out

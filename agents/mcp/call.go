@@ -45,16 +45,20 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 // read; errors of the protocol are for requests that are none.
 func (s *server) call(e *errand) relay.Result {
 	name := s.names.canonical(e.Name)
-	d, err := s.route.door(e.ctx, s.session())
-	if err != nil {
-		return s.failure(e.ctx, err)
+	for {
+		d, err := s.route.door(e.ctx, s.session())
+		if err != nil {
+			return s.failure(e.ctx, err)
+		}
+		result, err := d.call(e.ctx, name, e)
+		d.Done()
+		switch {
+		case err != nil:
+			return s.failure(e.ctx, err)
+		case !e.moved.Swap(false):
+			return result
+		}
 	}
-	defer d.Done()
-	result, err := d.call(e.ctx, name, e)
-	if err != nil {
-		return s.failure(e.ctx, err)
-	}
-	return result
 }
 
 // callParams is the params of MCP's tools/call.
