@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 
@@ -53,9 +54,10 @@ func (s *server) call(e *errand) relay.Result {
 		result, err := d.call(e.ctx, name, e)
 		d.Done()
 		switch {
+		case errors.Is(err, errMoved):
 		case err != nil:
 			return s.failure(e.ctx, err)
-		case !e.moved.Swap(false):
+		default:
 			return result
 		}
 	}

@@ -434,5 +434,10 @@ func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Res
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
 	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
-	return relay.NewResult(d.Registry.Execute(ctx, call), d.structures()), nil
+	result := d.Registry.Execute(ctx, call)
+	// What a sub-agent asks moves nothing: the call that runs it has been approved, and has begun.
+	if moved := e.moved.Swap(false); moved && result.Err != nil && result.Err.Code == fault.ApprovalUnavailable {
+		return nil, errMoved
+	}
+	return relay.NewResult(result, d.structures()), nil
 }
