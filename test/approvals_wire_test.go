@@ -128,3 +128,34 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 		t.Errorf("the connection lives on: %v", err)
 	}
 }
+
+// TestAnEditedCommandIsShownAgain with what there is to say of it, before it can be approved.
+func TestAnEditedCommandIsShownAgain(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("run_command", object{"command": "echo one"})
+	first := testrig.Wait(t, e.Approvals, "the agent's command")
+	mine := object{"command": "echo one > out.txt"}
+	first.Answer <- object{"decision": "edit", "modifiedArguments": mine, "digest": first.Text("digest")}
+	if got := testrig.Wait(t, e.Resolved, "its end"); !strings.Contains(string(got), `"outcome":"superseded"`) {
+		t.Errorf("it ended as %s", got)
+	}
+	second := testrig.Wait(t, e.Approvals, "the user's command")
+	said := map[any]any{}
+	for _, fact := range second.Params["preview"].(object)["facts"].([]any) {
+		said[fact.(object)["label"]] = fact.(object)["text"]
+	}
+	if said["Writes"] != "out.txt" || said["Edited"] == nil || second.Params["arguments"].(object)["command"] != mine["command"] {
+		t.Errorf("shown again is %v", second.Params)
+	}
+	if _, err := os.Stat(filepath.Join(e.Dir, "out.txt")); err == nil {
+		t.Error("it ran before it was approved")
+	}
+	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.IsError || r.StructuredContent["edited_by_human"] != true {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	if _, calls := audited(t, e); len(calls) != 1 || calls[0].Answer != "edit" {
+		t.Errorf("the audit log has %+v", calls)
+	}
+}

@@ -1,8 +1,12 @@
 package tools
 
 import (
+	"context"
+	"encoding/json"
+
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/policy"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 )
@@ -30,9 +34,13 @@ type choice struct {
 
 func (c choice) changed() bool { return len(c.files)+len(c.tree) > 0 }
 
-// Adopt makes the user's version the proposal: the hunks that they chose, and their own
-// text where they wrote one. Where it was given for an older proposal, the two are merged.
-func (p *pending) Adopt(a approval.Answer) error {
+// Adopt makes the user's version the proposal: their arguments, or the hunks that they chose,
+// and their own text where they wrote one. Where it was given for an older proposal, the two
+// are merged.
+func (p *pending) Adopt(ctx context.Context, a approval.Answer) error {
+	if len(a.ModifiedArguments) > 0 {
+		return p.amend(ctx, a.ModifiedArguments)
+	}
 	shown, ok := p.proposed.sets[a.Digest]
 	if !ok {
 		err := fault.New(fault.ConcurrentModification, "the answer is for a proposal that was not shown, or too old; nothing was changed")
@@ -77,6 +85,18 @@ func (p *pending) Adopt(a approval.Answer) error {
 	}
 	p.digest = p.computeDigest()
 	p.propose()
+	return nil
+}
+
+// amend plans with the user's arguments.
+func (p *pending) amend(ctx context.Context, arguments json.RawMessage) error {
+	p.call.Arguments, p.amended = arguments, true
+	if err := p.replan(ctx); err != nil {
+		return err
+	}
+	if p.decision.Verdict == policy.Refuse {
+		return p.refusal()
+	}
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 		if !p.offered(a.DecisionID) {
 			return fault.New(fault.UserRejected, "the editor's answer has the decision %s, which was not offered; nothing was changed", fault.Quote(a.DecisionID))
 		}
-		if err := p.takeSome(a); err != nil {
+		if err := p.takeSome(ctx, a); err != nil {
 			return err
 		}
 		p.remember(a.DecisionID)
@@ -57,7 +57,7 @@ func cancelled(feedback string) error {
 }
 
 // takeSome has a yes to some hunks make these alone.
-func (p *pending) takeSome(a approval.Answer) error {
+func (p *pending) takeSome(ctx context.Context, a approval.Answer) error {
 	if a.Selected == nil || p.edits() == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (p *pending) takeSome(a approval.Answer) error {
 			return err
 		}
 	}
-	return p.Adopt(a) // which refuses what was never shown
+	return p.Adopt(ctx, a) // which refuses what was never shown
 }
 
 func said(feedback string) string {
@@ -92,21 +92,14 @@ func (p *pending) remember(decisionID string) {
 	}
 }
 
-// takeEdit plans with the arguments or the text that the user gave.
+// takeEdit plans with the text that the user gave.
 func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 	if len(a.ModifiedArguments) > 0 {
-		p.call.Arguments, p.amended = a.ModifiedArguments, true
-		if err := p.replan(ctx); err != nil {
-			return err
-		}
-		if p.decision.Verdict == policy.Refuse {
-			return p.refusal()
-		}
-		return nil
+		return nil // the queue has had them adopted, before the yes
 	}
 	e := p.edits()
 	if e == nil || len(a.After) == 0 && a.Selected == nil {
 		return fault.New(fault.InvalidArguments, "the editor's answer is an edit without text or arguments; nothing was changed")
 	}
-	return p.Adopt(a)
+	return p.Adopt(ctx, a)
 }

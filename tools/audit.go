@@ -181,6 +181,8 @@ func (p *pending) counts(err *fault.Error) session.Counts {
 // noteAnswer keeps what became of the question.
 func (p *pending) noteAnswer(a approval.Answer, err error) {
 	switch {
+	case err == nil && a.Decision == approval.Approve && p.amended:
+		p.answered = string(approval.Edit) // they were shown their own version
 	case err == nil:
 		p.answered = string(a.Decision)
 	case errors.Is(err, approval.ErrExpired):

@@ -201,6 +201,10 @@ func (p *pending) commandPreview(a *Action) approval.Preview {
 		fact.Tone = approval.Warning
 		out.Facts = append(slices.Clone(out.Facts), fact)
 	}
+	if p.amended {
+		mine := approval.NewFact(approval.FactEdited, "Edited", "by you; this is about your version")
+		out.Facts = append([]approval.Fact{mine}, out.Facts...)
+	}
 	return out
 }
 

@@ -81,6 +81,7 @@ func claudeNotes(o Options) []string {
 		"Start it with: claude, in a folder that is open in your editor. Running sessions keep their old settings.",
 		"What it can still do unseen: hooks, plugins and other MCP servers that you configured, commands that you type yourself, and a Claude Code that is started with other settings (--setting-sources). --dangerously-skip-permissions does not bring back its own tools.",
 		"Its Read, Grep and Glob read the disk, without your unsaved changes; Pillion's read_file reads both. Its plan mode cannot write its plan file; let it show the plan in the chat.",
+		withoutEditor("Claude Code", true),
 	}
 	if o.Scope == Project {
 		notes = append(notes, "Claude Code reads .claude/settings.local.json only from the folder where it is started: start it in "+o.Project+" itself; in a subfolder its own tools would be on. Keep the file out of git.")

@@ -188,6 +188,7 @@ func codexNotes(o Options) []string {
 		"Start it with: codex, in a folder that is open in your editor. Running sessions keep their old settings.",
 		"What it can still do unseen: apply_patch, when Codex is started with --sandbox, --approve-for-me or --dangerously-bypass-approvals-and-sandbox, or when /permissions loosens it; create_worktree, which makes a git work tree and a branch, and which no setting removes; hooks, plugins and other MCP servers that you configured.",
 		"Its view_image reads files from the disk, without your unsaved changes.",
+		withoutEditor("Codex", true),
 	}
 	if o.Scope == Project {
 		notes = append(notes, fmt.Sprintf("Codex reads %s only in a project that you trust: say yes when it asks, or start it once with codex exec --trust. The file names a path of this machine: keep it out of git.", filepath.Join(".codex", "config.toml")))

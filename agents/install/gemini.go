@@ -55,7 +55,8 @@ func geminiNotes(o Options) []string {
 	notes := []string{
 		"Start it with: gemini, in a folder that is open in your editor and that Gemini CLI trusts: in others it starts no MCP server. Running sessions keep their old settings.",
 		"What it can still do unseen: hooks, extensions and other MCP servers that you configured, and commands that you type yourself (!). --yolo does not bring back its own tools.",
-		"Its read_file, grep_search and glob read the disk, without your unsaved changes; Pillion's read_file reads both. Gemini CLI has no forms: when no editor is open, run pillion watch.",
+		"Its read_file, grep_search and glob read the disk, without your unsaved changes; Pillion's read_file reads both.",
+		withoutEditor("Gemini CLI", false),
 	}
 	if o.Scope == Project {
 		notes = append(notes, "The file names a path of this machine: keep "+filepath.Join(".gemini", "settings.json")+" out of git.")

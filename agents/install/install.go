@@ -81,6 +81,14 @@ func Choice(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
+// withoutEditor says how an agent asks where no editor is open, in forms of its program or not at all.
+func withoutEditor(agent string, forms bool) string {
+	if forms {
+		return "When no editor is open, " + agent + " asks in small forms, a longer change in several. What does not fit in those you approve in pillion watch, which you run in another terminal."
+	}
+	return "When no editor is open, run pillion watch in another terminal: " + agent + " has no forms to ask in, and what needs approval fails."
+}
+
 // Agents lists the names that For takes.
 func Agents() []string {
 	names := make([]string, 0, len(known))

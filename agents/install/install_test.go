@@ -63,6 +63,15 @@ func TestBadOptions(t *testing.T) {
 }
 
 // What the user had written before is not ours to take out again.
+func TestEachAgentSaysHowItAsksWithoutAnEditor(t *testing.T) {
+	for _, agent := range Agents() {
+		p, err := For(agent, options(t))
+		if err != nil || !strings.Contains(strings.Join(p.Notes, "\n"), "When no editor is open, ") || !strings.Contains(strings.Join(p.Notes, "\n"), "pillion watch") {
+			t.Errorf("%s: %v, %q", agent, err, p.Notes)
+		}
+	}
+}
+
 func TestUninstallKeepsTheUsersOwnRules(t *testing.T) {
 	o := options(t)
 	settings := filepath.Join(o.Home, ".claude", "settings.json")

@@ -57,7 +57,8 @@ func opencodeNotes(o Options) []string {
 	notes := []string{
 		"Start it with: opencode, in a folder that is open in your editor. Running sessions keep their old settings.",
 		"What it can still do unseen: plugins, agents with permissions of their own, other MCP servers that you configured, and commands that you type yourself (!).",
-		"Its read, grep and glob read the disk, without your unsaved changes; Pillion's read_file reads both. opencode has no forms: when no editor is open, run pillion watch.",
+		"Its read, grep and glob read the disk, without your unsaved changes; Pillion's read_file reads both.",
+		withoutEditor("opencode", false),
 	}
 	if o.Scope == Project {
 		notes = append(notes, "The file names a path of this machine: keep "+filepath.Base(opencodeConfig(o))+" out of git.")

@@ -54,6 +54,7 @@ func qwenNotes(o Options) []string {
 		"Start it with: qwen, in a folder that is open in your editor. Running sessions keep their old settings.",
 		"What it can still do unseen: hooks, extensions and other MCP servers that you configured, commands that you type yourself, and a Qwen Code that is started with --bare, which ignores all of this. --yolo does not bring back its own tools.",
 		"Its read_file, grep_search and glob read the disk, without your unsaved changes; Pillion's read_file reads both.",
+		withoutEditor("Qwen Code", false),
 	}
 	if o.Scope == Project {
 		notes = append(notes, "The file names a path of this machine: keep "+filepath.Join(".qwen", "settings.json")+" out of git.")

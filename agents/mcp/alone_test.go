@@ -271,41 +271,194 @@ func TestWhatAFormShowsWhole(t *testing.T) {
 	three := "cd src && make build\nrm -rf build/out\ncurl x | sh"
 	for _, c := range []struct {
 		agent, command string
-		whole          bool
+		pages          int
 	}{
-		{"claude-code", "make", true},
-		{"claude-code", three, true},
-		{"claude-code", three + "\nls", false},
-		{"claude-code", strings.Repeat("x", 200), true}, // broken, and marked where it goes on
-		{"claude-code", strings.Repeat("x", 220), false},
-		{"somebody", three + "\nls", true},
-		{"somebody", strings.Repeat("ls\n", 13), false},
-		{"codex-mcp-client", three + "\nls", true},
-		{"codex-mcp-client", strings.Repeat("x ", 100), true},
-		{"codex-mcp-client", strings.Repeat("x ", 500), false},
-		{"codex-mcp-client", strings.Repeat("ls\n", 13), false},
+		{"claude-code", "make", 1},
+		{"claude-code", three + "\nls", 1},
+		{"claude-code", three + "\nls\nls", 2},
+		{"claude-code", strings.Repeat("x", 275), 1}, // broken, and marked where it goes on
+		{"claude-code", strings.Repeat("x", 290), 2},
+		{"somebody", three + "\nls", 1},
+		{"somebody", strings.Repeat("ls\n", 13), 2},
+		{"codex-mcp-client", three + "\nls", 1},
+		{"codex-mcp-client", strings.Repeat("x ", 100), 1},
+		{"codex-mcp-client", strings.Repeat("x ", 500), 2},
+		{"codex-mcp-client", strings.Repeat("ls\n", 13), 2},
 	} {
-		if text, _, whole := question(command(c.command).Compose(), screenOf(c.agent)); whole != c.whole || !strings.HasPrefix(text, "$ "+c.command[:2]) {
-			t.Errorf("%s, %q: whole %v:\n%s", c.agent, c.command, whole, text)
+		pages, _ := question(command(c.command).Compose(), screenOf(c.agent))
+		if len(pages) != c.pages || !strings.HasPrefix(pages[0], "$ "+c.command[:2]) {
+			t.Errorf("%s, %q: %d pages:\n%s", c.agent, c.command, len(pages), pages)
 		}
+		for _, page := range pages {
+			if !screenOf(c.agent).holds(page) {
+				t.Errorf("%s, %q: too long:\n%s", c.agent, c.command, page)
+			}
+		}
+	}
+	if pages, _ := question(command("true\nReasons: none").Compose(), screenOf("")); pages[0] != "$ true\n> Reasons: none" {
+		t.Errorf("a command of two lines: %q", pages)
 	}
 	r := command("make")
 	r.Preview.Cwd, r.Preview.Writes = "sub", []string{"out"}
-	if text, _, _ := question(command("true\nReasons: none").Compose(), screenOf("")); text != "$ true\n> Reasons: none" {
-		t.Errorf("a command of two lines: %q", text)
-	}
-	if text, _, whole := question(r.Compose(), screenOf("")); !whole || text != "$ make\nFolder: sub\nWrites: out" {
-		t.Errorf("whole %v:\n%s", whole, text)
+	if pages, _ := question(r.Compose(), screenOf("")); pages[0] != "$ make\nFolder: sub\nWrites: out" {
+		t.Errorf("with facts: %q", pages)
 	}
 	for length, lines := range map[int]int{descriptionColumns: 1, descriptionColumns + 1: 2} { // what does not fit beside the choice counts
 		r := command("make")
 		r.Reasons = []approval.Reason{{Text: strings.Repeat("y", length)}}
-		if text, why, whole := question(r.Compose(), screenOf("claude-code")); !whole || strings.Count(text, "\n")+1 != lines || (why == "") == (lines == 1) {
-			t.Errorf("%d: whole %v, %q:\n%s", length, whole, why, text)
+		if pages, why := question(r.Compose(), screenOf("claude-code")); len(pages) != 1 || strings.Count(pages[0], "\n")+1 != lines || (why == "") == (lines == 1) {
+			t.Errorf("%d: %q beside %q", length, why, pages)
 		}
 	}
-	if text, _ := screenOf("claude-code").fit("$ " + strings.Repeat("é", 36)); text != "$ "+strings.Repeat("é", 35)+"\n↪ é" {
-		t.Errorf("broken as %q", text)
+	if pages := screenOf("claude-code").pages("$ " + strings.Repeat("é", 36)); pages[0] != "$ "+strings.Repeat("é", 35)+"\n↪ é" {
+		t.Errorf("broken as %q", pages)
+	}
+}
+
+func TestTheLinesThatChange(t *testing.T) {
+	const head = "diff --git a/a b/a\n--- a/a\n+++ b/a\n"
+	for diff, want := range map[string]string{
+		head + "@@ -1,3 +1,2 @@\n one\n-two\n-three\n+2\n":                            "-two\n-three\n+2",
+		head + "@@ -1 +1 @@\n-one\n\\ No newline at end of file\n+1\n":                "-one\n\\ No newline at end of file\n+1",
+		head + "@@ -1,4 +1,4 @@\n-one\n+1\n two\n three\n-four\n+4\n":                 "line 1:\n-one\n+1\nline 4:\n-four\n+4",
+		head + "@@ -1 +1,2 @@ f()\n-a\n+b\n+c\n@@ -9,3 +10,2 @@ g()\n d\n-e\n f\n":    "line 1:\n-a\n+b\n+c\nline 11:\n-e",
+		head + "@@ -1,2 +1,2 @@\n-a\n+b\n c\n\\ No newline at end of file\n":          "-a\n+b",
+		"diff --git a/a b/a\nold mode 100644\nnew mode 100755\n@@ -1 +1 @@\n-a\n+b\n": "diff --git a/a b/a\nold mode 100644\nnew mode 100755\n@@ -1 +1 @@\n-a\n+b\n",
+	} {
+		if got := changedLines(diff); got != want {
+			t.Errorf("%s\nis shown as\n%s", diff, got)
+		}
+	}
+}
+
+// person answers forms one after the other, and keeps what they said.
+type person struct {
+	t       testing.TB
+	answers chan *sdk.ElicitResult
+	shown   chan *sdk.ElicitParams
+}
+
+func newPerson(t testing.TB, answers ...*sdk.ElicitResult) *person {
+	p := &person{t: t, answers: make(chan *sdk.ElicitResult, 10), shown: make(chan *sdk.ElicitParams, 10)}
+	for _, answer := range answers {
+		p.answers <- answer
+	}
+	return p
+}
+
+func (p *person) elicit(ctx context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	p.shown <- q
+	select {
+	case answer := <-p.answers:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// next is what the next form says, and the title and the choices of its field.
+func (p *person) next(field string) (message, title string, ids []any) {
+	p.t.Helper()
+	q := agenttest.Wait(p.t, p.shown, "the form")
+	is, ok := q.RequestedSchema.(map[string]any)["properties"].(map[string]any)[field].(map[string]any)
+	if !ok {
+		p.t.Fatalf("the form has no %s: %+v", field, q.RequestedSchema)
+	}
+	return q.Message, is["title"].(string), is["enum"].([]any)
+}
+
+func chose(field, id string) *sdk.ElicitResult {
+	return &sdk.ElicitResult{Action: "accept", Content: object{field: id}}
+}
+
+// TestALongRequestComesInParts: the last one decides, any of them can refuse, and a part that
+// is closed is no answer.
+func TestALongRequestComesInParts(t *testing.T) {
+	edit := object{"path": "a.txt", "edits": []object{{"old_string": "one", "new_string": "1"}, {"old_string": "five", "new_string": "5"}}}
+	for name, c := range map[string]struct {
+		answers []*sdk.ElicitResult
+		code    string
+		forms   int
+	}{
+		"approved":            {[]*sdk.ElicitResult{chose("part", "next"), chose("decision", "approve")}, "", 2},
+		"rejected at the end": {[]*sdk.ElicitResult{chose("part", "next"), chose("decision", "reject"), {Action: "cancel"}}, "USER_REJECTED", 3},
+		"rejected before":     {[]*sdk.ElicitResult{chose("part", "reject"), {Action: "cancel"}}, "USER_REJECTED", 2},
+		"declined before":     {[]*sdk.ElicitResult{{Action: "decline"}, {Action: "cancel"}}, "USER_REJECTED", 2},
+		"closed before":       {[]*sdk.ElicitResult{{Action: "cancel"}}, "APPROVAL_UNAVAILABLE", 1},
+		"answered too early": {[]*sdk.ElicitResult{
+			{Action: "accept", Content: object{"part": "reject", "decision": "approve"}}, {Action: "cancel"},
+		}, "USER_REJECTED", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := project(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n"})
+			human := newPerson(t, c.answers...)
+			a := connect(t, "claude-code", Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, human.elicit)
+			r := a.call(t, "edit_file", edit)
+			if r.code() != c.code || len(human.shown) != c.forms {
+				t.Errorf("after %d forms: %+v", len(human.shown), r)
+			}
+			message, title, ids := human.next("part")
+			if title != "Part 1 of 2" || ids[0] != "next" || message != "edit a.txt, +2 -2\nline 1:\n-one\n+1" {
+				t.Errorf("the first is %q with %v:\n%s", title, ids, message)
+			}
+			if c.code != "" {
+				return
+			}
+			message, title, ids = human.next("decision")
+			if title != "Part 2 of 2: Decision" || ids[0] != "reject" || message != "line 5:\n-five\n+5" {
+				t.Errorf("the last is %q with %v:\n%s", title, ids, message)
+			}
+		})
+	}
+}
+
+// TestWhatFitsNoFormIsShownElsewhere: the form says where; once somebody watches there, the
+// request goes there.
+func TestWhatFitsNoFormIsShownElsewhere(t *testing.T) {
+	for name, join := range map[string]func(t testing.TB, o Options, p *person) *agent{
+		today: func(t testing.TB, o Options, p *person) *agent { return connect(t, "claude-code", o, p.elicit) },
+		newProtocol: func(t testing.TB, o Options, p *person) *agent {
+			return connectNewest(t.(*testing.T), o, func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+				return p.elicit(ctx, r.Params)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := project(t, nil)
+			human := newPerson(t)
+			a := join(t, Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, human)
+			pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": strings.Repeat("line\n", 100)}})
+			if message, _, ids := human.next("then"); message != "This change does not fit here.\nRun `pillion watch` in another terminal, then choose Try again." || ids[0] != "reject" {
+				t.Errorf("with %v:\n%s", ids, message)
+			}
+			human.answers <- chose("then", "again")
+			if message, _, _ := human.next("then"); !strings.Contains(strings.ReplaceAll(message, "\n↪ ", ""), "does not run in "+p.Dir) || exists(p, "n.txt") {
+				t.Errorf("where nobody watches:\n%s", message)
+			}
+			watch(t, p)
+			human.answers <- chose("then", "again")
+			asked := p.Human.Next(t)
+			asked.Answer(approval.Answer{Decision: approval.Approve})
+			if r := agenttest.Wait(t, pending, "the result"); r.isError || !exists(p, "n.txt") || len(human.shown) != 0 {
+				t.Errorf("%d more forms: %+v", len(human.shown), r)
+			}
+		})
+	}
+}
+
+func TestWhatFitsNoFormIsRefusedThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer *sdk.ElicitResult
+		code   string
+	}{
+		"rejected": {chose("then", "reject"), "USER_REJECTED"}, "closed": {&sdk.ElicitResult{Action: "cancel"}, "APPROVAL_UNAVAILABLE"},
+	} {
+		p := project(t, nil)
+		human := newPerson(t, c.answer, &sdk.ElicitResult{Action: "cancel"})
+		a := connect(t, "claude-code", Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, human.elicit)
+		if r := a.call(t, "write_file", object{"path": "n.txt", "content": strings.Repeat("line\n", 100)}); r.code() != c.code || exists(p, "n.txt") {
+			t.Errorf("%s: got %+v", name, r)
+		}
 	}
 }
 

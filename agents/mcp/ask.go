@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,16 +25,28 @@ const readable = 500 * time.Millisecond
 type asker struct {
 	client *sdk.ServerSession
 	now    func() time.Time
-	turn   chan struct{} // holds one token: whoever has it may ask
+	// watched says if somebody can be asked elsewhere by now, about which folder.
+	watched func(ctx context.Context) (folder string, yes bool)
+	turn    chan struct{} // holds one token: whoever has it may ask
 }
 
-func newAsker(client *sdk.ServerSession, now func() time.Time) *asker {
+func newAsker(client *sdk.ServerSession, now func() time.Time, watched func(context.Context) (string, bool)) *asker {
 	if now == nil {
 		now = time.Now
 	}
-	a := &asker{client: client, now: now, turn: make(chan struct{}, 1)}
+	a := &asker{client: client, now: now, watched: watched, turn: make(chan struct{}, 1)}
 	a.turn <- struct{}{}
 	return a
+}
+
+// takeTurn waits until no other question is on show.
+func (a *asker) takeTurn(ctx context.Context) (leave func(), err error) {
+	select {
+	case <-a.turn:
+		return func() { a.turn <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // canAsk says if the client has forms for the user.
@@ -46,17 +59,19 @@ func (a *asker) canAsk() bool {
 	return e.Form != nil || e.URL == nil // neither: a client from before there were two kinds
 }
 
-// Ask shows the request as a form. What the user closes without a choice is no
-// answer, and is not taken for one.
+// Ask shows the request as a form, or as several. What the user closes without a choice is
+// no answer, and is not taken for one.
 func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	if !a.canAsk() {
 		return approval.Nobody{Why: openAnEditor}.Ask(ctx, r)
 	}
-	on := screenOf(clientName(a.client))
-	message, why, whole := question(r, on)
-	if !whole {
-		return approval.Nobody{Why: "the agent's form is too small for the request; " + openAnEditor}.Ask(ctx, r)
+	leave, err := a.takeTurn(ctx)
+	if err != nil {
+		return approval.Answer{}, err
 	}
+	defer leave()
+	on := screenOf(clientName(a.client))
+	pages, why := question(r, on)
 	form := newForm()
 	var ids, titles []string
 	for _, d := range r.Decisions {
@@ -69,10 +84,12 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 		}
 	}
 	form.choice("decision", "Decision", why, ids, titles)
-	given, err := a.elicit(ctx, message, form)
+	given, err := a.show(ctx, kindNames[r.Preview.Kind], pages, form)
 	switch {
 	case ctx.Err() != nil:
 		return approval.Answer{}, ctx.Err()
+	case errors.Is(err, errMoved):
+		return approval.Nobody{Why: err.Error()}.Ask(ctx, r)
 	case err != nil:
 		return approval.Nobody{Why: fmt.Sprintf("the agent cannot ask (%v); %s", err, openAnEditor)}.Ask(ctx, r)
 	case given.Action == "cancel":
@@ -84,6 +101,71 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	}
 	reason := a.reason(ctx)
 	return approval.Answer{Decision: approval.Reject, Feedback: reason, Digest: r.Digest}, ctx.Err()
+}
+
+// kindNames are what a form that is too small calls a request, by the kind of its preview.
+var kindNames = map[string]string{"diff": "change", "command": "command"}
+
+// mostParts is in how many forms one after the other a person still reads a request as a
+// whole. What is longer is read elsewhere. A client of the newest revision asks ten times
+// for one call, the reason of a refusal included.
+const mostParts = 6
+
+// show shows a text in as many forms as it takes, and asks in the last of them. A refusal of
+// any refuses; one that is closed is no answer.
+func (a *asker) show(ctx context.Context, what string, pages []string, asks *form) (*sdk.ElicitResult, error) {
+	if len(pages) > mostParts {
+		return a.sendElsewhere(ctx, cmp.Or(what, "request"))
+	}
+	last := len(pages) - 1
+	for i, page := range pages[:last] {
+		next := newForm()
+		next.choice("part", partOf(i, pages), "", []string{partNext, approval.RejectID}, []string{"Show the next part", "Reject"})
+		next.preset("part", partNext)
+		if given, err := a.elicit(ctx, page, next); err != nil || given.Content["part"] != partNext {
+			return refusal(given), err
+		}
+	}
+	if last > 0 {
+		asks.head(partOf(last, pages))
+	}
+	return a.elicit(ctx, pages[last], asks)
+}
+
+const partNext = "next"
+
+func partOf(i int, pages []string) string { return fmt.Sprintf("Part %d of %d", i+1, len(pages)) }
+
+// refusal is an answer with nothing in it that could pass for a yes.
+func refusal(given *sdk.ElicitResult) *sdk.ElicitResult {
+	if given != nil && given.Action == "accept" {
+		return &sdk.ElicitResult{Action: "decline"}
+	}
+	return given
+}
+
+// errMoved ends a call here that is made again where somebody can be shown it.
+var errMoved = errors.New("the user reads the request elsewhere")
+
+// sendElsewhere says where a request can be read that no form shows. Once somebody can be
+// asked there, the call goes there.
+func (a *asker) sendElsewhere(ctx context.Context, what string) (*sdk.ElicitResult, error) {
+	const again = "again"
+	text := "This " + what + " does not fit here."
+	for {
+		form := newForm()
+		form.choice("then", "Then", "", []string{approval.RejectID, again}, []string{"Reject", "Try again"})
+		given, err := a.elicit(ctx, text+"\nRun `pillion watch` in another terminal, then choose Try again.", form)
+		if err != nil || given.Content["then"] != again {
+			return refusal(given), err
+		}
+		folder, yes := a.watched(ctx)
+		if e := errandOf(ctx); e != nil && yes {
+			e.moved.Store(true)
+			return nil, errMoved
+		}
+		text = broken("`pillion watch` does not run in " + fault.Quote(folder) + " yet.")
+	}
 }
 
 // reason asks for the reason of a refusal. A form that is closed or left empty gives none.
@@ -110,13 +192,14 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	if !a.canAsk() {
 		return "", fault.New(fault.ApprovalUnavailable, "nobody can be asked here").WithHint("%s", openAnEditor)
 	}
-	text, whole := screenOf(clientName(a.client)).fit(fault.Escape(message))
-	if !whole {
-		return "", fault.New(fault.ApprovalUnavailable, "the agent's form is too small for the question").WithHint("%s", openAnEditor)
+	leave, err := a.takeTurn(ctx)
+	if err != nil {
+		return "", err
 	}
+	defer leave()
 	form := newForm()
 	form.choice("action", "Answer", "", actions, actions)
-	given, err := a.elicit(ctx, text, form)
+	given, err := a.show(ctx, "question", screenOf(clientName(a.client)).pages(fault.Escape(message)), form)
 	if err != nil {
 		return "", fault.New(fault.ApprovalUnavailable, "the agent cannot ask: %w", err).WithHint("%s", openAnEditor)
 	}
@@ -126,17 +209,12 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	return "cancel", nil
 }
 
-// elicit shows a form. An end that nobody could have caused by reading is an error.
+// elicit shows a form. An end that nobody could have caused by reading is an error. It needs
+// the turn.
 func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.ElicitResult, error) {
-	select {
-	case <-a.turn:
-		defer func() { a.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	params := &sdk.ElicitParams{Message: message, RequestedSchema: f}
 	asked, show := a.now(), a.client.Elicit
-	if e := errandOf(ctx); e != nil {
+	if e := errandOf(ctx); e != nil && e.asks() {
 		show = e.ask
 	}
 	given, err := show(ctx, params)
@@ -159,6 +237,7 @@ type field struct {
 	Description string   `json:"description,omitempty"`
 	Enum        []string `json:"enum,omitempty"`
 	EnumNames   []string `json:"enumNames,omitempty"`
+	Default     string   `json:"default,omitempty"`
 }
 
 func newForm() *form { return &form{Type: "object", Properties: map[string]field{}} }
@@ -166,6 +245,21 @@ func newForm() *form { return &form{Type: "object", Properties: map[string]field
 func (f *form) choice(name, title, description string, ids, titles []string) {
 	f.Properties[name] = field{Type: "string", Title: title, Description: description, Enum: ids, EnumNames: titles}
 	f.Required = append(f.Required, name)
+}
+
+// preset has a choice made that the user can change.
+func (f *form) preset(name, id string) {
+	chosen := f.Properties[name]
+	chosen.Default = id
+	f.Properties[name] = chosen
+}
+
+// head puts something before the titles.
+func (f *form) head(text string) {
+	for name, field := range f.Properties {
+		field.Title = text + ": " + field.Title
+		f.Properties[name] = field
+	}
 }
 
 func (f *form) text(name, title, description string) {

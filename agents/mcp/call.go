@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 
@@ -46,16 +47,21 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 // read; errors of the protocol are for requests that are none, see unknownTool.
 func (s *server) call(e *errand) relay.Result {
 	name := s.names.canonical(e.Name)
-	d, err := s.route.door(e.ctx, s.session())
-	if err != nil {
-		return s.failure(e.ctx, err)
+	for {
+		d, err := s.route.door(e.ctx, s.session())
+		if err != nil {
+			return s.failure(e.ctx, err)
+		}
+		result, err := d.call(e.ctx, name, e)
+		d.Done()
+		switch {
+		case errors.Is(err, errMoved):
+		case err != nil:
+			return s.failure(e.ctx, err)
+		default:
+			return result
+		}
 	}
-	defer d.Done()
-	result, err := d.call(e.ctx, name, e)
-	if err != nil {
-		return s.failure(e.ctx, err)
-	}
-	return result
 }
 
 // callParams is the params of MCP's tools/call.

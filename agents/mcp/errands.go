@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/agents/relay"
@@ -19,6 +20,7 @@ type errand struct {
 	s      *server
 	ctx    context.Context
 	cancel context.CancelFunc
+	moved  atomic.Bool // the user went to where it can be shown whole: it is made again there
 
 	// All below is guarded by errands.mu.
 	id        string // empty: it was never parked
@@ -64,10 +66,7 @@ func (s *server) request(c callParams, w *waiter) (run, leave func()) {
 		return nil, func() {}
 	case e == nil:
 		e = &errand{callParams: c, s: s, status: relay.Progress{Message: c.Name + " is running"}}
-		e.ctx, e.cancel = context.WithCancel(s.ctx)
-		if e.asks() {
-			e.ctx = context.WithValue(e.ctx, errandKey{}, e)
-		}
+		e.ctx, e.cancel = context.WithCancel(context.WithValue(s.ctx, errandKey{}, e))
 		s.errands.running++
 		s.errands.all.Add(1)
 		run = e.run

@@ -38,7 +38,7 @@ func (e *errand) form() relay.Result {
 
 type errandKey struct{}
 
-// errandOf is the call in whose course something is asked, if that is asked by its result.
+// errandOf is the call in whose course something is asked.
 func errandOf(ctx context.Context) *errand {
 	e, _ := ctx.Value(errandKey{}).(*errand)
 	return e

@@ -3,6 +3,7 @@ package mcp
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -31,7 +32,7 @@ var screens = []struct {
 	name string
 	screen
 }{
-	{"claude", screen{3, false}}, // 2.1.329
+	{"claude", screen{4, false}}, // 2.1.330; of more it shows three, and how many there are
 	{"codex", screen{12, true}},  // 0.169.0
 	{"", screen{12, true}},       // a guess: half of such a terminal
 }
@@ -45,10 +46,9 @@ func screenOf(agent string) screen {
 	return screen{}
 }
 
-// question puts a request into words: what would happen comes first, and why it is asked
-// beside the choice where that is a short line. It reports false when a form would not show
-// all of it.
-func question(r approval.Request, on screen) (text, why string, whole bool) {
+// question puts a request into words, in as many forms as it takes: what would happen comes
+// first, and why it is asked beside the choice where that is a short line.
+func question(r approval.Request, on screen) (pages []string, why string) {
 	var out strings.Builder
 	preview(&out, r.Preview)
 	if r.Preview.Kind != "diff" && r.Preview.Kind != "command" {
@@ -59,8 +59,7 @@ func question(r approval.Request, on screen) (text, why string, whole bool) {
 		out.WriteString(why + "\n")
 		why = ""
 	}
-	text, whole = on.fit(fault.Escape(out.String()))
-	return text, why, whole
+	return on.pages(fault.Escape(out.String())), why
 }
 
 func reasons(r approval.Request) string {
@@ -102,36 +101,69 @@ func preview(out *strings.Builder, p approval.Preview) {
 // commandFacts are what a form says of a command beside its line.
 var commandFacts = []string{"folder", "writes", "unsaved"}
 
-// changedLines leaves out what a form has no room for: of a difference with one hunk,
-// everything but the lines that change.
+// changedLines leaves out what a form has no room for: everything but the lines that change
+// and, where they are in several places, where each is.
 func changedLines(diff string) string {
-	head, hunk, found := strings.Cut(diff, "\n@@ ")
-	_, hunk, _ = strings.Cut(hunk, "\n")
-	if !found || strings.Contains(head, "old mode") || strings.Contains(hunk, "\n@@ ") {
+	head, hunks, found := strings.Cut(diff, "\n@@ ")
+	if !found || strings.Contains(head, "old mode") {
 		return diff
 	}
 	var changed []string
-	for line := range strings.Lines(hunk) {
-		if strings.ContainsAny(line[:1], "+-\\") {
-			changed = append(changed, strings.TrimSuffix(line, "\n"))
+	places, at, unchanged := 0, 0, true
+	for line := range strings.Lines("@@ " + hunks) {
+		kind := line[0]
+		line = strings.TrimSuffix(line, "\n")
+		switch kind {
+		case '@':
+			_, after, _ := strings.Cut(line, " +")
+			at, _ = strconv.Atoi(after[:strings.IndexAny(after, ", ")])
+			unchanged = true
+		case ' ', '\n':
+			at++
+			unchanged = true
+		case '\\': // no newline at the end of the line above
+			if !unchanged {
+				changed = append(changed, line)
+			}
+		default:
+			if unchanged {
+				changed = append(changed, fmt.Sprintf("line %d:", at))
+				places++
+				unchanged = false
+			}
+			changed = append(changed, line)
+			if kind == '+' {
+				at++
+			}
 		}
+	}
+	if places == 1 {
+		changed = changed[1:]
 	}
 	return strings.Join(changed, "\n")
 }
 
-// fit breaks lines that the form would cut, and counts what a terminal makes of the text.
-func (on screen) fit(text string) (string, bool) {
+// pages are a text as forms show it, one after the other.
+func (on screen) pages(text string) (out []string) {
 	text = strings.TrimRight(text, "\n")
-	if !on.wraps {
-		text = broken(text)
+	if on.wraps && on.holds(text) {
+		return []string{text}
 	}
+	for page := range slices.Chunk(strings.Split(broken(text), "\n"), on.lines) {
+		out = append(out, strings.Join(page, "\n"))
+	}
+	return out
+}
+
+// holds counts what a terminal makes of a text.
+func (on screen) holds(text string) bool {
 	for line := range strings.Lines(text) {
 		on.lines--
 		if width := widthOf(line); width > columns {
 			on.lines -= 2 * width / columns // breaking at words can leave half of each line empty
 		}
 	}
-	return text, on.lines >= 0
+	return on.lines >= 0
 }
 
 // broken has no line that is wider than a form; what goes on is marked.

@@ -197,6 +197,18 @@ func (r *route) look() (best sidecar, cwd string, ok bool) {
 	return best, cwd, ok
 }
 
+// watched says if there is a sidecar by now, on which folder.
+func (r *route) watched(ctx context.Context) (folder string, yes bool) {
+	select {
+	case <-r.turn:
+		defer func() { r.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return "", false
+	}
+	_, _, yes = r.look()
+	return strings.Join(r.folders, ", "), yes
+}
+
 // A sidecar that dies takes connections until the system has closed its socket, and ends
 // them: it is looked for again for a second.
 const (
@@ -278,7 +290,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	if r.o.Alone == nil {
 		return nil, fault.New(fault.ExecutionFailed, "no editor is open on %s", fault.Quote(r.folders[0])).WithHint("%s", openAnEditor)
 	}
-	ask := newAsker(client, r.o.now)
+	ask := newAsker(client, r.o.now, r.watched)
 	d, err := r.o.Alone(r.folders, agentOf(client), ask, ask)
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "cannot start the tools on %s: %w", fault.Quote(r.folders[0]), err)
@@ -424,5 +436,10 @@ func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Res
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
 	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
-	return relay.NewResult(d.Registry.Execute(ctx, call), d.structures()), nil
+	result := d.Registry.Execute(ctx, call)
+	// What a sub-agent asks moves nothing: the call that runs it has been approved, and has begun.
+	if moved := e.moved.Swap(false); moved && result.Err != nil && result.Err.Code == fault.ApprovalUnavailable {
+		return nil, errMoved
+	}
+	return relay.NewResult(result, d.structures()), nil
 }

@@ -297,6 +297,23 @@ ride('the user changes the command: theirs is run, and the agent is told', files
   assert.equal(structured.edited_by_human, true);
   assert.equal(structured.stdout, 'count.sh\nwords.txt\n');
   assert.equal(it.sandbox.exists('words.txt'), true);
+
+  const more = agent.call('run_command', { command: 'sh count.sh' });
+  const harmless = await nvim.dialog('sh count.sh');
+  await harmless.show();
+  await nvim.command('Pillion edit');
+  await nvim.press('ccrm words.txt<Esc>');
+  await nvim.sees(/^rm words\.txt$/m);
+  await nvim.sees(/Yours is checked/);
+  await harmless.answer('approve');
+  const again = await nvim.dialog('rm words.txt');
+  await again.show();
+  await nvim.sees(/deletes files[^]*Edited +by you/);
+  nvim.screenshot('command-edited-to-do-more');
+  assert.equal(it.sandbox.exists('words.txt'), true);
+  await again.answer('approve');
+  assert.equal((await more).structured.edited_by_human, true);
+  assert.equal(it.sandbox.exists('words.txt'), false);
 });
 
 ride('the user sets an agent’s mode: planning changes nothing, automatic edits ask no more', files, async (it) => {

@@ -10,13 +10,15 @@ import { pillion } from '../rig/places.js';
 
 const run = promisify(execFile);
 
+let terminals = 0;
+
 export class Terminal {
   #tmux;
   #env;
 
   /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Record<string, string>} env */
   constructor(sandbox, env) {
-    this.#tmux = ['-S', path.join(sandbox.root, 'tmux'), '-f', '/dev/null'];
+    this.#tmux = ['-S', path.join(sandbox.root, `tmux-${++terminals}`), '-f', '/dev/null'];
     // The program is found on the PATH, as where a user has installed it.
     this.#env = { ...sandbox.env, PATH: `${path.dirname(pillion())}:${sandbox.env.PATH}`, TERM: 'xterm-256color', ...env };
   }

@@ -34,6 +34,8 @@ const programs = {
 class Turn {
   /** @type {Terminal | undefined} */
   terminal;
+  /** Where the user watches. @type {Terminal | undefined} */
+  watch;
   /** @type {ScriptedModel | undefined} */
   model;
 
@@ -43,9 +45,14 @@ class Turn {
   }
 
   /** @param {keyof typeof programs} name @param {string} command */
-  async begin(name, command) {
+  begin(name, command) {
+    return this.calls(name, 'run_command', { command });
+  }
+
+  /** @param {keyof typeof programs} name @param {string} tool @param {object} args */
+  async calls(name, tool, args) {
     execFileSync(pillion(), ['mcp', 'install', '--yes', name], { cwd: this.sandbox.project, env: this.sandbox.env });
-    const model = this.model = await ScriptedModel.start([{ tool: 'run_command', args: { command } }, { say: 'That is all.' }]);
+    const model = this.model = await ScriptedModel.start([{ tool, args }, { say: 'That is all.' }]);
     const { command: line, env } = inTerminal(name, this.sandbox, model.url);
     const terminal = this.terminal = await Terminal.start(this.sandbox, line, env, { columns: 80, rows: 24 });
     await terminal.sees(programs[name].ready);
@@ -56,7 +63,7 @@ class Turn {
       await terminal.sees(/go on/);
       await terminal.press('Enter');
       await eventually('the prompt is taken', () => model.requests.length > asked);
-      if (model.remaining === 2) await terminal.sees(/no tool run_command was offered/); // not yet
+      if (model.remaining === 2) await terminal.sees(/no tool \w+ was offered/); // not yet
     }
     return terminal;
   }
@@ -68,6 +75,12 @@ class Turn {
     return /** @type {ScriptedModel} */ (model).transcript;
   }
 
+  /** What is on the screen. @param {string} name */
+  async picture(name) {
+    fs.mkdirSync(artifacts, { recursive: true });
+    fs.writeFileSync(path.join(artifacts, `forms-${name}.txt`), await /** @type {Terminal} */ (this.terminal).screen());
+  }
+
   /** @param {string} name */
   async keep(name) {
     fs.mkdirSync(artifacts, { recursive: true });
@@ -76,6 +89,7 @@ class Turn {
   }
 
   async close() {
+    await this.watch?.close();
     await this.terminal?.close();
     await this.model?.close();
     // Codex leaves a server of its own, which takes its time to end.
@@ -84,7 +98,7 @@ class Turn {
 }
 
 /** @param {string} name @param {(it: Turn) => Promise<void>} body */
-const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n' }, sit: (sandbox) => new Turn(sandbox) }, body);
+const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n', 'long.txt': 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n' }, sit: (sandbox) => new Turn(sandbox) }, body);
 
 /**
  * Presses each key, and waits until it is taken. Claude Code drops what comes between its drawing of a form and its listening to
@@ -159,9 +173,49 @@ forms('claude shows a long line broken, and is not asked what it would cut', asy
   await terminal.sees(/That is all/);
 });
 
-forms('claude is told how to see a command of four lines', async (it) => {
-  await it.begin('claude', 'one\ntwo\nthree\nfour');
-  assert.match(await it.told(), /APPROVAL_UNAVAILABLE.*pillion watch/);
+forms('claude shows an edit in two places in parts, of which the last one decides', async (it) => {
+  const terminal = await it.calls('claude', 'edit_file', { path: 'long.txt', edits: [{ old_string: 'one\ntwo', new_string: '1' }, { old_string: 'nine', new_string: '9' }] });
+  const first = await terminal.sees(/Part 1 of 2: ▸ Show the next part/);
+  for (const line of [/edit long\.txt, \+2 -3/, /line 1:/, /-one/, /-two/]) assert.match(first, line);
+  assert.doesNotMatch(first, /more lines/);
+  await it.picture('claude-part-1');
+  await answer('claude', terminal, [['Down', /❯ Accept/], ['Enter', /Part 2 of 2: Decision/]]);
+  assert.match(await terminal.screen(), /\+1[^]*line 8:[^]*-nine[^]*\+9/);
+  await it.picture('claude-part-2');
+  const keys = programs.claude.approve.map((/** @type {Keys[number]} */ [key, then]) => /** @type {Keys[number]} */ ([key, /Run/.test(then.source) ? new RegExp(then.source.replace('Run', 'Approve')) : then]));
+  await answer('claude', terminal, keys);
+  await it.told();
+  assert.equal(it.sandbox.read('long.txt'), '1\nthree\nfour\nfive\nsix\nseven\neight\n9\nten\n');
+});
+
+forms('claude says where a change can be read that fits no form; it is approved there', async (it) => {
+  const terminal = await it.calls('claude', 'write_file', { path: 'new.txt', content: 'line\n'.repeat(60) });
+  await terminal.sees(/This change does not fit here\.[^]*pillion watch[^]*choose Try again/);
+  await it.picture('claude-elsewhere');
+  /** @type {Keys} */
+  const again = [['Right', /Space to select/], ['Down', /❯ ◯ Try again/], ['Space', /▸ Try again/], ['Down', /❯ Accept/]];
+  await answer('claude', terminal, [...again, ['Enter', /does not run in/]]);
+  const watch = it.watch = await Terminal.start(it.sandbox, [pillion(), 'watch'], {}, { columns: 80, rows: 24 });
+  await watch.sees(/Pillion watches/);
+  await answer('claude', terminal, [...again, ['Enter', /^(?![^]*choose Try again)/]]);
+  await watch.sees(/\+line[^]*Your answer \(.*\): ?$/m);
+  await watch.type('a');
+  await watch.press('Enter');
+  await terminal.sees(/That is all/);
+  await it.told();
+  assert.equal(it.sandbox.read('new.txt'), 'line\n'.repeat(60));
+});
+
+forms('codex shows a long command in parts', async (it) => {
+  const terminal = await it.begin('codex', Array.from({ length: 15 }, (_, i) => `printf ${i} >> out.txt`).join('\n'));
+  const first = await terminal.sees(/Part 1 of 2/);
+  assert.match(first, /printf 0 [^]*printf 11 /);
+  await it.picture('codex-part-1');
+  await answer('codex', terminal, [['Enter', /Part 2 of 2/]]);
+  assert.match(await terminal.screen(), /printf 14 /);
+  await answer('codex', terminal, programs.codex.approve);
+  await it.told();
+  assert.equal(it.sandbox.read('out.txt'), '01234567891011121314');
 });
 
 forms('codex exec, which has nobody to ask, is told so', async (it) => {

@@ -67,6 +67,16 @@ ride('edited, or after saving what it misses: what runs is what the user meant',
   assert.equal(edited.structured.edited_by_human, true);
   assert.equal(sandbox.exists('words.txt'), true);
 
+  const more = agent.call('run_command', { command: 'sh count.sh' });
+  await (await window.dialog(question)).write('Edit Command…', 'sh count.sh && touch made');
+  const again = await window.dialog(question);
+  await eventually('the page says what is new', async () => /touch made[^]*Edited\s+by you[^]*Runs\s+sh count\.sh/.test(await again.pageText()));
+  await window.screenshot('command-edited-to-do-more');
+  assert.equal(sandbox.exists('made'), false);
+  await again.press('Approve');
+  assert.equal((await more).structured.edited_by_human, true);
+  assert.equal(sandbox.exists('made'), true);
+
   await window.openFile('words.txt');
   await window.press('Control+End');
   await window.type('delta\n');

@@ -74,7 +74,7 @@ check.test("the user's own command stands in place of the agent's", function()
   local approval = Approval.new(person.command_request("A", "make all"), function() end, "client")
   approval.own = "make one"
   local text = table.concat(sheet.question(approval, {}).lines, "\n")
-  has(text, "  $ make one\n  You edited this; the agent gets your text.")
+  has(text, "  $ make one\n  You edited this; the agent gets your text.\n  What is said below is about the agent's command.")
 end)
 
 check.test("files: name and size, what happens to it, its facts, its diff", function()

@@ -9,7 +9,8 @@
 //     possible: after a second the dialog is stale.
 //   - The user answers. A rejection counts at once. An approval counts if its digest does,
 //     else the dialog is superseded and a new one opens; the user's own text for an older
-//     plan is merged into the new one and shown again.
+//     plan is merged into the new one and shown again. So are their own arguments, unless
+//     there is nothing to say of them that was not shown.
 //   - The caller gives up, the editor goes, or time is up: withdrawn or expired.
 //
 // Cancel also pauses the session, since MCP has no way to end an agent's turn.

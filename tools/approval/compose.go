@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -136,6 +137,21 @@ func (r Request) particulars() string {
 		}
 	}
 	return strings.Join(out, "; ")
+}
+
+// FactEdited is the code of the fact that the user wrote this version.
+const FactEdited = "edited"
+
+// saysNew reports whether a composed request says something that the one before it did not.
+// The command, the message and what repeats them are the user's own words; what it does is
+// less when it is the beginning of what was said.
+func (r Request) saysNew(before Request) bool {
+	is, was := r.Preview, before.Preview
+	return is.Kind != was.Kind || !strings.HasPrefix(was.Act, is.Act) || is.Diff != was.Diff || is.URL != was.URL ||
+		!slices.Equal(is.Notices, was.Notices) || !reflect.DeepEqual(is.Files, was.Files) ||
+		slices.ContainsFunc(is.Facts, func(f Fact) bool {
+			return f.Code != FactEdited && !slices.ContainsFunc(was.Facts, func(known Fact) bool { return reflect.DeepEqual(f, known) })
+		})
 }
 
 // composeDecisions says what comes of each decision.

@@ -17,9 +17,9 @@ type Plan interface {
 	// Again makes the plan anew and reports how it compares with the last one.
 	// An error means that it cannot be done any more.
 	Again(ctx context.Context) (Continuity, error)
-	// Adopt makes the text that the user gave for an earlier plan a part of the
-	// current one, or fails when the two do not fit together.
-	Adopt(a Answer) error
+	// Adopt makes what the user gave a part of the plan: their own arguments, or the text
+	// that they gave for an earlier plan. It fails when the two do not fit together.
+	Adopt(ctx context.Context, a Answer) error
 }
 
 // Continuity compares a plan that was made again with the one before it.
@@ -207,10 +207,28 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 	}
 	if !d.accepted[r.answer.Digest] {
 		q.asker.Resolved(d.id, Superseded)
-		return Answer{}, false, adoptLate(p, r.answer)
+		return Answer{}, false, adoptLate(ctx, p, r.answer)
+	}
+	said, err := true, error(nil)
+	if len(r.answer.ModifiedArguments) > 0 {
+		said, err = adoptArguments(ctx, p, r.answer)
+	}
+	if !said {
+		outcome = Superseded
 	}
 	q.asker.Resolved(d.id, outcome)
-	return r.answer, true, nil
+	return r.answer, said, err
+}
+
+// adoptArguments plans with the user's own arguments. It reports false when there is
+// something to say of these that the dialog did not say: they are shown first.
+func adoptArguments(ctx context.Context, p Plan, a Answer) (said bool, err error) {
+	before := p.Request()
+	if err := p.Adopt(ctx, a); err != nil {
+		return true, err
+	}
+	now := p.Request()
+	return now.Digest == "" || !now.saysNew(before), nil // what needs no yes is bound to nothing
 }
 
 // Outcome is what a decision makes of the dialog, and whether it approves. What is
@@ -251,12 +269,12 @@ func (q *Queue) followPatiently(ctx context.Context, d *dialog, p Plan) error {
 
 // adoptLate keeps what the user wrote for a plan that is no longer the plan: it
 // is merged, and shown again.
-func adoptLate(p Plan, a Answer) error {
-	if a.Decision != Edit || len(a.After) == 0 {
+func adoptLate(ctx context.Context, p Plan, a Answer) error {
+	if a.Decision != Edit || len(a.After)+len(a.ModifiedArguments) == 0 {
 		return nil
 	}
 	a.Selected = nil // hunks that are no more: what else is to be made is asked again
-	return p.Adopt(a)
+	return p.Adopt(ctx, a)
 }
 
 // withdraw takes the dialog down because the call ended before the user did.

@@ -322,15 +322,42 @@ func TestAnEditForAnOlderTextIsKept(t *testing.T) {
 		w.wantError(w.plan.adoptErr)
 		w.wantOutcomes(approval.Superseded)
 	})
-	// New arguments for an older plan are not text that could be merged.
 	inWorld(t, 0, func(w *world) {
 		w.plan.move("v2", approval.Different)
 		w.waits()
 		w.dialog(1).reply(approval.Answer{Decision: approval.Edit, Digest: "v1", ModifiedArguments: []byte(`{}`)})
-		w.dialog(2)
-		if len(w.plan.adopted) != 0 {
-			t.Errorf("adopted %+v", w.plan.adopted)
+		if second := w.dialog(2); len(w.plan.adopted) != 1 || second.request.Digest != "the user's" {
+			t.Errorf("adopted %+v, shown again as %q", w.plan.adopted, second.request.Digest)
 		}
+	})
+}
+
+// TestOwnArgumentsAreApprovedAsTheyAreShown: what is said of them, and was not said of the
+// agent's, is shown before they can be approved.
+func TestOwnArgumentsAreApprovedAsTheyAreShown(t *testing.T) {
+	edit := approval.Answer{Decision: approval.Edit, Digest: "v1", ModifiedArguments: []byte(`{}`)}
+	inWorld(t, 0, func(w *world) {
+		w.plan.facts = []approval.Fact{approval.NewFact("writes", "Writes", "log")}
+		w.dialog(1).reply(edit)
+		second := w.dialog(2)
+		w.waits()
+		if facts := second.request.Preview.Facts; second.request.Digest != "the user's" || len(facts) != 1 {
+			t.Errorf("shown again as %q with %+v", second.request.Digest, facts)
+		}
+		second.approve("the user's")
+		w.wantAnswer(approval.Approve)
+		w.wantOutcomes(approval.Superseded, approval.Approved)
+	})
+	inWorld(t, 0, func(w *world) { // that it is theirs they know
+		w.plan.facts = []approval.Fact{approval.NewFact(approval.FactEdited, "Edited", "by you")}
+		w.dialog(1).reply(edit)
+		w.wantAnswer(approval.Edit)
+		w.wantOutcomes(approval.Edited)
+	})
+	inWorld(t, 0, func(w *world) {
+		w.plan.adoptErr = errors.New("no such argument")
+		w.dialog(1).reply(edit)
+		w.wantError(w.plan.adoptErr)
 	})
 }
 

@@ -24,6 +24,7 @@ type plan struct {
 	remakes    int
 	adopted    []approval.Answer
 	adoptErr   error
+	facts      []approval.Fact // of what was adopted
 }
 
 func newPlan(text string) *plan {
@@ -33,7 +34,7 @@ func newPlan(text string) *plan {
 func (p *plan) Request() approval.Request {
 	return approval.Request{
 		CallID: "call", Tool: "edit_file", Title: "Edit " + p.made, Digest: p.made,
-		Preview: approval.Preview{Kind: "text", Markdown: p.made},
+		Preview: approval.Preview{Kind: "text", Markdown: p.made, Facts: p.facts[:min(len(p.adopted), len(p.facts))]},
 	}
 }
 
@@ -51,7 +52,7 @@ func (p *plan) Again(context.Context) (approval.Continuity, error) {
 	return p.continuity, nil
 }
 
-func (p *plan) Adopt(a approval.Answer) error {
+func (p *plan) Adopt(_ context.Context, a approval.Answer) error {
 	p.adopted = append(p.adopted, a)
 	if p.adoptErr == nil {
 		p.text = "the user's"

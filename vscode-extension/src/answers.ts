@@ -191,7 +191,7 @@ async function editCommand(bench: Workbench, first: unknown): Promise<void> {
   const { digest } = approval.request;
   const command = await window.showInputBox({
     title: "Run this instead",
-    prompt: `Enter runs this, and ${withoutLinks(short(approval.request.agent.name, 40))} learns of the edit. Escape keeps the request waiting.`,
+    prompt: `Enter runs this, or asks you again if it does more, and ${withoutLinks(short(approval.request.agent.name, 40))} learns of the edit. Escape keeps the request waiting.`,
     value: proposed,
     ignoreFocusOut: true,
     validateInput: (text) => (text.trim() === "" ? "An empty command does nothing; reject it instead" : undefined),

@@ -199,6 +199,10 @@ local function body(sheet, preview, chosen, own)
   sheet:code(lines, is_command and "  $ " or "  ", is_command and "  > " or "  ")
   if own then
     sheet:line("  You edited this; the agent gets your text.", "Warning")
+    if is_command then
+      sheet:line("  What is said below is about the agent's command. Yours is checked when you", "Warning")
+      sheet:line("  approve it; if there is more to say of it, you are asked again first.", "Warning")
+    end
   end
   for _, notice in ipairs(preview.notices or {}) do
     sheet:line("  " .. notice, "Warning")
