@@ -120,6 +120,7 @@ func TestWhatAGatewayLearnsOfDecisions(t *testing.T) {
 	}{
 		{nil, object{"decision": "approve"}, `approve "" null, result`, "new\n"},
 		{nil, object{"decision": "edit", "after": object{"a.txt": "own\n"}}, `edit "" {"content":"own\n","path":"/a.txt"}, result`, "own\n"},
+		{nil, object{"decision": "edit", "modifiedArguments": object{"path": "/a.txt", "content": "own\n"}}, `edit "" {"content":"own\n","path":"/a.txt"}, result`, "own\n"},
 		{nil, object{"decision": "reject", "feedback": "not now"}, `reject "not now" null, error USER_REJECTED`, "old\n"},
 		{nil, object{"decision": "reject"}, `reject "` + by + `" null, error USER_REJECTED`, "old\n"},
 		{nil, object{"decision": "cancel"}, `reject "` + by + `" null, error CANCELLED`, "old\n"},

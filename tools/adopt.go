@@ -90,6 +90,9 @@ func (p *pending) Adopt(ctx context.Context, a approval.Answer) error {
 
 // amend plans with the user's arguments.
 func (p *pending) amend(ctx context.Context, arguments json.RawMessage) error {
+	if p.call.Amended != nil {
+		arguments = p.call.Amended(arguments)
+	}
 	p.call.Arguments, p.amended = arguments, true
 	if err := p.replan(ctx); err != nil {
 		return err

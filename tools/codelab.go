@@ -53,13 +53,13 @@ func (p *pending) alwaysAsks() bool {
 }
 
 // codeLabAsks says whether the preset asks before this plan, whatever the tool is
-// called: one that changes files, runs something, commits or pushes.
+// called: one that changes files, runs something, or changes a repository.
 func (p *pending) codeLabAsks() bool {
 	switch plan := p.plan.(type) {
 	case *Edits:
 		return len(plan.Set.Files) > 0 || slices.ContainsFunc(plan.Set.Tree, func(c change.TreeChange) bool { return c.Operation != change.CreateDirectory })
 	case *Action:
-		return p.tool.Access == policy.Exec || p.tool.origin != nil || p.tool.Name == "git.commit" || p.tool.Name == "git.push"
+		return p.tool.Access == policy.Exec || p.tool.origin != nil || p.tool.Access == policy.VCS
 	}
 	return false
 }
@@ -122,4 +122,24 @@ func (l Limits) tooLarge(err error) error {
 		return nil
 	}
 	return fault.From(err).WithHint("the settings (limits.preset) do not allow larger files; use search_in_project")
+}
+
+// codeLabSchema is the schema of arguments with the defaults that hold under the preset.
+func codeLabSchema(raw json.RawMessage) json.RawMessage {
+	var schema map[string]json.RawMessage
+	var properties map[string]map[string]any
+	if json.Unmarshal(raw, &schema) != nil || json.Unmarshal(schema["properties"], &properties) != nil {
+		return raw
+	}
+	changed := false
+	for name, value := range map[string]any{"encoding": string(document.UTF8), "create_dirs": false} {
+		if property := properties[name]; property != nil {
+			property["default"], changed = value, true
+		}
+	}
+	if !changed {
+		return raw
+	}
+	schema["properties"] = mustMarshal(properties)
+	return mustMarshal(schema)
 }

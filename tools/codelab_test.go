@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -193,6 +194,19 @@ func TestCodeLabAlwaysAsks(t *testing.T) {
 			t.Errorf("%s offers to remember: %v", c.tool, w.human.asked)
 		}
 	}
+	w.do("git init")
+	w.write("b.txt", "b\n")
+	w.do("git add b.txt")
+	w.do("git commit -qm first")
+	for action, want := range map[string]int{"list": 0, "create": 1} {
+		args := arguments{"action": action}
+		if want > 0 {
+			args["name"] = "topic"
+		}
+		if code, asked := w.call("git.branch", args); code != "" || asked != want {
+			t.Errorf("git.branch %s was asked about %d times, %q", action, asked, code)
+		}
+	}
 	w.do("session main plan")
 	if code, asked := w.call("write_file", arguments{"path": "a.txt", "content": "b\n"}); code != fault.PolicyDenied || asked != 0 {
 		t.Errorf("in plan mode: %q, asked %d times", code, asked)
@@ -214,4 +228,31 @@ func TestCallTimeBoundsAWait(t *testing.T) {
 	if r := w.ask(ctx, "read_process", `{"process_id": "cat", "wait_seconds": 600}`); r.Err != nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", r.Err, ctx.Err())
 	}
+}
+
+// TestCodeLabSchemas: the defaults that tools are listed with are those that hold.
+func TestCodeLabSchemas(t *testing.T) {
+	for preset, want := range map[bool]string{true: `utf-8 false`, false: `<nil> true`} {
+		w := codeLab(t)
+		if !preset {
+			w = newWorld(t)
+			w.start()
+			w.do("session main full_access")
+		}
+		for _, d := range w.registry.DefinitionsIn("", w.session("main"), []string{"write_file"}) {
+			var schema struct {
+				Properties map[string]struct{ Default any }
+			}
+			w.must(json.Unmarshal(d.InputSchema, &schema))
+			if got := fmt.Sprint(schema.Properties["encoding"].Default, " ", schema.Properties["create_dirs"].Default); got != want || len(schema.Properties) < 4 {
+				t.Errorf("preset %t: %s", preset, got)
+			}
+		}
+	}
+}
+
+func TestCodeLabReadsNoImages(t *testing.T) {
+	w := codeLab(t)
+	w.write("a.png", "\x89PNG\r\n\x1a\n\x00\x00")
+	w.fails(codes{{"read_file", arguments{"path": "a.png"}, fault.BinaryFile}})
 }

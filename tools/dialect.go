@@ -94,9 +94,15 @@ func (r *Registry) NotedIn(dialect string, owner *session.Session, allowed []str
 	more, notes := r.foundDefinitions(allowed)
 	settings := r.Settings()
 	all := append(DialectDefinitions(cmp.Or(dialect, owner.Dialect()), allowed), more...)
-	return slices.DeleteFunc(all, func(d Definition) bool {
+	all = slices.DeleteFunc(all, func(d Definition) bool {
 		return settings.off(owner, d.canonical) != nil
-	}), notes
+	})
+	if settings.Limits.CodeLab {
+		for i := range all {
+			all[i].InputSchema = codeLabSchema(all[i].InputSchema)
+		}
+	}
+	return all, notes
 }
 
 // DialectDefinitions are the tools of a dialect, all of them or those that are named in

@@ -11,6 +11,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/approval"
+	"pillion/tools/policy"
 )
 
 // varies is what differs between two runs: times.
@@ -104,6 +105,22 @@ func TestADialectTellsOfTheUser(t *testing.T) {
 		}
 		if text := call(calls[2]); !strings.Contains(text, "-agent") || !strings.Contains(text, "+user") {
 			t.Errorf("%s says %s", calls[2], text)
+		}
+	}
+}
+
+// A command of coder's that ran has all its fields, however it ended.
+func TestCodersCommandThatTimesOut(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	w.session("main").SetDialect("coder")
+	w.must(w.session("main").SetMode(policy.FullAccess))
+	r := w.ask(t.Context(), "bash", `{"command": "exec sleep 100", "timeout": 0.1}`)
+	var got map[string]any
+	w.must(json.Unmarshal(r.Structured, &got))
+	for _, field := range strings.Fields("ok error command exit_code stdout stderr truncated duration_ms") {
+		if _, has := got[field]; !has {
+			t.Errorf("it lacks %s: %s", field, r.Structured)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	if kind := mediaTypes[strings.ToLower(path.Ext(p.Base()))]; kind != "" && in.Snapshot.Buffer(p) == nil {
+	if kind := mediaTypes[strings.ToLower(path.Ext(p.Base()))]; kind != "" && in.Snapshot.Buffer(p) == nil && !in.Limits.CodeLab {
 		return readMedia(in, p, kind)
 	}
 	f, err := in.Snapshot.Read(p, enc)

@@ -237,6 +237,9 @@ type manyReading struct {
 
 func (m *manyReading) read(w wanted) {
 	read, kind := m.content, mediaTypes[strings.ToLower(path.Ext(w.name))]
+	if m.in.Limits.CodeLab {
+		kind = ""
+	}
 	if kind != "" && w.err == nil && m.in.Snapshot.Buffer(w.path) == nil {
 		read = func(w wanted) (manyFile, error) { return m.medium(w, kind) }
 	}

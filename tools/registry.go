@@ -85,6 +85,8 @@ type Call struct {
 	// RequiresApproval: true asks whatever the rules say; it never loosens them.
 	RequiresApproval bool
 	Timeout          time.Duration // 0: the tool's own
+	// Amended gives the arguments that the user wrote, as the tool takes them; nil: as they are.
+	Amended func(json.RawMessage) json.RawMessage
 	// PageBytes is about how much text the result may have: what is more comes in pages,
 	// or is cut and says so, and it has the versions of files, since a model gets nothing
 	// else. 0: no limit but the settings'.
@@ -132,6 +134,11 @@ type Need struct {
 	Decisions []approval.Choice `json:"decisions,omitempty"`
 	Digest    string            `json:"digest,omitempty"`
 	Error     *fault.Error      `json:"error,omitempty"`
+}
+
+// ApprovalAware says what approval a call would need, without running it.
+type ApprovalAware interface {
+	ApprovalRequest(ctx context.Context, c Call) Need
 }
 
 // ApprovalRequest says what approval a call would need, without running it.

@@ -45,7 +45,7 @@ func (l *link) begin(set Settings, f frame, err error) {
 		defer c.release()
 		l.make(set, id, c, tools.Call{
 			Name: f.ToolName, Arguments: l.host.rooted(arguments), CallID: id, Session: l.owner,
-			RequiresApproval: f.asks(), Timeout: timeout,
+			RequiresApproval: f.asks(), Timeout: timeout, Amended: l.host.rooted,
 		}, arguments)
 	})
 }

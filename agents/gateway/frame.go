@@ -35,6 +35,7 @@ type frame struct {
 	Status    conversation.Status `json:"status"`
 	Message   string              `json:"message"`
 	ErrorCode string              `json:"error_code"`
+	Details   json.RawMessage     `json:"details"`
 	// of assistant_message
 	Token   string `json:"token"`
 	IsFinal bool   `json:"is_final"`

@@ -40,7 +40,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%+v:\n%s\nwant\n%s", test.settings, got, want)
 		}
 	}
-	if got := string(Settings{Errors: "bare", Codes: "codelab"}.failure(fault.New(fault.PathOutsideWorkspace, "no"), map[string]any{"type": "x"})); got != `{"type":"error","error_code":"permission_denied","message":"no","details":{"code":"PATH_OUTSIDE_WORKSPACE","type":"x"}}` {
+	if got := string(Settings{Errors: "bare", Codes: "codelab"}.failure(fault.New(fault.PolicyDenied, "no"), map[string]any{"type": "x"})); got != `{"type":"error","error_code":"permission_denied","message":"no","details":{"code":"POLICY_DENIED","type":"x"}}` {
 		t.Errorf("an error frame: %s", got)
 	}
 }
@@ -49,7 +49,7 @@ func TestErrors(t *testing.T) {
 func TestCodeLabsCodes(t *testing.T) {
 	t.Parallel()
 	known := strings.Fields(`FILE_NOT_FOUND FILE_TOO_LARGE PERMISSION_DENIED ENCODING_ERROR CONCURRENT_MODIFICATION PATCH_APPLY_FAILED
-		GIT_NOT_INITIALIZED GIT_ERROR TOOL_NOT_FOUND INVALID_ARGUMENTS EXECUTION_FAILED TIMEOUT USER_REJECTED AGENT_ERROR LLM_ERROR`)
+		INVALID_PATH PATH_OUTSIDE_WORKSPACE GIT_NOT_INITIALIZED GIT_ERROR TOOL_NOT_FOUND INVALID_ARGUMENTS EXECUTION_FAILED TIMEOUT USER_REJECTED AGENT_ERROR LLM_ERROR`)
 	for _, code := range []fault.Code{
 		fault.FileNotFound, fault.FileExists, fault.FileTooLarge, fault.NotAFile, fault.BinaryFile, fault.PermissionDenied, fault.InvalidPath, fault.PathOutsideWorkspace,
 		fault.EncodingError, fault.ConcurrentModification, fault.EditNoMatch, fault.EditAmbiguous, fault.PatchApplyFailed, fault.WorkTreeDirty, fault.GitNotInitialized, fault.GitError,

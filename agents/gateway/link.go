@@ -164,6 +164,9 @@ func (l *link) take(f frame) error {
 		if f.ErrorCode != "" {
 			text = f.ErrorCode + ": " + text
 		}
+		if details := string(f.Details); details != "" && details != "null" && details != "{}" {
+			text += "\n" + fault.Clip(details, maxDetails)
+		}
 		l.talk.Note(conversation.OfError, text)
 	case "context_update":
 		return l.takeContext(f)
@@ -175,6 +178,9 @@ func (l *link) take(f frame) error {
 	}
 	return nil
 }
+
+// maxDetails is how much of an error's details a person is shown.
+const maxDetails = 2000
 
 func (l *link) takeContext(f frame) error {
 	u := conversation.ContextUpdate{Action: f.Action, Data: f.Data}

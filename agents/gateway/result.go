@@ -33,10 +33,10 @@ func (s Settings) frameBytes() int {
 // codeLabCodes are the nearest codes that CodeLab's descriptions know.
 var codeLabCodes = map[fault.Code]fault.Code{
 	fault.EditNoMatch: fault.PatchApplyFailed, fault.EditAmbiguous: fault.PatchApplyFailed,
-	fault.NotAFile: fault.InvalidArguments, fault.BinaryFile: fault.InvalidArguments, fault.FileExists: fault.InvalidArguments, fault.InvalidPath: fault.InvalidArguments,
+	fault.NotAFile: fault.InvalidArguments, fault.BinaryFile: fault.InvalidArguments, fault.FileExists: fault.InvalidArguments,
 	fault.WorkTreeDirty: fault.GitError,
 	fault.RateLimited:   fault.ExecutionFailed, fault.LSPUnavailable: fault.ExecutionFailed, fault.ProcessNotFound: fault.ExecutionFailed, fault.Cancelled: fault.ExecutionFailed,
-	fault.PolicyDenied: fault.PermissionDenied, fault.PathOutsideWorkspace: fault.PermissionDenied,
+	fault.PolicyDenied:        fault.PermissionDenied,
 	fault.ApprovalUnavailable: fault.UserRejected,
 }
 

@@ -143,14 +143,21 @@ func (r Request) particulars() string {
 const FactEdited = "edited"
 
 // saysNew reports whether a composed request says something that the one before it did not.
-// The command, the message and what repeats them are the user's own words; what it does is
-// less when it is the beginning of what was said.
+// The command, the text of a file, the message and what repeats them are the user's own words;
+// what it does is less when it is the beginning of what was said.
 func (r Request) saysNew(before Request) bool {
 	is, was := r.Preview, before.Preview
-	return is.Kind != was.Kind || !strings.HasPrefix(was.Act, is.Act) || is.Diff != was.Diff || is.URL != was.URL ||
-		!slices.Equal(is.Notices, was.Notices) || !reflect.DeepEqual(is.Files, was.Files) ||
-		slices.ContainsFunc(is.Facts, func(f Fact) bool {
-			return f.Code != FactEdited && !slices.ContainsFunc(was.Facts, func(known Fact) bool { return reflect.DeepEqual(f, known) })
+	adds := func(facts, known []Fact) bool {
+		return slices.ContainsFunc(facts, func(f Fact) bool {
+			return f.Code != FactEdited && !slices.ContainsFunc(known, func(k Fact) bool { return reflect.DeepEqual(f, k) })
+		})
+	}
+	return is.Kind != was.Kind || !strings.HasPrefix(was.Act, is.Act) || is.URL != was.URL ||
+		!slices.Equal(is.Notices, was.Notices) || adds(is.Facts, was.Facts) ||
+		slices.ContainsFunc(is.Files, func(f File) bool {
+			return !slices.ContainsFunc(was.Files, func(k File) bool {
+				return k.Path == f.Path && k.To == f.To && k.Operation == f.Operation && !adds(f.Facts, k.Facts)
+			})
 		})
 }
 

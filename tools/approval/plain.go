@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -72,8 +73,8 @@ func cutMiddle(text string, limit int) (cut string, whole bool) {
 func (p Preview) Text() string {
 	var out strings.Builder
 	for _, f := range p.Files {
-		if p.Kind == "review" && f.Text { // its diff has no lines that name the file
-			out.WriteString(strings.Join(nonEmpty([]string{f.Deed, f.Summary}), ", ") + "\n")
+		if f.Text {
+			out.WriteString(f.Deed + ", " + cmp.Or(f.Summary, count(f.Size, "byte")) + "\n")
 		}
 		out.WriteString(f.text())
 	}

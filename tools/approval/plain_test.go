@@ -14,7 +14,7 @@ func TestPlainPreview(t *testing.T) {
 		preview approval.Preview
 		want    string
 	}{
-		"diff":    {approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{Diff: "-a\n"}, {Diff: "+b\n"}})}, "-a\n+b\n"},
+		"diff":    {approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{Path: "a", Operation: change.Overwrite, Size: 2, Diff: "-a\n"}, {Path: "b", Operation: change.Create, Size: 1, Diff: "+b\n"}})}, "edit a, 2 bytes\n-a\ncreate b, new file, 1 byte\n+b\n"},
 		"command": {approval.Preview{Kind: "command", Command: "make", Cwd: ".", Writes: []string{"log"}}, "$ make\nFolder: the workspace folder\nWrites: log\n"},
 		"url":     {approval.Preview{Kind: "url", URL: "http://example.org"}, "http://example.org\nHost: example.org\n"},
 		"text":    {approval.Preview{Kind: "text", Markdown: "Read .env"}, "Read .env\n"},

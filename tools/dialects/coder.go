@@ -344,10 +344,10 @@ func coderFailure(err *fault.Error, object any) json.RawMessage {
 	if object != nil {
 		_ = json.Unmarshal(encode(object), &known) //nolint:errcheck // an object of ours
 	}
-	out := encode(coderFailed{Error: coderError(err)})
+	out, ran := encode(coderFailed{Error: coderError(err)}), known["exit_code"] != nil // then all that a command has is known
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		value := known[key]
-		if key == "ok" || key == "error" || key != "applied" && (value == nil || reflect.ValueOf(value).IsZero() || fmt.Sprint(value) == "[]") {
+		if key == "ok" || key == "error" || key != "applied" && !ran && (value == nil || reflect.ValueOf(value).IsZero() || fmt.Sprint(value) == "[]") {
 			continue
 		}
 		out = append(append(out[:len(out)-1], ','), encode(map[string]any{key: value})[1:]...)
