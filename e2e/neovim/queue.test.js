@@ -105,7 +105,7 @@ ride('the agent gives up: the dialog says so and cannot be approved any more', f
   giveUp.abort('the agent gave up');
   await assert.rejects(call);
   await eventually('the question is gone', async () => !(await dialog.isOpen()));
-  await nvim.sees(/gave up/);
+  await nvim.sees(/no longer waits for an answer/);
   nvim.screenshot('agent-gave-up');
   await nvim.command('Pillion approve');
   await nvim.sees('no requests are waiting');

@@ -32,11 +32,12 @@ ride('a conversation with an agent that comes by a gateway', files, async (it) =
     await eventually('it asks anew', async () => /Token for the gateway/.test(await window.page.locator('.quick-input-widget').innerText()));
     await input.fill('t0k3n');
     await window.press('Enter');
+    await input.waitFor({ state: 'hidden' });
+    await window.type('mend the clock');
     await gateway.next('connected');
     await eventually('it is connected', async () => /127\.0\.0\.1 · connected/.test(await shown()));
-
-    await page.locator('#message').fill('mend the clock');
-    await page.locator('#message').press('Enter');
+    assert.equal(await page.locator('#message').inputValue(), 'mend the clock');
+    await window.press('Enter');
     assert.equal((await gateway.next('user_message')).content, 'mend the clock');
     gateway.send({ type: 'agent_status', status: 'thinking', message: 'about clocks' });
     gateway.say('I look at **clock.py** first. <img src=x onerror=alert(1)>\n\nThen I mend it.');
@@ -66,7 +67,11 @@ ride('a conversation with an agent that comes by a gateway', files, async (it) =
     gateway.say('Still here.');
     await eventually('it goes on', async () => /127\.0\.0\.1 · connected[^]*Still here\./.test(await shown()));
     await page.locator('#disconnect').click();
-    await eventually('it says so, and cannot be written to', async () => /127\.0\.0\.1 · disconnected/.test(await shown()) && await page.locator('#message').isDisabled());
+    await eventually('it says so', async () => /127\.0\.0\.1 · disconnected/.test(await shown()));
+    await page.locator('#message').fill('one more thing');
+    await page.locator('#message').press('Enter');
+    await eventually('it cannot be sent', async () => (await page.locator('#problem').innerText()) !== '');
+    assert.equal(await page.locator('#message').inputValue(), 'one more thing');
     await window.screenshot('conversation-disconnected');
   } finally {
     gateway.close();

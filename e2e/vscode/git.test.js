@@ -75,7 +75,7 @@ ride('the agent gives up while the user writes the message: what they wrote stay
   await eventually('the question is gone', async () => !(await window.tabs()).some((tab) => /Commit (this|message)/.test(tab)));
   const kept = window.group('mine: clock').locator('.editor-instance .monaco-editor').first();
   await eventually('what was written is in front', async () => await window.text(kept) === `mine: ${message}`);
-  await eventually('it is said', async () => (await window.notifications()).some((text) => /gave up waiting\. What you wrote is kept/.test(text)));
+  await eventually('it is said', async () => (await window.notifications()).some((text) => /no longer waits for an answer\. What you wrote is kept/.test(text)));
   await window.screenshot('git-commit-kept');
   assert.equal(sandbox.git('log', '--format=%s').trim(), 'first');
 });

@@ -1,4 +1,4 @@
-/** Several questions, and questions that nobody answers: the queue, closed tabs and windows, agents that give up. */
+/** Several questions, and questions that nobody answers: the queue, closed tabs and windows, agents that are interrupted. */
 import assert from 'node:assert/strict';
 import { ride, shareEditor } from './ride.js';
 import { eventually, steadily } from '../rig/expect.js';
@@ -105,22 +105,87 @@ ride('the tab is closed: that is no answer, the call waits and can be shown agai
   await eventually('nothing waits any more', async () => /No request is waiting/.test((await window.notifications()).join('\n')));
 });
 
-ride('the agent gives up: the dialog says so and can no longer be approved', files, async (it) => {
+ride('interrupted in the agent: the closed request says so, and the next one takes its place with the focus', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
-  const giveUp = new AbortController();
-  const call = agent.call('edit_file', editOne, { signal: giveUp.signal });
-  const dialog = await window.dialog(/one\.txt.*proposes/);
-  giveUp.abort('the agent gave up');
+  const interrupt = new AbortController();
+  const call = agent.call('edit_file', editOne, { signal: interrupt.signal });
+  const dialog = await (await window.dialog(/one\.txt.*proposes/)).drawn();
+  await dialog.enter();
+  interrupt.abort('interrupted by the user');
   await assert.rejects(call);
   await eventually('the question is gone', async () => !(await dialog.isOpen()));
   const ended = await window.dialog('Closed request');
-  await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
+  await eventually('the page says why', async () => /^The agent no longer waits for an answer\n/.test(await ended.pageText()));
   assert.equal(await ended.button('Approve').count(), 0);
-  await window.screenshot('agent-gave-up');
-  await eventually('so does the activity', async () => (await window.activity()).some((row) => /the agent gave up the call/.test(row)));
+  await window.screenshot('agent-interrupted');
+  await eventually('so does the activity', async () => (await window.activity()).some((row) => /the agent cancelled the call/.test(row)));
   await window.ready();
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
+  await window.page.locator('.editor-group-container .view-line').first().click();
+  const again = agent.call('edit_file', editOne);
+  await (await (await window.dialog(/one\.txt.*proposes/)).drawn()).approveByKey();
+  assert.equal((await again).isError, false);
+  await eventually('nothing is open', async () => (await window.tabs()).length === 0);
+});
+
+ride('interrupted from the terminal: keys go on to the terminal, also when the next request comes, and one key leads to it', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  await window.command('workbench.action.terminal.new');
+  const terminal = window.page.locator('.terminal-wrapper.active .xterm.focus');
+  await terminal.waitFor();
+  const interrupt = new AbortController();
+  const call = agent.call('edit_file', editOne, { signal: interrupt.signal });
+  await (await window.dialog(/one\.txt.*proposes/)).drawn();
+  await window.page.locator('.terminal-wrapper.active .xterm-screen').click();
+  await terminal.waitFor();
+  await window.type('echo a');
+  interrupt.abort('interrupted by the user');
+  await assert.rejects(call);
+  await window.dialog('Closed request');
+  await window.type('b');
+  const again = agent.call('edit_file', editOne);
+  const dialog = await (await window.dialog(/one\.txt.*proposes/)).drawn();
+  await window.type('c');
+  await eventually('the terminal has every key', async () => /echo abc/.test(await window.terminal()));
+  await window.screenshot('request-beside-terminal');
+  await window.chord('a');
+  await dialog.approveByKey();
+  assert.equal((await again).isError, false);
+  await terminal.waitFor();
+  await window.press('Control+c');
+  await window.type('exit\n');
+  await terminal.waitFor({ state: 'detached' });
+});
+
+ride('one after the other by key: each request has the focus, until the user types elsewhere', { ...files, 'notes.txt': '' }, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  const ask = async (/** @type {string} */ content) => {
+    const call = agent.call('write_file', { path: 'one.txt', content });
+    return { call, dialog: await (await window.dialog(/one\.txt.*proposes/)).drawn() };
+  };
+  const one = await ask('1\n');
+  await window.chord('a');
+  await one.dialog.approveByKey();
+  assert.equal((await one.call).isError, false);
+  await window.hasFocus();
+  const two = await ask('2\n');
+  await two.dialog.approveByKey();
+  assert.equal((await two.call).isError, false);
+  await window.openFile('notes.txt');
+  const three = await ask('3\n');
+  await window.type('mine');
+  await eventually('what is typed is in the file', async () => await window.text(window.editor('notes.txt')) === 'mine');
+  await window.chord('a');
+  await three.dialog.approveByKey();
+  assert.equal((await three.call).isError, false);
+  await eventually('the file is in front alone', async () => (await window.tabs()).join() === '* notes.txt');
+  const four = await ask('4\n');
+  await window.screenshot('request-after-answer');
+  await four.dialog.approveByKey();
+  assert.equal((await four.call).isError, false);
 });
 
 ride('cancelled: the agent is paused until the user lets it go on', files, async (it) => {

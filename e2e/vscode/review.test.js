@@ -147,7 +147,7 @@ ride('a review is cancelled with a reason; another one closes when the agent giv
   await assert.rejects(again);
   await eventually('the review is gone', async () => !(await dialog.isOpen()));
   const ended = await window.dialog('Closed request');
-  await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
+  await eventually('the page says why', async () => /no longer waits for an answer/.test(await ended.pageText()));
   assert.equal(await ended.button('Send to Agent').count(), 0);
   await window.ready();
 });

@@ -88,6 +88,13 @@ export class Workbench {
     await this.page.keyboard.press(keys);
   }
 
+  /** Presses a chord of ours. @param {string} key the second one */
+  async chord(key) {
+    await this.press('Control+k');
+    await this.page.locator('.part.statusbar', { hasText: 'Waiting for second key' }).waitFor();
+    await this.press(key);
+  }
+
   /** A tab by a part of its label. @param {string | RegExp} label */
   tab(label) {
     return this.page.locator('.tabs-container .tab', { hasText: label });
@@ -485,11 +492,7 @@ export class Dialog {
   /** Approves by its key, once the cursor is in it. */
   async approveByKey() {
     await this.#window.group(this.#label).locator('.monaco-diff-editor .monaco-editor.focused, .editor-instance > .monaco-editor.focused').first().waitFor();
-    await this.#answers(async () => {
-      await this.#window.press('Control+k');
-      await this.#window.page.locator('.part.statusbar', { hasText: 'Waiting for second key' }).waitFor();
-      await this.#window.press('y');
-    });
+    await this.#answers(() => this.#window.chord('y'));
   }
 
   /** Takes an answer from the menu of its title. @param {string} title */

@@ -104,7 +104,7 @@ func From(err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return New(Timeout, "the call took longer than its time limit: %w", err)
 	case err == context.Canceled: // its text says nothing
-		return New(Cancelled, "the agent gave up the call")
+		return New(Cancelled, "the agent cancelled the call")
 	case errors.Is(err, context.Canceled):
 		return New(Cancelled, "the call was cancelled: %w", err)
 	case errors.Is(err, fs.ErrPermission):

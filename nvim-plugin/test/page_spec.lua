@@ -185,7 +185,7 @@ sit("put away with q it waits; what the user wrote outlives the question", funct
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:type("gt")
   human:sees("make allmine")
-  human:sees("The agent gave up waiting")
+  human:sees("The agent no longer waits for an answer")
 end)
 
 --- Two offers for the session, one for the workspace.

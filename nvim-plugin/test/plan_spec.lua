@@ -110,6 +110,6 @@ sit("the agent gives up: nobody's answer, and whoever looks is told", function(h
   look(human)
   human:lua("Wire.cancels.P()")
   check.same(human:answered("P"), { error = { code = -32800, message = "the dialog was closed: withdrawn" } })
-  human:sees("The agent gave up waiting")
+  human:sees("The agent no longer waits for an answer")
   human:sees("claude wanted to carry out a plan")
 end)

@@ -204,7 +204,7 @@ const (
 	Edited     Outcome = "edited"
 	Rejected   Outcome = "rejected"
 	Cancelled  Outcome = "cancelled"
-	Withdrawn  Outcome = "withdrawn"  // the agent gave up waiting
+	Withdrawn  Outcome = "withdrawn"  // the agent no longer waits, such as when the user interrupts it
 	Expired    Outcome = "expired"    // nobody answered in time
 	Superseded Outcome = "superseded" // asked again, because what it showed has changed
 	Stale      Outcome = "stale"      // what it showed cannot be done any more

@@ -3,7 +3,7 @@
   const vscode = acquireVsCodeApi();
   const at = (id) => document.getElementById(id);
   const [entries, message, problem] = [at("entries"), at("message"), at("problem")];
-  let [shown, writable] = ["", false];
+  let shown = "";
   message.value = vscode.getState()?.draft ?? "";
 
   const atEnd = () => entries.scrollHeight - entries.scrollTop - entries.clientHeight < 20;
@@ -54,9 +54,7 @@
     at("connect").hidden = connected;
     at("disconnect").hidden = id === "" || !connected;
     at("empty").hidden = id !== "";
-    writable = connected;
-    message.disabled = !writable;
-    message.placeholder = connected ? "Message to the agent (Enter sends, Shift+Enter begins a new line)" : "Connect to write to the agent";
+    message.placeholder = connected ? "Message to the agent (Enter sends, Shift+Enter begins a new line)" : "Message to the agent: connect to send it";
     draw(rows, []);
     files(list);
   }
@@ -67,7 +65,7 @@
     else if (data.kind === "sent") {
       problem.textContent = data.problem ?? "";
       if (data.problem === undefined || data.problem === null) keep("");
-      message.disabled = !writable;
+      message.disabled = false;
       if (document.hasFocus()) message.focus();
     }
   });
@@ -86,7 +84,13 @@
       vscode.postMessage({ kind: "send", text: message.value });
     }
   });
-  at("connect").onclick = () => vscode.postMessage({ kind: "connect" });
+  at("connect").onclick = () => {
+    message.focus(); // what is typed once the address and the token are given, be it connected yet or not
+    vscode.postMessage({ kind: "connect" });
+  };
+  window.addEventListener("focus", () => {
+    if (document.activeElement === document.body) message.focus();
+  });
   at("disconnect").onclick = () => vscode.postMessage({ kind: "disconnect" });
   vscode.postMessage({ kind: "ready" });
 })();

@@ -112,11 +112,12 @@ async function readMessage({ approvals, pages }: Workbench, id: unknown): Promis
 async function showWaiting({ approvals, prompts, front, pages }: Workbench): Promise<void> {
   const [approval] = approvals.all;
   const [prompt] = prompts.all;
-  await commands.executeCommand("pillion.waiting.focus");
   if (approval) {
     await front.show(approval.id);
   } else if (prompt) {
     await prompts.pick(prompt.promptId, pages);
+  } else {
+    await commands.executeCommand("pillion.waiting.focus");
   }
 }
 

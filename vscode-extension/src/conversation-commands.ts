@@ -37,10 +37,10 @@ async function connect({ session, secrets, conversations }: Workbench): Promise<
   if (token === undefined) {
     return;
   }
+  await commands.executeCommand("pillion.conversation.focus"); // what is typed from now on is meant for the agent
   try {
     const { sessionId } = await session.request<GatewayState>(methods.gatewayConnect, { url, token } satisfies GatewayConnect);
     conversations.whenSettled(sessionId, ({ state }) => void (state === "connected" ? secrets.store(secret(url), token) : secrets.delete(secret(url))));
-    await commands.executeCommand("pillion.conversation.focus");
   } catch (error) {
     void say.error(`Pillion: ${messageOf(error)}`);
   }

@@ -1,6 +1,7 @@
 // Which waiting approval lies in front, and where its editor opens. Nothing here takes the focus unless the user asked
-// for it, and nothing opens over the editor in which they may be typing: a dialog comes up beside it. One is in front at
-// a time; when it is answered the next one follows. A tab that the user closed stays closed until they ask for it.
+// for it or has just answered another one, and nothing opens over the editor in which they may be typing: a dialog comes up beside
+// it. One is in front at a time; when it is answered the next one follows, and any takes the place of one that died. What takes a place
+// takes the focus too if it was there. A tab that the user closed stays closed until they ask for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, window, workspace } from "vscode";
@@ -13,6 +14,7 @@ import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
 import { addresses } from "./hunk-choice";
 import { approvalIdOf, ended, page, pathOf, proposal, resourceOf } from "./schemes";
+import { LastInput } from "./last-input";
 import { Place } from "./place";
 import { TooSoon } from "./too-soon";
 import { keepOpen, written } from "./written";
@@ -24,10 +26,9 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private activeSince = 0;
   /** Those of which an editor is drawn. */
   private drawn = new Set<string>();
-  /** Whether the page of a dead dialog is left to the user who was looking, or makes room for the next question. */
-  private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
   private readonly place = new Place();
+  private readonly lastInput = new LastInput();
   /** One that is not in sight is among them: it comes up with grey buttons. */
   private readonly tooSoon = new TooSoon("pillion.tooSoon", () => {
     const early = this.approvals.all.filter((approval) => !this.canBeAnswered(approval));
@@ -43,12 +44,10 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   ) {
     this.subscriptions = Disposable.from(
       this.place,
+      this.lastInput,
       this.tooSoon,
-      window.tabGroups.onDidChangeTabs((event) => {
+      window.tabGroups.onDidChangeTabs(() => {
         this.look();
-        if (event.closed.some((tab) => resourceOf(tab)?.scheme === ended)) {
-          this.next();
-        }
       }),
       window.tabGroups.onDidChangeTabGroups(() => {
         this.look();
@@ -96,22 +95,25 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     this.look();
   }
 
-  /** What the user answered makes room for the next; what died while they looked at it says so. */
+  /** What the user answered makes room for the next; what died while they looked at it says so, if nothing else waits. */
   removed(approval: Approval, outcome: string): void {
     const seen = this.inSight.has(approval.id);
     const focused = this.active === approval.id;
+    const answered = isAnswer(outcome);
     this.offered.delete(approval.id);
-    const texts = isAnswer(outcome) ? [] : written(approval);
+    const texts = answered ? [] : written(approval);
     void this.queue(async () => {
-      if (seen && !isAnswer(outcome) && (focused || !this.waiting())) {
-        this.endedStays = outcome !== "superseded";
-        await this.showEnded(approval, outcome, focused);
+      if (seen && !answered && !this.waiting()) {
+        await this.showEnded(approval, outcome);
       } else {
-        await this.openNext(!(focused && isAnswer(outcome)));
+        await this.openNext();
       }
       await keepOpen(texts, outcome, this.place.column(), !focused);
       await this.close(approval);
-      await (focused ? leaveFocus() : undefined);
+      const wentOn = focused && (await leaveFocus());
+      if (answered) {
+        this.lastInput.is(focused && !wentOn ? "answer" : "other");
+      }
       this.proposals.forget(approval);
     });
   }
@@ -140,14 +142,19 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   }
 
   private next(): void {
-    void this.queue(() => this.openNext(true));
+    void this.queue(() => this.openNext());
   }
 
   /** Brings the oldest one that the user has not closed to the front, unless one is there already. */
-  private async openNext(preserveFocus: boolean): Promise<void> {
+  private async openNext(): Promise<void> {
     const approval = this.waiting();
-    if (approval && !this.approvals.all.some((other) => this.inSight.has(other.id)) && !(endedHasFocus() && this.endedStays)) {
-      await this.open(approval, preserveFocus && !endedHasFocus());
+    if (approval && !this.approvals.all.some((other) => this.inSight.has(other.id))) {
+      const { activeTab, viewColumn } = window.tabGroups.activeTabGroup;
+      const inPlace = viewColumn === this.place.column();
+      const follows = this.lastInput.wasAnswer;
+      const replaces = resourceOf(activeTab)?.scheme === ended;
+      await this.open(approval, inPlace || !follows);
+      await (inPlace && (follows || replaces) ? handFocusOn() : undefined);
     }
   }
 
@@ -188,9 +195,9 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     this.look();
   }
 
-  private async showEnded(approval: Approval, outcome: string, focus: boolean): Promise<void> {
+  private async showEnded(approval: Approval, outcome: string): Promise<void> {
     const uri = await this.pages.readyEnded(approval, outcome);
-    await commands.executeCommand("vscode.open", uri, { viewColumn: this.place.column(), preserveFocus: !focus, preview: true });
+    await commands.executeCommand("vscode.open", uri, { viewColumn: this.place.column(), preserveFocus: true, preview: true });
   }
 
   private async close(approval: Approval): Promise<void> {
@@ -199,7 +206,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
         await document.save(); // to memory; a dirty tab would ask
       }
     }
-    await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) === approval.id)); // where the focus was in it, it goes on to what is there
+    await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) === approval.id), true);
   }
 
   /** A tab is there before its editor and its buttons are: of a busy window much sooner. The half second begins with both. */
@@ -286,16 +293,25 @@ function at({ chosen }: Approval, file: FilePreview, hunkId: string | undefined)
   return line === undefined ? undefined : new Range(line, 0, line, 0);
 }
 
-/** Where no editor is left, VS Code leaves the focus nowhere. A terminal below is what they were in, as far as anybody can say. */
-async function leaveFocus(): Promise<void> {
-  if (window.tabGroups.activeTabGroup.tabs.length === 0) {
-    await commands.executeCommand("workbench.action.focusActiveEditorGroup");
-    await (window.activeTerminal ? commands.executeCommand("workbench.action.navigateDown") : undefined);
-  }
+/**
+ * Puts the focus into what is in front, if it was in an editor that closed; a terminal, a chat or a list keeps it. VS Code tells nobody where
+ * the focus is, but looks itself when the groups are laid out anew.
+ */
+async function handFocusOn(): Promise<void> {
+  await commands.executeCommand("vscode.setEditorLayout", await commands.executeCommand("vscode.getEditorLayout"));
 }
 
-function endedHasFocus(): boolean {
-  return resourceOf(window.tabGroups.activeTabGroup.activeTab)?.scheme === ended;
+/**
+ * Where no editor is left, a terminal below is what they were in, as far as anybody can say. Gives whether the focus is there now, where
+ * nobody hears what they type.
+ */
+async function leaveFocus(): Promise<boolean> {
+  await handFocusOn();
+  if (window.tabGroups.activeTabGroup.tabs.length > 0 || !window.activeTerminal) {
+    return false;
+  }
+  await commands.executeCommand("workbench.action.navigateDown"); // from the editors, not from anywhere else
+  return true;
 }
 
 function isAnswer(outcome: string): boolean {

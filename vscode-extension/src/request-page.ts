@@ -48,7 +48,7 @@ export function endingOf(outcome: string): string {
 }
 
 const endings: Record<string, string> = {
-  withdrawn: "The agent gave up waiting",
+  withdrawn: "The agent no longer waits for an answer",
   expired: "Nobody answered in time",
   superseded: "What this showed has changed; it is shown again",
   stale: "What this showed cannot be done any more",

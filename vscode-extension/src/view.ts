@@ -77,6 +77,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   refresh(): void {
     this.draw();
     const { count } = this;
+    void commands.executeCommand("setContext", "pillion.waits", count > 0);
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
     tellMenus(this.approvals.all);
     const paused = this.sessions.paused.length;

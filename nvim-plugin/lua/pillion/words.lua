@@ -12,7 +12,7 @@ M.beneath = {
 }
 
 local endings = {
-  withdrawn = "The agent gave up waiting",
+  withdrawn = "The agent no longer waits for an answer",
   expired = "Nobody answered in time",
   superseded = "What this showed has changed; it is shown again",
   stale = "What this showed cannot be done any more",

@@ -102,7 +102,7 @@ test("a review's page offers what can be answered", () => {
 
 test("a dead dialog says why, and that nothing was done", () => {
   const page = endedPage(request(diff([file])), "withdrawn");
-  assert.match(page.text, /^The agent gave up waiting\n/);
+  assert.match(page.text, /^The agent no longer waits for an answer\n/);
   assert.match(page.text, /src\/app\.py/);
   assert.match(page.text, /can no longer be approved/);
   assert.match(endedPage(request(command), "something new").text, /something new/);
