@@ -177,7 +177,7 @@ func allowRate(c Call, kind session.Kind) error {
 }
 
 // approve asks the user about the plan. It is the program's one approval site.
-func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) error {
+func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) (err error) {
 	leave, err := r.waiting.take(p.weight())
 	if err != nil {
 		return err
@@ -186,6 +186,14 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 	r.report(p.call, p, Activity{State: Waiting, Summary: p.title()}, started)
 	stop := p.watch()
 	defer stop()
+	if p.call.Waits != nil {
+		p.call.Waits(true)
+		defer func() {
+			if err == nil { // else it ends, and nothing was done
+				p.call.Waits(false)
+			}
+		}()
+	}
 	answer, err := r.Approvals.Ask(ctx, p)
 	p.noteAnswer(answer, err)
 	switch {

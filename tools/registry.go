@@ -85,6 +85,9 @@ type Call struct {
 	// RequiresApproval: true asks whatever the rules say; it never loosens them.
 	RequiresApproval bool
 	Timeout          time.Duration // 0: the tool's own
+	// Waits hears when the user is asked about the call, and when that is over: before anything is
+	// done. Nil: nobody needs to know.
+	Waits func(waits bool)
 	// Amended gives the arguments that the user wrote, as the tool takes them; nil: as they are.
 	Amended func(json.RawMessage) json.RawMessage
 	// PageBytes is about how much text the result may have: what is more comes in pages,

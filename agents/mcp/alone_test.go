@@ -42,7 +42,7 @@ func TestAnEditorComesAndGoes(t *testing.T) {
 	pending := a.start(t.Context(), t, write("n.txt"))
 	d := p.Human.Next(t)
 	must(t, s.Close())
-	if r := agenttest.Wait(t, pending, "the result"); r.code() != "EXECUTION_FAILED" || !strings.Contains(r.text, "the editor was closed") {
+	if r := agenttest.Wait(t, pending, "the result"); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "the editor was closed; nothing was done") {
 		t.Errorf("the call that ran got %+v", r)
 	}
 	p.Human.WantOutcome(t, d, approval.Withdrawn)
@@ -55,6 +55,43 @@ func TestAnEditorComesAndGoes(t *testing.T) {
 	read("with the next editor")
 	if open := p.Sessions.List(); len(open) != 1 {
 		t.Errorf("the next editor is not found: %+v", open)
+	}
+}
+
+// TestASidecarThatComesBack: an editor's sidecar that starts anew is waited for, and nothing is done
+// without it meanwhile.
+func TestASidecarThatComesBack(t *testing.T) {
+	p := project(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	looked := make(chan bool, 1)
+	find := func(cwd string) (sidecar, bool, error) {
+		found, ok, err := findSidecar(cwd)
+		if !ok {
+			select {
+			case looked <- true:
+			default:
+			}
+		}
+		return found, ok, err
+	}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, find: find, comeBack: agenttest.Patience}, nil)
+	s := editor(t, p)
+	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError {
+		t.Fatalf("%+v", r)
+	}
+	must(t, s.Close())
+	var meanwhile <-chan result
+	for waits := false; !waits; {
+		meanwhile = a.start(t.Context(), t, &sdk.CallToolParams{Name: "read_file", Arguments: object{"path": "a.txt"}})
+		select {
+		case <-looked:
+			waits = true
+		case <-meanwhile: // it has not noticed yet
+		}
+	}
+	editor(t, p)
+	if r := agenttest.Wait(t, meanwhile, "the result"); r.isError || door.count() != 0 {
+		t.Errorf("%+v, and %d doors were opened", r, door.count())
 	}
 }
 

@@ -91,7 +91,7 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	case errors.Is(err, errMoved):
 		return approval.Nobody{Why: err.Error()}.Ask(ctx, r)
 	case err != nil:
-		return approval.Nobody{Why: fmt.Sprintf("the agent cannot ask (%v); %s", err, openAnEditor)}.Ask(ctx, r)
+		return approval.Nobody{Why: cannotAsk(err) + "; " + openAnEditor}.Ask(ctx, r)
 	case given.Action == "cancel":
 		return approval.Nobody{Why: "the form was closed without an answer; " + openAnEditor}.Ask(ctx, r)
 	}
@@ -201,12 +201,21 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	form.choice("action", "Answer", "", actions, actions)
 	given, err := a.show(ctx, "question", screenOf(clientName(a.client)).pages(fault.Escape(message)), form)
 	if err != nil {
-		return "", fault.New(fault.ApprovalUnavailable, "the agent cannot ask: %w", err).WithHint("%s", openAnEditor)
+		return "", fault.New(fault.ApprovalUnavailable, "%s", cannotAsk(err)).WithHint("%s", openAnEditor)
 	}
 	if action, ok := given.Content["action"].(string); ok && given.Action == "accept" {
 		return action, nil
 	}
 	return "cancel", nil
+}
+
+var errDeclined = errors.New("the agent's program declined before anybody could read the request")
+
+func cannotAsk(err error) string {
+	if errors.Is(err, errDeclined) {
+		return err.Error()
+	}
+	return fmt.Sprintf("the agent cannot ask: %v", err)
 }
 
 // elicit shows a form. An end that nobody could have caused by reading is an error. It needs
@@ -219,7 +228,7 @@ func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.Elici
 	}
 	given, err := show(ctx, params)
 	if err == nil && given.Action != "accept" && a.now().Sub(asked) < readable {
-		return nil, errors.New("nobody could be asked: the agent's program declined before anybody could read the request")
+		return nil, errDeclined
 	}
 	return given, err
 }

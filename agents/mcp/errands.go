@@ -233,9 +233,11 @@ func (e *errand) leave(w *waiter) {
 	w.hear.stop()
 }
 
-// wantsProgress: somebody hears it, or may have to be told what the call is doing.
-func (e *errand) wantsProgress() bool {
-	return e.Meta.ProgressToken != nil || e.s.patience() > 0 || e.asks()
+// waits: when it was last heard of, the user was asked, and nothing was done yet.
+func (e *errand) waits() bool {
+	e.s.errands.mu.Lock()
+	defer e.s.errands.mu.Unlock()
+	return e.status.Waiting
 }
 
 // progress passes a sign of life, or a piece of output, on to whoever waits.

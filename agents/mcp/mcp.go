@@ -69,6 +69,7 @@ type Options struct {
 	beat      time.Duration                           // between two signs of life
 	rootsTime time.Duration                           // for the client to name its roots
 	lookAgain time.Duration                           // between two looks for a sidecar that hangs up
+	comeBack  time.Duration                           // for a sidecar that was there to start anew
 	drainTime time.Duration                           // for answers after the end of the input
 	changed   func()                                  // hears that the list of tools is another one
 }
@@ -104,7 +105,7 @@ func (o Options) withDefaults() Options {
 	if o.rootsTime == 0 {
 		o.rootsTime = rootsTime
 	}
-	o.lookAgain, o.drainTime = cmp.Or(o.lookAgain, lookAgain), cmp.Or(o.drainTime, drainTime)
+	o.lookAgain, o.comeBack, o.drainTime = cmp.Or(o.lookAgain, lookAgain), cmp.Or(o.comeBack, comeBack), cmp.Or(o.drainTime, drainTime)
 	return o
 }
 

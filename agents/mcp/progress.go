@@ -132,9 +132,6 @@ func (r *reporter) stop() {
 
 // beat gives a sign of life at each interval, until stop is called.
 func (e *errand) beat(interval time.Duration, state func() relay.Progress) (stop func()) {
-	if !e.wantsProgress() {
-		return func() {}
-	}
 	ended := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {

@@ -93,7 +93,7 @@ func serve(t testing.TB, o Options) (in io.WriteCloser, out io.ReadCloser) {
 	if o.drainTime == 0 {
 		o.drainTime = agenttest.Patience
 	}
-	o.lookAgain = time.Millisecond
+	o.lookAgain, o.comeBack = time.Millisecond, cmp.Or(o.comeBack, time.Nanosecond)
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(context.Background(), o) }()
 	t.Cleanup(func() {

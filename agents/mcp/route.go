@@ -66,6 +66,7 @@ type route struct {
 	sessions map[string]*back // by folder: what a sidecar that comes back is given
 
 	leaving sync.WaitGroup
+	lost    time.Time // when a sidecar went that was there
 }
 
 // back is the session that the agent had in a folder.
@@ -126,6 +127,15 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	if r.editor != nil && !r.editor.isGone() {
 		return r.editor, nil
 	}
+	for _, d := range []*editorDoor{r.editor, r.watch} {
+		if d != nil && d.isGone() {
+			d.ended.CompareAndSwap(0, time.Now().UnixNano())
+			r.lost = time.Unix(0, d.ended.Load())
+		}
+	}
+	if r.watch != nil && r.watch.isGone() {
+		r.leaveSidecar(&r.watch)
+	}
 	r.leaveSidecar(&r.editor)
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
@@ -133,6 +143,10 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	page, exact := sizes(clientName(client))
 	for looks := 1; ; looks++ {
 		found, cwd, ok := r.look()
+		if !ok && time.Since(r.lost) < r.o.comeBack && pause(ctx, r.o.lookAgain) {
+			looks = 0 // it may be starting anew
+			continue
+		}
 		if !ok {
 			return r.byOurselves(client)
 		}
@@ -214,6 +228,7 @@ func (r *route) watched(ctx context.Context) (folder string, yes bool) {
 const (
 	mostLooks = 50
 	lookAgain = 20 * time.Millisecond
+	comeBack  = 5 * time.Second // for a sidecar that was there to start anew
 )
 
 // leaves: it was there a moment ago, and has hung up.
@@ -307,13 +322,18 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 // enter needs the turn, as the three that follow do.
 func (r *route) enter(found sidecar, conn *relay.Client) door {
 	conn.OnToolsChanged(r.o.changed)
-	if found.watch {
-		r.leaveSidecar(&r.watch)
-		r.watch = &editorDoor{client: conn, name: "`pillion watch`"}
-		return r.watch
+	d := &editorDoor{client: conn, name: "the editor"}
+	go func() {
+		<-conn.Done()
+		d.ended.CompareAndSwap(0, time.Now().UnixNano())
+	}()
+	if !found.watch {
+		r.editor = d
+		return d
 	}
-	r.editor = &editorDoor{client: conn, name: "the editor"}
-	return r.editor
+	r.leaveSidecar(&r.watch)
+	r.watch, d.name = d, "`pillion watch`"
+	return d
 }
 
 // leave gives all doors up.
@@ -358,6 +378,7 @@ type editorDoor struct {
 	// ending: a call was told that the sidecar ends, which comes before the end
 	// of the connection.
 	ending atomic.Bool
+	ended  atomic.Int64 // when the connection has, in ns
 }
 
 func (d *editorDoor) isGone() bool {
@@ -379,11 +400,7 @@ func (d *editorDoor) tools(ctx context.Context) ([]tools.Definition, error) {
 }
 
 func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
-	var progress func(relay.Progress)
-	if e.wantsProgress() {
-		progress = e.progress
-	}
-	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: e.Arguments, Quiet: e.Meta.ProgressToken == nil}, progress)
+	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: e.Arguments, Quiet: e.Meta.ProgressToken == nil}, e.progress)
 	if err == nil || ctx.Err() != nil {
 		return body, err
 	}
@@ -391,6 +408,10 @@ func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Re
 	switch {
 	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
+		if e.waits() {
+			return nil, fault.New(fault.ApprovalUnavailable, "this call needs the user's approval and nobody could be asked: %s was closed; nothing was done", d.name).
+				WithHint("%s", openAnEditor)
+		}
 		return nil, fault.New(fault.ExecutionFailed, "%s was closed while this call ran, so its outcome is unknown", d.name).
 			WithHint("check the files before you call again; the next call looks for an editor again")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:

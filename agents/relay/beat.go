@@ -17,6 +17,15 @@ func (a *agent) report(call *tools.Call, token json.RawMessage, quiet bool) (sto
 			_ = a.conn.Progress(token, wire.TextChunk{Stream: stream, Text: text}, "") // the result carries the output too
 		}
 	}
+	// Without delay: of a call that was only asked about it is known that nothing was done, also when
+	// this program is killed.
+	call.Waits = func(waits bool) {
+		state := Progress{Kind: "report", Message: call.Name + " is running"}
+		if waits {
+			state = waiting("your approval", a.server.host.Editor)
+		}
+		_ = a.conn.Progress(token, state, "state")
+	}
 	var mu sync.Mutex // guards what follows, and is held while a sign is given
 	ended := false
 	mu.Lock()
@@ -41,17 +50,20 @@ func (a *agent) report(call *tools.Call, token json.RawMessage, quiet bool) (sto
 // StateOf says what a call is doing: to people in words, and to programs whether it waits
 // for a person. Without an editor its name is empty.
 func StateOf(registry *tools.Registry, call *tools.Call, editor string) Progress {
-	in := ""
-	if editor != "" {
-		in = " in " + editor
-	}
 	for _, r := range registry.Approvals.Waiting() {
 		if r.CallID == call.CallID {
-			return Progress{Kind: "report", Message: "waiting for your approval" + in, Waiting: true}
+			return waiting("your approval", editor)
 		}
 	}
 	if call.Name == "prompt_user" || call.Name == "exit_plan_mode" {
-		return Progress{Kind: "report", Message: "waiting for your answer" + in, Waiting: true}
+		return waiting("your answer", editor)
 	}
 	return Progress{Kind: "report", Message: call.Name + " is running"}
+}
+
+func waiting(what, editor string) Progress {
+	if editor != "" {
+		what += " in " + editor
+	}
+	return Progress{Kind: "report", Message: "waiting for " + what, Waiting: true}
 }
