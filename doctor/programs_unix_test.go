@@ -60,7 +60,7 @@ func TestLanguagesOfTheFolder(t *testing.T) {
 			Status: Info, Detail: "1 file: rust-analyzer 1.80.0, " + p.bin + "/rust-analyzer; disabled by default: it runs cargo and rustc as the repository's .cargo/config.toml and rust-toolchain.toml say",
 			Hint: "if you trust the repository: languageServers.servers.rust-analyzer.enabled in your own settings",
 		},
-		"language.typescript": {Status: Missing, Detail: "1 file: typescript-language-server is not installed", Hint: "npm install -g typescript-language-server typescript@5"},
+		"language.typescript": {Status: Missing, Detail: "1 file: typescript is not installed", Hint: "npm install -g typescript"},
 		"language.yaml":       {Status: Info, Detail: "1 file: yaml-language-server is not installed", Hint: "npm install -g yaml-language-server"},
 	} {
 		if f := finding(t, r, id); f.Status != want.Status || f.Detail != want.Detail || f.Hint != want.Hint {

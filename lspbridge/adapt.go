@@ -130,6 +130,19 @@ func adaptTypeScript(b *Bridge, s Server, _ workspace.Path) (Server, error) {
 	return s, nil
 }
 
+// isNativeTypeScript says if a tsc is a language server itself, as it is from TypeScript 7 on: an
+// earlier one has a tsserver beside it.
+func isNativeTypeScript(program string) bool {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return false
+	}
+	lib := filepath.Join(program, "../../lib") // from bin/tsc
+	_, older := os.Stat(filepath.Join(lib, "tsserver.js"))
+	_, err = os.Stat(filepath.Join(lib, "tsc.js"))
+	return err == nil && older != nil
+}
+
 // typeScript is the tsserver.js that stands beside the server, or whose tsserver is in PATH.
 func (b *Bridge) typeScript(s Server) string {
 	for _, try := range []struct{ program, lib string }{

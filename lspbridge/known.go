@@ -44,6 +44,14 @@ func scripts() []Server {
 			Linter: "shellcheck", LinterSetting: "bashIde.shellcheckPath", LinterInstall: "apt install shellcheck, or brew install shellcheck",
 		},
 		{
+			// Of TypeScript 7, which has no tsserver, and is its own server.
+			Name: "typescript", Command: []string{"tsc", "--lsp", "--stdio"},
+			Languages:   []string{"typescript", "typescriptreact", "javascript", "javascriptreact"},
+			RootMarkers: []string{"tsconfig.json", "jsconfig.json", "package.json"},
+			Settings:    raw(`{"typescript": {"preferences": {"useAliasesForRenames": false}}, "javascript": {"preferences": {"useAliasesForRenames": false}}}`),
+			Install:     "npm install -g typescript",
+		},
+		{
 			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"},
 			Languages:   []string{"typescript", "typescriptreact", "javascript", "javascriptreact"},
 			RootMarkers: []string{"tsconfig.json", "jsconfig.json", "package.json"},

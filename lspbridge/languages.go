@@ -74,6 +74,18 @@ type installation struct {
 	until time.Time
 }
 
+// programOf is the file of a server that is installed.
+func (b *Bridge) programOf(s Server) (string, error) {
+	if len(s.Command) == 0 {
+		return "", notInstalled(s)
+	}
+	program, err := b.o.LookPath(s.Command[0])
+	if err != nil || s.Name == "typescript" && !isNativeTypeScript(program) {
+		return "", notInstalled(s)
+	}
+	return program, nil
+}
+
 func (b *Bridge) installed(s Server) bool {
 	if len(s.Command) == 0 || s.Held != "" {
 		return false
@@ -84,10 +96,11 @@ func (b *Bridge) installed(s Server) bool {
 	if l, ok := b.installations.found[name]; ok && now.Before(l.until) {
 		return l.there
 	}
-	_, err := b.o.LookPath(name)
+	_, err := b.programOf(s)
+	there := err == nil
 	if b.installations.found == nil {
 		b.installations.found = map[string]installation{}
 	}
-	b.installations.found[name] = installation{err == nil, now.Add(lookTime)}
-	return err == nil
+	b.installations.found[name] = installation{there, now.Add(lookTime)}
+	return there
 }

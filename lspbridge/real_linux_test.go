@@ -38,6 +38,8 @@ func realPrograms(t *testing.T, hidden ...string) func(string) (string, error) {
 			return "", exec.ErrNotFound
 		case name == "bash-language-server", name == "typescript-language-server":
 			return filepath.Join(machine.Part(t, "language-servers"), "node_modules/.bin", name), nil
+		case name == "tsc":
+			return filepath.Join(machine.Part(t, "language-servers"), "native/node_modules/.bin/tsc"), nil
 		case name == "gopls":
 			return filepath.Join(machine.Part(t, name), name), nil
 		}

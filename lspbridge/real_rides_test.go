@@ -17,13 +17,34 @@ import (
 	"pillion/workspace/watch"
 )
 
-func TestRealTypeScript(t *testing.T) {
-	t.Parallel()
+// servers of TypeScript, with what hides the other.
+var typeScripts = map[string]string{"typescript": "typescript-language-server", "typescript-language-server": "tsc"}
+
+// withServers runs a test of a file with each server of its language.
+func withServers(t *testing.T, name, file string, test func(t *testing.T, hidden string)) {
+	if !strings.HasSuffix(file, ".ts") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, "")
+		})
+		return
+	}
+	for server, other := range typeScripts {
+		t.Run(name+" "+server, func(t *testing.T) {
+			t.Parallel()
+			test(t, other)
+		})
+	}
+}
+
+func TestRealTypeScript(t *testing.T) { withServers(t, "shop", "shop.ts", asksTypeScript) }
+
+func asksTypeScript(t *testing.T, hidden string) {
 	const shop = "import { total } from './till';\n\nexport const s = '🛒' + total([1, 2]);\n"
 	const till = "/** All prices together. */\nexport function total(prices: number[]): number {\n  return prices.reduce((a, b) => a + b, 0);\n}\n"
 	r := newRealRig(t, map[string]string{
 		"tsconfig.json": `{"compilerOptions": {"strict": true, "module": "es2020", "moduleResolution": "node"}}`, "shop.ts": shop, "till.ts": till,
-	})
+	}, hidden)
 	p := r.path("shop.ts")
 	call := find(t, shop, "total", 1)
 	r.leadsTo(p, call, "till.ts", find(t, till, "total", 0))
@@ -112,9 +133,8 @@ func TestRealFaults(t *testing.T) {
 		},
 		{file: "a.go", clean: "package a\n\nfunc F() int { return 1 }\n", text: "package a\n\nfunc F() int { return nobody%d }\n"},
 	} {
-		t.Run(c.file, func(t *testing.T) {
-			t.Parallel()
-			r := newRealRig(t, map[string]string{"tsconfig.json": `{"compilerOptions": {"strict": true}}`, "go.mod": "module a\n\ngo 1.24\n", c.file: c.clean})
+		withServers(t, c.file, c.file, func(t *testing.T, hidden string) {
+			r := newRealRig(t, map[string]string{"tsconfig.json": `{"compilerOptions": {"strict": true}}`, "go.mod": "module a\n\ngo 1.24\n", c.file: c.clean}, hidden)
 			faulty(r, r.path(c.file), c.clean,
 				func(n int) string { return fmt.Sprintf(c.text, n) },
 				func(n int) string { return fmt.Sprintf("nobody%d", n) })
@@ -187,9 +207,8 @@ func TestRealCausedElsewhere(t *testing.T) {
 		{"a.ts", "export const f = 1;\n", "", "b.ts", "import { f } from './a';\nexport const one = f;\n", "'./a'"},
 		{"a/a.go", "package a\n\nconst F = 1\n", "", "b.go", "package b\n\nimport \"x/a\"\n\nvar One = a.F\n", "x/a"},
 	} {
-		t.Run(c.changed+" "+c.says, func(t *testing.T) {
-			t.Parallel()
-			r := newRealRig(t, map[string]string{"tsconfig.json": `{"compilerOptions": {"strict": true}}`, "go.mod": "module x\n\ngo 1.24\n", c.changed: c.from, c.user: c.uses})
+		withServers(t, c.changed+" "+c.says, c.changed, func(t *testing.T, hidden string) {
+			r := newRealRig(t, map[string]string{"tsconfig.json": `{"compilerOptions": {"strict": true}}`, "go.mod": "module x\n\ngo 1.24\n", c.changed: c.from, c.user: c.uses}, hidden)
 			r.settings.EditWait = time.Minute
 			p, user := r.path(c.changed), r.path(c.user)
 			r.proven(p) // it runs

@@ -91,16 +91,7 @@ func (s *server) status() language.Server {
 }
 
 // program is the file to run.
-func (s *server) program() (string, error) {
-	if len(s.spec.Command) == 0 {
-		return "", notInstalled(s.spec)
-	}
-	path, err := s.bridge.o.LookPath(s.spec.Command[0])
-	if err != nil {
-		return "", notInstalled(s.spec)
-	}
-	return path, nil
-}
+func (s *server) program() (string, error) { return s.bridge.programOf(s.spec) }
 
 // warm is the client if the server runs.
 func (s *server) warm() *client {

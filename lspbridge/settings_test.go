@@ -198,9 +198,36 @@ func TestNoLinterOfTheWorkspace(t *testing.T) {
 	}
 }
 
+// TestNativeTypeScript is its own server; an older tsc is none.
+func TestNativeTypeScript(t *testing.T) {
+	r := newRig(t, map[string]string{"a.ts": ""}, Known()...)
+	beside := t.TempDir()
+	tsc := filepath.Join(beside, "bin", "tsc")
+	for _, file := range []string{"bin/tsc", "lib/tsc.js", "lib/tsserver.js"} {
+		r.must(os.MkdirAll(filepath.Dir(filepath.Join(beside, file)), 0o755))
+		r.must(os.WriteFile(filepath.Join(beside, file), nil, 0o755))
+	}
+	r.bridge.o.LookPath = func(name string) (string, error) {
+		if name == "tsc" {
+			return tsc, nil
+		}
+		return "", exec.ErrNotFound
+	}
+	for _, native := range []bool{false, true} {
+		s, err := r.bridge.serverOf(r.path("a.ts"))
+		r.must(err)
+		if program, err := s.program(); native != (err == nil && program == tsc) {
+			t.Errorf("native %t: %s, %v", native, program, err)
+		}
+		r.must(os.RemoveAll(filepath.Join(beside, "lib", "tsserver.js")))
+		r.bridge.installations = installations{}
+	}
+}
+
 // TestTypeScriptIsNotTheWorkspaces: it is the one beside the server, or none.
 func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
-	r := newRig(t, map[string]string{"a.ts": "", "node_modules/typescript/lib/tsserver.js": ""}, Known()...)
+	r := newRig(t, map[string]string{"a.ts": "", "node_modules/typescript/lib/tsserver.js": ""},
+		slices.DeleteFunc(Known(), func(s Server) bool { return s.Name == "typescript" })...)
 	beside := t.TempDir()
 	program := filepath.Join(beside, "typescript-language-server", "lib", "cli.mjs")
 	r.must(os.MkdirAll(filepath.Dir(program), 0o755))

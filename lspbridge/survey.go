@@ -57,10 +57,8 @@ func (b *Bridge) survey(ctx context.Context, roots []workspace.Path, servers []S
 
 func (b *Bridge) standing(lang string, files int, s Server) Standing {
 	st := Standing{Language: lang, Files: files, Server: s}
-	if len(s.Command) > 0 {
-		if program, err := b.o.LookPath(s.Command[0]); err == nil {
-			st.Program = program
-		}
+	if program, err := b.programOf(s); err == nil {
+		st.Program = program
 	}
 	if s.Linter != "" && st.Program != "" {
 		if _, err := b.o.LookPath(s.Linter); err != nil {
