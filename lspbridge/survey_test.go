@@ -22,7 +22,7 @@ func TestWhatIsMissingIsToldOnce(t *testing.T) {
 	}
 	want := []string{
 		"[LSP] python: pylsp is not installed; run: " + Known()[0].Install,
-		"[LSP] javascript, typescript: typescript-language-server is not installed; run: npm install -g typescript-language-server typescript@5",
+		"[LSP] javascript, typescript: typescript is not installed; run: npm install -g typescript",
 		"[LSP] shellscript: shellcheck is not installed, without which bash-language-server finds no faults; run: apt install shellcheck, or brew install shellcheck",
 	}
 	for range 2 {

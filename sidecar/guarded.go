@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -104,23 +105,28 @@ func (g *alsoGuarded) looked(lookPath func(string) (string, error), home string,
 // How much of a guarded folder is looked through for links.
 const (
 	deepestLink = 4
-	mostEntries = 1000 // of one folder, and all below it
+	mostEntries = 1000 // of each folder
+	mostFolders = 300  // of all below one
 )
 
+// linksIn follows links to folders as well.
 func linksIn(all []workspace.Guarded) (out []workspace.Guarded) {
 	for _, one := range all {
-		folders, entries := []string{one.Path}, 0
+		folders, looked := []string{one.Path}, 0
 		for depth := 0; depth < deepestLink && len(folders) > 0; depth++ {
 			var deeper []string
 			for _, folder := range folders {
+				if looked++; looked > mostFolders {
+					break
+				}
 				listed, _ := os.ReadDir(folder) //nolint:errcheck // it is no folder, or not there
-				for _, e := range listed {
+				for _, e := range listed[:min(len(listed), mostEntries)] {
 					path := filepath.Join(folder, e.Name())
-					switch entries++; {
-					case entries > mostEntries:
-					case e.Type()&fs.ModeSymlink != 0:
+					isLink := e.Type()&fs.ModeSymlink != 0
+					if isLink {
 						out = append(out, workspace.Guarded{Path: path, Effect: one.Effect})
-					case e.IsDir():
+					}
+					if info, err := os.Stat(path); e.IsDir() || isLink && err == nil && info.IsDir() {
 						deeper = append(deeper, path)
 					}
 				}
@@ -139,7 +145,7 @@ const mostIncluded = 100
 func namedByGit(git, home string) ([]workspace.Guarded, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
 	defer cancel()
-	files := []string{filepath.Join(home, ".gitconfig"), filepath.Join(placeOf("XDG_CONFIG_HOME", home), "git", "config")}
+	files := []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(placeOf("XDG_CONFIG_HOME", home), "git", "config")}
 	if named := os.Getenv("GIT_CONFIG_GLOBAL"); filepath.IsAbs(named) {
 		files = append(files, named)
 	}
@@ -161,8 +167,8 @@ func namedByGit(git, home string) ([]workspace.Guarded, error) {
 			if err != nil || path == "" || !namesFile.MatchString(key) {
 				continue
 			}
-			if rest, ok := strings.CutPrefix(path, "~/"); ok {
-				path = filepath.Join(home, rest)
+			if name, rest, ok := strings.Cut(path, "/"); ok && strings.HasPrefix(name, "~") {
+				path = filepath.Join(homeOf(name[1:], home), rest)
 			} else if !filepath.IsAbs(path) {
 				path = filepath.Join(filepath.Dir(file), path)
 			}
@@ -176,6 +182,14 @@ func namedByGit(git, home string) ([]workspace.Guarded, error) {
 	return out, nil
 }
 
+// homeOf is the home of a user by name, of the own one by none.
+func homeOf(name, own string) string {
+	if u, err := user.Lookup(name); err == nil && name != "" {
+		return u.HomeDir
+	}
+	return own
+}
+
 var namesFile = regexp.MustCompile(`^(include(if\..*)?\.path|core\.(hookspath|attributesfile)|init\.templatedir)$`)
 
 const gitWithin = 2 * time.Second
@@ -185,19 +199,21 @@ const gitWithin = 2 * time.Second
 // where it is not set. A ? is a blank.
 var homes = []struct{ effect, names string }{
 	{policy.RunsInShell, `.profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .bash_completion $ZDOTDIR/.zshenv $ZDOTDIR/.zprofile $ZDOTDIR/.zshrc $ZDOTDIR/.zlogin $ZDOTDIR/.zlogout .kshrc .cshrc .tcshrc .login
-		.inputrc .screenrc .tmux.conf .xonshrc .bashrc.d .p10k.zsh .psqlrc .sqliterc .ipython .jupyter .mailcap .forward .procmailrc .mavenrc .ansible.cfg .wgetrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
+		.inputrc .screenrc .tmux.conf .xonshrc .bashrc.d .bashrc.local .zshrc.local .aliases .functions .exports .p10k.zsh .zimrc .zpreztorc .antigenrc .nvm .fzf.bash .fzf.zsh .asdf .sdkman .tmux .byobu .tmuxinator .nanorc .gdbinit .psqlrc .sqliterc .ipython .jupyter .mailcap .forward .procmailrc .mavenrc .ansible.cfg .wgetrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
 		$XDG_CONFIG_HOME/fish $XDG_CONFIG_HOME/zsh $XDG_CONFIG_HOME/direnv $XDG_CONFIG_HOME/tmux $XDG_CONFIG_HOME/nushell $XDG_CONFIG_HOME/environment.d $XDG_CONFIG_HOME/kitty $XDG_CONFIG_HOME/alacritty
 		$XDG_CONFIG_HOME/elvish $XDG_CONFIG_HOME/xonsh $XDG_CONFIG_HOME/powershell $XDG_CONFIG_HOME/zellij $XDG_CONFIG_HOME/foot $XDG_CONFIG_HOME/terminator $XDG_CONFIG_HOME/user-dirs.dirs $XDG_CONFIG_HOME/gh $XDG_CONFIG_HOME/jj
 		$XDG_CONFIG_HOME/lazygit $XDG_CONFIG_HOME/yazi $XDG_CONFIG_HOME/lf $XDG_CONFIG_HOME/ranger $XDG_CONFIG_HOME/pip $XDG_CONFIG_HOME/uv
-		$XDG_DATA_HOME/fish $XDG_DATA_HOME/bash-completion $XDG_CONFIG_HOME/vifm $XDG_CONFIG_HOME/topgrade.toml $XDG_CONFIG_HOME/nix $XDG_CONFIG_HOME/nixpkgs $XDG_CONFIG_HOME/home-manager
+		$XDG_DATA_HOME/fish $XDG_DATA_HOME/bash-completion $XDG_DATA_HOME/zinit $XDG_DATA_HOME/zsh $XDG_CONFIG_HOME/gdb $XDG_CONFIG_HOME/nano $XDG_CONFIG_HOME/bat $XDG_CONFIG_HOME/yt-dlp $XDG_CONFIG_HOME/sheldon $XDG_CONFIG_HOME/xplr $XDG_CONFIG_HOME/aerc
+		$XDG_CONFIG_HOME/vifm $XDG_CONFIG_HOME/topgrade.toml $XDG_CONFIG_HOME/nix $XDG_CONFIG_HOME/nixpkgs $XDG_CONFIG_HOME/home-manager
 		$XDG_CONFIG_HOME/ghostty $XDG_CONFIG_HOME/wezterm $XDG_CONFIG_HOME/starship.toml $XDG_CONFIG_HOME/mise`},
 	{policy.RunsInDesktop, `.xinitrc .xprofile .xsession .xsessionrc .xserverrc .Xresources .Xdefaults $XDG_CONFIG_HOME/systemd $XDG_CONFIG_HOME/autostart $XDG_CONFIG_HOME/i3 $XDG_CONFIG_HOME/sway $XDG_CONFIG_HOME/hypr
 		$XDG_CONFIG_HOME/plasma-workspace $XDG_CONFIG_HOME/bspwm $XDG_CONFIG_HOME/sxhkd $XDG_CONFIG_HOME/herbstluftwm $XDG_CONFIG_HOME/qtile $XDG_CONFIG_HOME/openbox $XDG_CONFIG_HOME/lxsession $XDG_CONFIG_HOME/river
 		$XDG_CONFIG_HOME/labwc $XDG_CONFIG_HOME/niri $XDG_CONFIG_HOME/waybar $XDG_CONFIG_HOME/polybar $XDG_CONFIG_HOME/mimeapps.list $XDG_CONFIG_HOME/mpv
-		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd $XDG_DATA_HOME/gnome-shell $XDG_DATA_HOME/dbus-1 .xmonad .i3 .fluxbox .xbindkeysrc $XDG_CONFIG_HOME/kanshi $XDG_CONFIG_HOME/swayidle $XDG_CONFIG_HOME/dunst $XDG_CONFIG_HOME/rofi
+		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd $XDG_DATA_HOME/gnome-shell $XDG_DATA_HOME/dbus-1 .hammerspoon .yabairc .skhdrc .kde $XDG_CONFIG_HOME/yabai $XDG_CONFIG_HOME/skhd $XDG_CONFIG_HOME/karabiner $XDG_CONFIG_HOME/khotkeysrc $XDG_CONFIG_HOME/kglobalshortcutsrc $XDG_CONFIG_HOME/leftwm $XDG_CONFIG_HOME/spectrwm
+		$XDG_CONFIG_HOME/autorandr $XDG_CONFIG_HOME/espanso $XDG_DATA_HOME/cinnamon $XDG_DATA_HOME/plasma $XDG_DATA_HOME/nautilus-python .xmonad .i3 .fluxbox .xbindkeysrc $XDG_CONFIG_HOME/kanshi $XDG_CONFIG_HOME/swayidle $XDG_CONFIG_HOME/dunst $XDG_CONFIG_HOME/rofi
 		$XDG_CONFIG_HOME/qutebrowser $XDG_CONFIG_HOME/Thunar Library/LaunchAgents`},
 	{policy.RunsInGit, ".gitconfig $XDG_CONFIG_HOME/git .config/git .hgrc $XDG_CONFIG_HOME/hg .jjconfig.toml .tigrc .subversion .gnupg"},
-	{policy.RunsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .spacemacs .spacemacs.d .vscode .vscode-server $XDG_CONFIG_HOME/lvim $XDG_CONFIG_HOME/JetBrains $XDG_CONFIG_HOME/kak $XDG_CONFIG_HOME/micro $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
+	{policy.RunsInEditor, `.vimrc .vim .gvimrc .exrc .ideavimrc .emacs .emacs.d .doom.d .spacemacs .spacemacs.d .vscode .vscode-server $XDG_CONFIG_HOME/lvim $XDG_CONFIG_HOME/JetBrains $XDG_CONFIG_HOME/Windsurf $XDG_CONFIG_HOME/Trae $XDG_CONFIG_HOME/kak $XDG_CONFIG_HOME/micro $XDG_CONFIG_HOME/nvim $XDG_CONFIG_HOME/vim $XDG_CONFIG_HOME/emacs $XDG_CONFIG_HOME/doom $XDG_CONFIG_HOME/helix $XDG_CONFIG_HOME/zed
 		$XDG_CONFIG_HOME/Code $XDG_CONFIG_HOME/VSCodium $XDG_CONFIG_HOME/Cursor $XDG_CONFIG_HOME/sublime-text $XDG_DATA_HOME/nvim $XDG_DATA_HOME/code-server Library/Application?Support/Code`},
 	{policy.SteersAgents, `$CLAUDE_CONFIG_DIR .claude .claude.json $CODEX_HOME .codex $QWEN_HOME .qwen $GEMINI_CLI_HOME/.gemini $XDG_CONFIG_HOME/Claude $XDG_CONFIG_HOME/opencode $XDG_CONFIG_HOME/goose $XDG_CONFIG_HOME/crush
 		.cursor .codeium .aider.conf.yml .continue .copilot $XDG_CONFIG_HOME/github-copilot .agents AGENTS.md CLAUDE.md`},

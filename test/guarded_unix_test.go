@@ -17,7 +17,7 @@ import (
 func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 	t.Parallel()
 	home, dotfiles := t.TempDir(), t.TempDir()
-	for _, dir := range []string{home + "/.config/empty", dotfiles + "/p", dotfiles + "/sea", dotfiles + "/via", home + "/.ssh", home + "/.config/git", home + "/.config/nvim/lua"} {
+	for _, dir := range []string{home + "/.config/empty", dotfiles + "/p", dotfiles + "/sea", dotfiles + "/via", dotfiles + "/bits", home + "/.ssh", home + "/.config/git", home + "/.config/nvim/lua"} {
 		must(t, os.MkdirAll(dir, 0o755))
 	}
 	for _, file := range []string{"p/settings.json", "rc", "sea/config.fish", "own.json", "notes.txt", "mem.txt"} {
@@ -26,7 +26,7 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 	for link, target := range map[string]string{
 		home + "/.config/pillion": dotfiles + "/via/pillion", dotfiles + "/via/pillion": "../p", // by way of a link in the folder
 		home + "/.zshrc": dotfiles + "/rc", home + "/.config/fish": dotfiles + "/sea", home + "/.claude": dotfiles + "/robot", // which is not there yet
-		home + "/.ssh/authorized_keys": dotfiles + "/keys", home + "/.config/nvim/lua/p.lua": dotfiles + "/plug", // of a folder that is the home's own
+		home + "/.ssh/authorized_keys": dotfiles + "/keys", home + "/.config/nvim/lua/p.lua": dotfiles + "/plug", dotfiles + "/sea/conf.d": "../bits", dotfiles + "/bits/x.fish": "../shellbits", // of a folder that is the home's own
 		home + "/.codex": dotfiles + "/new/er", home + "/.vimrc": "../" + filepath.Base(filepath.Dir(dotfiles)) + "/" + filepath.Base(dotfiles) + "/vi",
 	} {
 		must(t, os.Symlink(target, link))
@@ -47,8 +47,8 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 	for dir, calls := range map[string][]call{
 		dotfiles: {
 			write("notes.txt", "run"), write("via/x", "run"), write("new/x", "run"),
-			write("p/settings.json", "ask"), write("p/new.json", "ask"), write("rc", "ask"), write("sea/config.fish", "ask"), write("sea/conf.d/x.fish", "ask"),
-			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"), write("work.inc", "ask"), write("never.inc", "ask"), write("ours/pre-commit", "ask"), write("second.inc", "ask"), write("third.inc", "ask"), write("keys", "ask"), write("plug", "ask"),
+			write("p/settings.json", "ask"), write("p/new.json", "ask"), write("rc", "ask"), write("sea/config.fish", "ask"), write("sea/functions/x.fish", "ask"),
+			write("robot/settings.json", "ask"), write("new/er/config.toml", "ask"), write("mem.txt", "ask"), write("work.inc", "ask"), write("never.inc", "ask"), write("ours/pre-commit", "ask"), write("second.inc", "ask"), write("third.inc", "ask"), write("keys", "ask"), write("plug", "ask"), write("shellbits", "ask"),
 			{"delete_file", object{"path": "via/pillion"}, "ask"},
 			{"move_file", object{"from": "notes.txt", "to": "robot"}, "ask"},
 			{"move_file", object{"from": "rc", "to": "x"}, "ask"},
@@ -78,10 +78,11 @@ func TestACommandCannotWriteWhatProgramsRead(t *testing.T) {
 	home := t.TempDir()
 	must(t, os.MkdirAll(home+"/.config/sea", 0o755))
 	must(t, os.WriteFile(home+"/.config/rc", []byte("old\n"), 0o600))
-	must(t, errors.Join(os.Symlink(".config/rc", home+"/.zshrc"), os.Symlink("sea", home+"/.config/fish")))
+	must(t, os.WriteFile(home+"/.bashrc", []byte("old\n"), 0o600))
+	must(t, errors.Join(os.Symlink(".config/rc", home+"/.zshrc"), os.Symlink("sea", home+"/.config/fish"), os.Link(home+"/.bashrc", home+"/.config/linked")))
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/.config"}, Settings: map[string]any{"sandbox": "prefer"}})
 	e.Must("session/setMode", object{"mode": "full_access"}, nil)
-	e.Write("w.py", "for name in ('rc', 'sea/config.fish', 'fish/x', 'pillion/settings.json', 'free'):\n  try: open(name, 'w').write('new')\n  except OSError: pass\n")
+	e.Write("w.py", "for name in ('rc', 'linked', 'sea/config.fish', 'fish/x', 'pillion/settings.json', 'free'):\n  try: open(name, 'w').write('new')\n  except OSError: pass\n")
 	r := e.Call("run_command", object{"command": "python3 w.py"})
 	if r.StructuredContent["sandbox"] != "bubblewrap" {
 		t.Log("not run: there is no bubblewrap")
@@ -90,6 +91,9 @@ func TestACommandCannotWriteWhatProgramsRead(t *testing.T) {
 	got, _ := filepath.Glob(home + "/.config/*/*")
 	if rc, _ := os.ReadFile(home + "/.config/rc"); string(rc) != "old\n" || len(got) != 0 {
 		t.Errorf("it wrote %v, and %q", got, rc)
+	}
+	if linked, _ := os.ReadFile(home + "/.bashrc"); string(linked) != "old\n" {
+		t.Errorf("it wrote %q by another name", linked)
 	}
 	if _, err := os.Stat(home + "/.config/free"); err != nil {
 		t.Errorf("the command wrote nothing at all: %v %+v", err, r)

@@ -40,7 +40,7 @@ func (r *Registry) audited(c Call, p *pending, answer *Answer, result Result, st
 	if p != nil {
 		rec.Access = string(p.tool.Access)
 	}
-	if p != nil && p.plan != nil {
+	if p != nil && p.plan != nil && !p.cannotBeMade() {
 		p.audit(&rec)
 	}
 	if len(rec.Paths)+len(rec.Files) == 0 && rec.Command == "" {

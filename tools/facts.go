@@ -41,7 +41,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 		r.Paths = append(r.Paths, fact)
 	}
-	r.Keys = keysIn(p.plan)
+	r.Keys = p.keysIn()
 	p.site = p.siteOf(r.Command, aims)
 	if open := p.registry.Documents.Workspace().Roots(); r.Definition != "" && len(open) == 1 {
 		p.site.roots = open // the folder that a rule can be remembered for

@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,14 +11,22 @@ import (
 	"pillion/workspace/search"
 )
 
-// keysIn are the keys that a plan would show an agent, with the files that they are in.
-func keysIn(plan Plan) []policy.KeyFact {
-	a, looks := plan.(*Answer)
+// keysIn are the keys that the plan would show an agent, with the files that they are in.
+func (p *pending) keysIn() []policy.KeyFact {
+	a, looks := p.plan.(*Answer)
 	if !looks {
 		return nil
 	}
+	found := a.keys()
+	for _, path := range slices.Concat(slices.Collect(maps.Keys(a.shows)), a.Reads) {
+		if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(a.shows[path], a.said())) {
+			if f, err := p.snapshot.Read(path, ""); err == nil { // the key's first line need not be shown
+				found[path] = policy.KeyIn(f.Text)
+			}
+		}
+	}
 	var out []policy.KeyFact
-	for path, kind := range a.keys() {
+	for path, kind := range found {
 		if fact, err := factOf(resolveTouch(touch{path: path, tracked: true})); err == nil && kind != "" {
 			out = append(out, policy.KeyFact{PathFact: fact, Kind: kind})
 		}
@@ -35,12 +45,7 @@ func (a *Answer) keys() map[workspace.Path]string {
 	if len(a.Reads) == 0 {
 		return nil
 	}
-	text := a.Text
-	if a.Err != nil { // the lines that do not fit
-		text = ErrorText(a.Err) + "\n" + text + string(mustMarshal(a.Err)) + string(mustMarshal(a.Result))
-		text = strings.ReplaceAll(text, "·", " ")
-	}
-	for section := range strings.SplitSeq("\n"+text, "\ndiff --git ") {
+	for section := range strings.SplitSeq("\n"+a.said(), "\ndiff --git ") {
 		kind := policy.KeyIn(section)
 		if kind == "" {
 			continue
@@ -57,11 +62,23 @@ func (a *Answer) keys() map[workspace.Path]string {
 	return out
 }
 
+// said is what the agent would read, also of lines that do not fit.
+func (a *Answer) said() string {
+	if a.Err == nil {
+		return a.Text
+	}
+	text := ErrorText(a.Err) + "\n" + a.Text + string(mustMarshal(a.Err)) + string(mustMarshal(a.Result))
+	for line := range strings.Lines(ErrorText(a.Err)) { // with their numbers
+		text += "\n" + strings.TrimLeft(line, " 0123456789\t")
+	}
+	return strings.ReplaceAll(text, "·", " ")
+}
+
 // showKeys has it asked for the files in whose lines a search found keys.
 func (a *Answer) showKeys(w *workspace.Workspace, matches []search.Match) {
 	for _, m := range matches {
 		text := strings.Join(slices.Concat(m.Before, []string{m.Text}, m.After), "\n")
-		if policy.KeyIn(text) == "" {
+		if policy.KeyIn(text) == "" && !policy.LooksLikeKeyBody(text) {
 			continue
 		}
 		path, err := w.Resolve(m.Path)

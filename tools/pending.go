@@ -178,7 +178,10 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {
-		return p.withoutSecrets(p.settings.Limits.advise(fault.From(err)))
+		refused := p.settings.Limits.advise(fault.From(err))
+		if plan = p.refusedEdit(refused); plan == nil {
+			return p.withoutSecrets(refused)
+		}
 	}
 	p.plan = plan
 	p.rememberFirst()
@@ -192,6 +195,33 @@ func (p *pending) planOnce(ctx context.Context) error {
 		a.Err = p.settings.Limits.advise(a.Err)
 	}
 	return nil
+}
+
+// refusedEdit is the plan of an edit that cannot be made: its error tells what is in the files
+// that it opened, also by not being another one, so that it is judged as a read of these. Nil where
+// it opened none, or is no edit.
+func (p *pending) refusedEdit(err *fault.Error) Plan {
+	if p.tool.Access != policy.Edit {
+		return nil
+	}
+	a := &Answer{Err: err}
+	for path := range p.snapshot.Rests() {
+		a.Reads = append(a.Reads, path)
+	}
+	if len(a.Reads) == 0 {
+		return nil
+	}
+	if named := namedBy(p.call); named != (namedFiles{}) {
+		a.Result = named
+	}
+	slices.SortFunc(a.Reads, func(x, y workspace.Path) int { return strings.Compare(x.String(), y.String()) })
+	return a
+}
+
+// cannotBeMade: it is such an edit, and nobody has to be asked to say so.
+func (p *pending) cannotBeMade() bool {
+	a, looks := p.plan.(*Answer)
+	return looks && a.Err != nil && p.tool.Access == policy.Edit && p.decision.Verdict == policy.Run
 }
 
 // checkFolders refuses what would be done in folders of which the editor has to say which
@@ -240,14 +270,7 @@ func (p *pending) withoutSecrets(err error) error {
 			why = "seems to hold " + key
 		}
 		if why != "" {
-			message := e.Message
-			if _, known := seenVersion(p.call.Session, path); !known && (e.Code == fault.EditNoMatch || e.Code == fault.EditAmbiguous || e.Code == fault.PatchApplyFailed) {
-				// One answer for every try: others would tell what is in the file.
-				if message = fault.Quote(path.String()) + ": the change does not fit the file, which was not read"; e.Code == fault.EditAmbiguous {
-					e = fault.New(fault.EditNoMatch, "")
-				}
-			}
-			return fault.New(e.Code, "%s", message).WithHint("%s %s; read_file asks the user for it", fault.Quote(path.String()), why)
+			return fault.New(e.Code, "%s", e.Message).WithHint("%s %s; read_file asks the user for it", fault.Quote(path.String()), why)
 		}
 	}
 	return err

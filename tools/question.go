@@ -40,7 +40,11 @@ func (p *pending) title() string {
 	case *Action:
 		return plan.Title
 	case *Answer:
-		if len(plan.Reads) > 0 {
+		switch {
+		case len(plan.Reads) == 0:
+		case p.cannotBeMade():
+			return p.tool.Title + ": " + fault.Quote(plan.Reads[0].String())
+		default:
 			return "Read " + fault.Quote(plan.Reads[0].String())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -135,12 +136,34 @@ func whose(path string) string {
 	return "your " + filepath.ToSlash(path)
 }
 
-// In lists which of them lie in a folder, by their real paths.
+// In lists which of them lie in a folder: by their real paths, and by other names that a file has
+// (hard links), which are looked for only where one has several.
 func (g Guards) In(folder string) (out []string) {
+	several := false
 	for _, one := range g {
+		several = several || one.final != nil && one.final.Mode().IsRegular() && namesOf(one.final) > 1
 		if one.real != folder && liesIn(one.real, folder) {
 			out = append(out, one.real)
 		}
 	}
+	if !several {
+		return out
+	}
+	seen := 0
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error { // what cannot be read cannot be written by its name either
+		if seen++; seen > mostLinked {
+			return fs.SkipAll
+		}
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && namesOf(info) > 1 && slices.ContainsFunc(g, func(one guard) bool { return one.final != nil && os.SameFile(one.final, info) }) {
+			out = append(out, path)
+		}
+		return nil
+	})
 	return out
 }
+
+// mostLinked bounds a look for other names of a file, which is rarely needed.
+const mostLinked = 100_000

@@ -47,7 +47,7 @@ func Unfit(dir string) string {
 // wholes are folders of the system, and wholesOfHomes of a home, that are nobody's project though
 // one may lie in them.
 var (
-	wholes        = []string{"/usr", "/usr/local", "/usr/share", "/usr/lib", "/usr/bin", "/usr/local/bin", "/usr/local/share", "/lib", "/bin", "/sbin", "/var", "/var/lib", "/var/log", "/var/cache", "/opt", "/mnt", "/media", "/srv", "/var/tmp", "/usr/local/lib", "/usr/libexec", "/usr/include", "/usr/src", "/lib64", "/var/mail", "/var/spool", "/var/backups", "/run", "/Library", "/System", "/Applications"}
+	wholes        = []string{"/usr", "/usr/local", "/usr/share", "/usr/lib", "/usr/bin", "/usr/local/bin", "/usr/local/share", "/lib", "/bin", "/sbin", "/var", "/var/lib", "/var/log", "/var/cache", "/opt", "/mnt", "/media", "/srv", "/var/tmp", "/tmp", "/run/user", "/var/lib/dpkg", "/usr/local/lib", "/usr/libexec", "/usr/include", "/usr/src", "/lib64", "/var/mail", "/var/spool", "/var/backups", "/run", "/Library", "/System", "/Applications"}
 	wholesOfHomes = []string{".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib", ".cache", ".var", ".var/app", "snap", "Library", "Library/Application Support", "AppData", "AppData/Local", "AppData/Roaming"}
 )
 
@@ -55,7 +55,9 @@ var (
 // agent is served there, nor below.
 var othersPlaces = []string{
 	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/gh", ".config/op", ".config/1Password", ".1password", ".config/Bitwarden",
-	".bitwarden", ".electrum", ".bitcoin", ".ethereum", ".config/solana", ".cargo", ".npm", ".claude", ".codex", ".qwen", ".gemini", ".config/pillion", ".local/state/pillion", ".local/share/pillion", ".cache/pillion",
+	".bitwarden", ".electrum", ".bitcoin", ".ethereum", ".config/solana", ".config/github-copilot", ".config/opencode", ".config/goose", ".config/rclone", ".config/sops", ".config/doctl", ".config/hub", ".config/configstore", ".config/Signal", ".config/Slack", ".config/discord", ".config/vivaldi",
+	".config/opera", ".config/keepassxc", ".config/filezilla", ".config/Yubico", ".config/Code", ".config/Cursor", ".cursor", ".copilot", ".codeium", ".continue", ".aider", ".oci", ".fly", ".terraform.d", ".vault", ".pki", ".m2", ".local/share/opencode",
+	".local/share/atuin", ".local/share/TelegramDesktop", ".local/share/evolution", ".cargo", ".npm", ".claude", ".codex", ".qwen", ".gemini", ".config/pillion", ".local/state/pillion", ".local/share/pillion", ".cache/pillion",
 }
 
 func allIn(home string, names []string) (out []string) {

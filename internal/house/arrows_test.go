@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"workspace/watch":        {},
 	"workspace/lines":        {},
 	"workspace/git":          {"workspace/diff", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/odb", "workspace/git/worktree"},
-	"workspace/git/program":  {},
+	"workspace/git/program":  {"workspace/git/gitdir"},
 	"workspace/git/worktree": {"internal/dirent", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/odb", "workspace/gitignore"},
 	"workspace/git/gitdir":   {"workspace/git/gitfile", "workspace/git/odb"},
 	"workspace/git/odb":      {"workspace/git/gitfile"},

@@ -157,6 +157,18 @@ func holdsPrivateKey(text string) bool {
 	}
 }
 
+// LooksLikeKeyBody says whether a text has a line such as private keys are made of: whether it is one,
+// the lines around it say.
+func LooksLikeKeyBody(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n=")
+		if len(line) >= 40 && strings.IndexFunc(line, func(c rune) bool { return c > 'z' || !isWordByte(byte(c)) && c != '/' && c != '+' }) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // beginsWithKey skips line ends, also written as \n, quotes, and the headers of old formats.
 func beginsWithKey(rest string) bool {
 	rest = rest[:min(len(rest), 1000)]

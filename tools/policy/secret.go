@@ -27,6 +27,9 @@ var secretNames = strings.Fields(`
 	.kube/config* .kube/*.y* clouds.y* scw/config.yaml .aliyun/config.json talosconfig .talos/config argocd/config *firebase-adminsdk*.json configstore/firebase-tools.json rootkey.csv accesskeys.csv *credentials.csv *accesskeys.csv
 	.yarnrc.yml pip.conf .condarc pypoetry/auth.toml .bundle/config .claude.json .mcp.json .vscode/mcp.json .aider.conf.yml github-copilot/oauth.json huggingface/stored_tokens
 	*_rsa *_ed25519 *_ecdsa *_dsa solana/id.json keystore/utc--* .electrum/wallets/** kwalletd/** .pg_service.conf .odbc.ini .snowflake/connections.toml atuin/history.db nushell/history.txt .rhistory .duckdb_history share/python_history
+	token.json .token credentials credentials.toml credentials.ini credentials.txt secrets.sh secrets.ini secrets.py secrets.xml *.enc.y* api_key* apikey* deploy_key mcp_config.json claude_desktop_config.json .codex/config.toml
+	.config/pillion/settings.json consolehost_history.txt .zsh_sessions/** .claude/history.jsonl .codex/history.jsonl .argocd/config .tsh/keys/** admin.conf kubelet.conf k3s.yaml .htdigest *.jceks *.pvk cookies.txt .erlang.cookie
+	.restic-password .passwd-s3fs appsettings.production.json signing.properties cwallet.sso .foundry/keystores/** .near-credentials/**
 	default/cookies network/cookies .vnc/passwd .subversion/auth/** secrets.txt secret.txt password.txt passwords.txt passwd.txt tokens.txt token.txt
 	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
 

@@ -30,7 +30,7 @@ var kept = strings.Fields("CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_
 // empty but for what names are resolved with.
 func (b box) words(c Confine, mounts []mount) []string {
 	out := []string{
-		b.program, "--unshare-pid", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+		b.program, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
 		"--json-status-fd", strconv.Itoa(boxFD),
 	}
 	out = append(out, b.options...)

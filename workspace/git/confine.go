@@ -66,43 +66,18 @@ func Repositories(dir string) []string {
 }
 
 // ownOf are the folders of the repository of top that are its own: a command can name any other
-// repository where there was no .git before. What lies elsewhere has to name top as well.
+// repository where there was no .git before.
 func ownOf(top, named string) (out []string) {
 	top, err := filepath.EvalSymlinks(top)
 	gitDir, otherErr := filepath.EvalSymlinks(named)
-	dotGit := filepath.Join(top, ".git")
-	if err != nil || otherErr != nil || gitDir != dotGit && !pointsBack(gitDir, top) {
+	if err != nil || otherErr != nil || gitDir != filepath.Join(top, ".git") && !gitdir.PointsBack(gitDir, top) {
 		return nil
 	}
 	out = append(out, gitDir)
-	switch common := gitdir.CommonDirOf(gitDir); {
-	case common == gitDir:
-		return out
-	case filepath.Base(filepath.Dir(gitDir)) == "worktrees" && filepath.Dir(filepath.Dir(gitDir)) == common:
-		return append(out, common)
+	if common := gitdir.CommonDirOf(gitDir); common != gitDir && gitdir.IsCommonOf(common, gitDir) {
+		out = append(out, common)
 	}
-	return nil
-}
-
-// pointsBack says whether a repository elsewhere is that of a linked work tree or submodule
-// at top.
-func pointsBack(gitDir, top string) bool {
-	same := func(path string) bool {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(gitDir, path)
-		}
-		real, err := filepath.EvalSymlinks(path)
-		return err == nil && real == top
-	}
-	if text, err := gitfile.Read(filepath.Join(gitDir, "gitdir")); err == nil && same(filepath.Dir(strings.TrimSpace(string(text)))) {
-		return true
-	}
-	r, err := gitdir.Open(top, gitDir)
-	if err != nil {
-		return false
-	}
-	workTree := r.Config.Get("core.worktree")
-	return workTree != "" && same(workTree)
+	return out
 }
 
 // below adds the repositories in the modules and worktrees of others.

@@ -46,6 +46,9 @@ func Discover(p Location) (top, gitDir, base string, err error) {
 			return "", "", "", err
 		}
 		if gitDir != "" {
+			if err := CheckOwn(p.Root, at, gitDir); err != nil {
+				return "", "", "", err
+			}
 			base := at
 			if !Inside(p.Root, at) {
 				base = p.Root

@@ -53,7 +53,8 @@ type setting struct{ key, value string }
 // folder of the user's may be a name in the work tree, and a format of the repository's may
 // ask for signatures to be checked.
 var always = []setting{
-	{"core.fsmonitor", ""}, // an older git takes false for a program
+	{"core.fsmonitor", ""},       // an older git takes false for a program
+	{"blame.ignoreRevsFile", ""}, // of a file that is none, git prints a line
 	{"core.hooksPath", os.DevNull},
 	{"diff.submodule", "short"},
 	{"fetch.bundleURI", ""},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
 )
 
 // Shown is what a command would print the content of.
@@ -99,11 +100,15 @@ type shows struct {
 
 // locate finds the work tree.
 func (s *shows) locate() error {
-	out, err := s.git("rev-parse", "--show-toplevel").Output()
+	out, err := s.git("rev-parse", "--show-toplevel", "--absolute-git-dir").Output()
 	if err != nil {
 		return nil // there is none, and names are of here
 	}
-	s.top = strings.TrimSuffix(string(out), "\n")
+	top, gitDir, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err := gitdir.CheckOwn(top, top, gitDir); err != nil {
+		return err
+	}
+	s.top = top
 	here := s.reading.Dir
 	if here == "" {
 		here = "."

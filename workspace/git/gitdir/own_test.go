@@ -1,0 +1,43 @@
+package gitdir
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestAnothersRepository: a folder that came from anywhere has no other work tree's repository read.
+func TestAnothersRepository(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := exec.Command("sh", "-ec", `
+		git init -q other && cd other && git -c user.name=a -c user.email=b commit -q --allow-empty -m x && git worktree add -q ../linked && cd ..
+		git init -q --separate-git-dir apart.git separate
+		git init -q plain
+		mkdir file common links ws && echo "gitdir: $PWD/other/.git" >file/.git
+		git init -q common && echo "$PWD/other/.git" >common/.git/commondir
+		git init -q links && rm -r links/.git/objects && ln -s ../../other/.git/objects links/.git/objects
+		git init -q lines && ln -s /etc/hostname lines/.git/shallow
+		git init -q inside/a && git init -q inside/b && rm -r inside/b/.git && echo "gitdir: ../a/.git" >inside/b/.git`)
+	sh.Dir, sh.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
+	if out, err := sh.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, own := range map[string]bool{"other": true, "linked": true, "separate": true, "plain": true, "inside/b": true, "file": false, "common": false, "links": false, "lines": false} {
+		top := filepath.Join(dir, name)
+		root := top
+		if name == "inside/b" {
+			root = filepath.Join(dir, "inside")
+		}
+		gitDir, err := GitDirOf(top)
+		if err != nil || gitDir == "" {
+			t.Fatalf("%s: %q, %v", name, gitDir, err)
+		}
+		if err := CheckOwn(root, top, gitDir); (err == nil) != own {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
