@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,7 @@ type said struct {
 	pending []piece // not told yet
 	size    int
 	news    chan struct{}
+	unknown []string // kinds of updates that the log has
 }
 
 type piece struct{ stream, text string }
@@ -47,6 +49,18 @@ func (s *said) update(u sdk.SessionUpdate) {
 		}
 		s.act(out.String())
 	}
+}
+
+// isNew says if a kind of update that is not known was not noted before.
+func (s *said) isNew(kind string) bool {
+	const most = 20
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.unknown) == most || slices.Contains(s.unknown, kind) {
+		return false
+	}
+	s.unknown = append(s.unknown, kind)
+	return true
 }
 
 func (s *said) say(text string) {
