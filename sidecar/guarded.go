@@ -82,7 +82,8 @@ type alsoGuarded struct {
 	until time.Time
 }
 
-// looked lists the links in guarded folders, by which files elsewhere are read from there, and the
+// looked lists the links in guarded folders, by which files elsewhere are read from there, files that
+// have other names, and the
 // files that git reads and runs.
 func (g *alsoGuarded) looked(lookPath func(string) (string, error), home string, all []workspace.Guarded) []workspace.Guarded {
 	const again = time.Minute
@@ -123,7 +124,7 @@ func linksIn(all []workspace.Guarded) (out []workspace.Guarded) {
 				for _, e := range listed[:min(len(listed), mostEntries)] {
 					path := filepath.Join(folder, e.Name())
 					isLink := e.Type()&fs.ModeSymlink != 0
-					if isLink {
+					if isLink || hasSeveralNames(e) {
 						out = append(out, workspace.Guarded{Path: path, Effect: one.Effect})
 					}
 					if info, err := os.Stat(path); e.IsDir() || isLink && err == nil && info.IsDir() {
@@ -135,6 +136,11 @@ func linksIn(all []workspace.Guarded) (out []workspace.Guarded) {
 		}
 	}
 	return out
+}
+
+func hasSeveralNames(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && info.Mode().IsRegular() && workspace.NamesOf(info) > 1
 }
 
 // mostIncluded bounds the files that settings of git include.
@@ -199,7 +205,7 @@ const gitWithin = 2 * time.Second
 // where it is not set. A ? is a blank.
 var homes = []struct{ effect, names string }{
 	{policy.RunsInShell, `.profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .bash_completion $ZDOTDIR/.zshenv $ZDOTDIR/.zprofile $ZDOTDIR/.zshrc $ZDOTDIR/.zlogin $ZDOTDIR/.zlogout .kshrc .cshrc .tcshrc .login
-		.inputrc .screenrc .tmux.conf .xonshrc .bashrc.d .bashrc.local .zshrc.local .aliases .functions .exports .p10k.zsh .zimrc .zpreztorc .antigenrc .nvm .fzf.bash .fzf.zsh .asdf .sdkman .tmux .byobu .tmuxinator .nanorc .gdbinit .psqlrc .sqliterc .ipython .jupyter .mailcap .forward .procmailrc .mavenrc .ansible.cfg .wgetrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
+		.inputrc .screenrc .tmux.conf .xonshrc .zsh .bash .zsh_plugins.txt .cargo/env .oh-my-zsh-custom .profile.d .curlrc .lldbinit $XDG_CONFIG_HOME/atuin .bashrc.d .bashrc.local .zshrc.local .aliases .functions .exports .p10k.zsh .zimrc .zpreztorc .antigenrc .nvm .fzf.bash .fzf.zsh .asdf .sdkman .tmux .byobu .tmuxinator .nanorc .gdbinit .psqlrc .sqliterc .ipython .jupyter .mailcap .forward .procmailrc .mavenrc .ansible.cfg .wgetrc .pam_environment .ssh .direnvrc .wezterm.lua .oh-my-zsh
 		$XDG_CONFIG_HOME/fish $XDG_CONFIG_HOME/zsh $XDG_CONFIG_HOME/direnv $XDG_CONFIG_HOME/tmux $XDG_CONFIG_HOME/nushell $XDG_CONFIG_HOME/environment.d $XDG_CONFIG_HOME/kitty $XDG_CONFIG_HOME/alacritty
 		$XDG_CONFIG_HOME/elvish $XDG_CONFIG_HOME/xonsh $XDG_CONFIG_HOME/powershell $XDG_CONFIG_HOME/zellij $XDG_CONFIG_HOME/foot $XDG_CONFIG_HOME/terminator $XDG_CONFIG_HOME/user-dirs.dirs $XDG_CONFIG_HOME/gh $XDG_CONFIG_HOME/jj
 		$XDG_CONFIG_HOME/lazygit $XDG_CONFIG_HOME/yazi $XDG_CONFIG_HOME/lf $XDG_CONFIG_HOME/ranger $XDG_CONFIG_HOME/pip $XDG_CONFIG_HOME/uv
@@ -209,7 +215,7 @@ var homes = []struct{ effect, names string }{
 	{policy.RunsInDesktop, `.xinitrc .xprofile .xsession .xsessionrc .xserverrc .Xresources .Xdefaults $XDG_CONFIG_HOME/systemd $XDG_CONFIG_HOME/autostart $XDG_CONFIG_HOME/i3 $XDG_CONFIG_HOME/sway $XDG_CONFIG_HOME/hypr
 		$XDG_CONFIG_HOME/plasma-workspace $XDG_CONFIG_HOME/bspwm $XDG_CONFIG_HOME/sxhkd $XDG_CONFIG_HOME/herbstluftwm $XDG_CONFIG_HOME/qtile $XDG_CONFIG_HOME/openbox $XDG_CONFIG_HOME/lxsession $XDG_CONFIG_HOME/river
 		$XDG_CONFIG_HOME/labwc $XDG_CONFIG_HOME/niri $XDG_CONFIG_HOME/waybar $XDG_CONFIG_HOME/polybar $XDG_CONFIG_HOME/mimeapps.list $XDG_CONFIG_HOME/mpv
-		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd $XDG_DATA_HOME/gnome-shell $XDG_DATA_HOME/dbus-1 .hammerspoon .yabairc .skhdrc .kde $XDG_CONFIG_HOME/yabai $XDG_CONFIG_HOME/skhd $XDG_CONFIG_HOME/karabiner $XDG_CONFIG_HOME/khotkeysrc $XDG_CONFIG_HOME/kglobalshortcutsrc $XDG_CONFIG_HOME/leftwm $XDG_CONFIG_HOME/spectrwm
+		$XDG_CONFIG_HOME/awesome $XDG_CONFIG_HOME/xmonad $XDG_DATA_HOME/applications $XDG_DATA_HOME/systemd $XDG_DATA_HOME/gnome-shell $XDG_DATA_HOME/dbus-1 .hammerspoon .yabairc .skhdrc .kde $XDG_CONFIG_HOME/wireplumber $XDG_CONFIG_HOME/pipewire $XDG_CONFIG_HOME/yabai $XDG_CONFIG_HOME/skhd $XDG_CONFIG_HOME/karabiner $XDG_CONFIG_HOME/khotkeysrc $XDG_CONFIG_HOME/kglobalshortcutsrc $XDG_CONFIG_HOME/leftwm $XDG_CONFIG_HOME/spectrwm
 		$XDG_CONFIG_HOME/autorandr $XDG_CONFIG_HOME/espanso $XDG_DATA_HOME/cinnamon $XDG_DATA_HOME/plasma $XDG_DATA_HOME/nautilus-python .xmonad .i3 .fluxbox .xbindkeysrc $XDG_CONFIG_HOME/kanshi $XDG_CONFIG_HOME/swayidle $XDG_CONFIG_HOME/dunst $XDG_CONFIG_HOME/rofi
 		$XDG_CONFIG_HOME/qutebrowser $XDG_CONFIG_HOME/Thunar Library/LaunchAgents`},
 	{policy.RunsInGit, ".gitconfig $XDG_CONFIG_HOME/git .config/git .hgrc $XDG_CONFIG_HOME/hg .jjconfig.toml .tigrc .subversion .gnupg"},

@@ -26,6 +26,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 			break // what is refused for the whole is refused for a chunk
 		}
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
+		r.Shows = plan.Err != nil && p.tool.Access == policy.Edit
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
 		r.Subject, r.Definition = plan.Subject, plan.Definition

@@ -183,6 +183,9 @@ func (p *pending) planOnce(ctx context.Context) error {
 			return p.withoutSecrets(refused)
 		}
 	}
+	if a := answerIn(plan); a != nil && a.Err != nil && p.tool.Access == policy.Edit {
+		a.Reads = p.opened() // whatever of them its error is about
+	}
 	p.plan = plan
 	p.rememberFirst()
 	if err := p.keepChoice(); err != nil {
@@ -204,18 +207,32 @@ func (p *pending) refusedEdit(err *fault.Error) Plan {
 	if p.tool.Access != policy.Edit {
 		return nil
 	}
-	a := &Answer{Err: err}
-	for path := range p.snapshot.Rests() {
-		a.Reads = append(a.Reads, path)
-	}
+	a := &Answer{Err: err, Reads: p.opened()}
 	if len(a.Reads) == 0 {
 		return nil
 	}
 	if named := namedBy(p.call); named != (namedFiles{}) {
 		a.Result = named
 	}
-	slices.SortFunc(a.Reads, func(x, y workspace.Path) int { return strings.Compare(x.String(), y.String()) })
 	return a
+}
+
+// opened are the files that the plan rests on.
+func (p *pending) opened() []workspace.Path {
+	return slices.SortedFunc(maps.Keys(p.snapshot.Rests()), func(x, y workspace.Path) int { return strings.Compare(x.String(), y.String()) })
+}
+
+// answerIn is the answer of a plan that changes nothing, nil of another.
+func answerIn(plan Plan) *Answer {
+	switch plan := plan.(type) {
+	case *Answer:
+		return plan
+	case *Edits:
+		if !plan.Set.Changes() {
+			return plan.unchanged()
+		}
+	}
+	return nil
 }
 
 // cannotBeMade: it is such an edit, and nobody has to be asked to say so.

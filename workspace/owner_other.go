@@ -9,5 +9,5 @@ func LosesOwner(fs.FileInfo) string { return "" }
 
 func ownerOf(fs.FileInfo) string { return "" }
 
-// namesOf is how many names a file has, where that can be told.
-func namesOf(fs.FileInfo) uint64 { return 1 }
+// NamesOf is how many names a file has, where that can be told.
+func NamesOf(fs.FileInfo) uint64 { return 1 }

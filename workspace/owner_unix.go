@@ -39,8 +39,8 @@ func ownerOf(info fs.FileInfo) string {
 	return ""
 }
 
-// namesOf is how many names a file has.
-func namesOf(info fs.FileInfo) uint64 {
+// NamesOf is how many names a file has.
+func NamesOf(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink) //nolint:unconvert // of another size elsewhere
 	}

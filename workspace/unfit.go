@@ -5,6 +5,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Unfit says why an agent that was started in the folder dir is served nothing there,
@@ -100,6 +101,10 @@ func isPrivate(dir string, own []string) bool {
 			return true
 		}
 		if isAnyOf(info, own) || isHomeOf(at, info) {
+			rel, _ := filepath.Rel(at, dir) //nolint:errcheck // it lies below
+			if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 2 && parts[1] == "worktrees" {
+				return false // where agents check out: ~/.cursor/worktrees
+			}
 			return slices.ContainsFunc(slices.Concat(privatePlaces, othersPlaces), func(place string) bool {
 				return slices.ContainsFunc(spellings(filepath.Join(at, filepath.FromSlash(place))), func(p string) bool { return holds(p, dir) })
 			})

@@ -231,7 +231,7 @@ func (c Command) placesWhy(p part) string {
 	reads := readers[programName(program)]
 	for _, w := range p.words {
 		for _, name := range pathsIn(w.text) {
-			if name == "HEAD" && programName(program) == "git" {
+			if isGit := programName(program) == "git"; isGit && (name == "HEAD" || strings.HasPrefix(name, "HEAD:") && len(pathsIn(name)) > 1) {
 				continue // a commit, and not the file that makes a repository
 			}
 			if why := c.placeWhy(name, reads); why != "" {

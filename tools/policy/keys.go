@@ -157,13 +157,17 @@ func holdsPrivateKey(text string) bool {
 	}
 }
 
-// LooksLikeKeyBody says whether a text has a line such as private keys are made of: whether it is one,
-// the lines around it say.
+// LooksLikeKeyBody says whether a text has a run of characters such as private keys are made of:
+// whether it is one, the lines around it say.
 func LooksLikeKeyBody(text string) bool {
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n=")
-		if len(line) >= 40 && strings.IndexFunc(line, func(c rune) bool { return c > 'z' || !isWordByte(byte(c)) && c != '/' && c != '+' }) < 0 {
-			return true
+	run := 0
+	for i := range len(text) {
+		if c := text[i]; isWordByte(c) || c == '/' || c == '+' {
+			if run++; run == 40 {
+				return true
+			}
+		} else {
+			run = 0
 		}
 	}
 	return false

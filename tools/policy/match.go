@@ -19,7 +19,7 @@ const (
 // judge reads the rule as one that restricts: wide, and on folded names.
 func (r Rule) judge(req Request) judgement {
 	switch {
-	case !r.names(req.Tool) && !r.covers(req.Tool):
+	case !r.names(req.Tool) && !r.covers(req.Tool) && !(req.Shows && r.Tool == "read_file"):
 		return differs
 	case r.Specifier == "":
 		return matches

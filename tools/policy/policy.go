@@ -33,6 +33,7 @@ type Request struct {
 	Access  Access
 	Mode    Mode
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
+	Shows   bool       // it is an edit that cannot be made, and tells what is in the files: rules for reading count too
 	Keys    []KeyFact  // of the files whose text the call shows, those in which keys seem to be
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one

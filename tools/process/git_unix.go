@@ -58,7 +58,7 @@ func Git(args []string) int {
 	cmd, err := program.Reading(ctx, file, "", os.Environ(), args...)
 	if err == nil {
 		outside := false
-		shown, problem := program.Shows(ctx, cmd, func(path string) bool {
+		shown, problem := program.Shows(ctx, cmd, within, func(path string) bool {
 			isOutside := len(within) > 0 && !slices.ContainsFunc(within, func(folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 			outside = outside || isOutside
 			return isOutside || policy.Secret(path)

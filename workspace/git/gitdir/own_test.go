@@ -21,12 +21,23 @@ func TestAnothersRepository(t *testing.T) {
 		git init -q common && echo "$PWD/other/.git" >common/.git/commondir
 		git init -q links && rm -r links/.git/objects && ln -s ../../other/.git/objects links/.git/objects
 		git init -q lines && ln -s /etc/hostname lines/.git/shallow
+		git init -q heads && rm -r heads/.git/refs/heads && ln -s ../../../other/.git/refs/heads heads/.git/refs/heads
+		git init -q index && ln -s ../../other/.git/config index/.git/index
+		git init -q secret && echo x >secret/.env && ln -s ../.env secret/.git/packed-refs
+		git init -q alternate && echo nothing >alternate/.git/objects/info/alternates
+		git init -q nested && mkdir -p nested/alt/info && echo ../../alt >nested/.git/objects/info/alternates && ln -s /etc/hostname nested/alt/info/alternates
+		git init -q shared && echo "$PWD/other/.git/objects" >shared/.git/objects/info/alternates
+		git init -q exclude && rm -f exclude/.git/info/exclude && ln -s /etc/hostname exclude/.git/info/exclude
+		git clone -q --bare other bare.git && mkdir tobare && echo "gitdir: $PWD/bare.git" >tobare/.git
 		git init -q inside/a && git init -q inside/b && rm -r inside/b/.git && echo "gitdir: ../a/.git" >inside/b/.git`)
 	sh.Dir, sh.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
 	if out, err := sh.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for name, own := range map[string]bool{"other": true, "linked": true, "separate": true, "plain": true, "inside/b": true, "file": false, "common": false, "links": false, "lines": false} {
+	for name, own := range map[string]bool{
+		"other": true, "linked": true, "separate": true, "plain": true, "inside/b": true, "file": false, "common": false, "links": false, "lines": false, "heads": false,
+		"index": false, "secret": false, "alternate": false, "nested": false, "shared": true, "exclude": true, "tobare": false,
+	} {
 		top := filepath.Join(dir, name)
 		root := top
 		if name == "inside/b" {
@@ -36,7 +47,7 @@ func TestAnothersRepository(t *testing.T) {
 		if err != nil || gitDir == "" {
 			t.Fatalf("%s: %q, %v", name, gitDir, err)
 		}
-		if err := CheckOwn(root, top, gitDir); (err == nil) != own {
+		if err := CheckOwn([]string{root}, top, gitDir); (err == nil) != own {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

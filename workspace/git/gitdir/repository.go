@@ -46,7 +46,7 @@ func Discover(p Location) (top, gitDir, base string, err error) {
 			return "", "", "", err
 		}
 		if gitDir != "" {
-			if err := CheckOwn(p.Root, at, gitDir); err != nil {
+			if err := CheckOwn([]string{p.Root}, at, gitDir); err != nil {
 				return "", "", "", err
 			}
 			base := at

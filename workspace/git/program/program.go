@@ -82,7 +82,8 @@ var programs = []struct {
 		`core\.(alternaterefscommand|askpass|editor|gitproxy|pager|sshcommand|virtualfilesystem)|sequence\.editor|interactive\.difffilter|` +
 		`alias\..*|trailer\..*\.(command|cmd)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|` +
 		`gpg\.ssh\.defaultkeycommand|(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|` +
-		`sendemail\..*(cmd|smtpserver)|submodule\..*\.update`), ""},
+		`sendemail\..*(cmd|smtpserver)|submodule\..*\.update|` +
+		`core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`), ""}, // of a file that is none of these, git prints words
 }
 
 var (

@@ -3,6 +3,7 @@ package program
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -34,9 +35,12 @@ const mostShown = 10
 // for whose paths of holds, with the folder of the repository in front. Of files that the command
 // line names by their paths, as for blame, it says nothing. No value of an option, and no name of a
 // file, may begin with a dash.
-func Shows(ctx context.Context, cmd *exec.Cmd, of func(path string) bool) (Shown, error) {
+//
+// It fails where the repository is not one of this work tree or of the open folders, see
+// gitdir.CheckOwn.
+func Shows(ctx context.Context, cmd *exec.Cmd, open []string, of func(path string) bool) (Shown, error) {
 	s := shows{Context: ctx, reading: cmd, of: of}
-	if err := s.locate(); err != nil {
+	if err := s.locate(open); err != nil {
 		return s.Shown, err
 	}
 	command, args := cmd.Args[2], cmd.Args[3:]
@@ -99,25 +103,25 @@ type shows struct {
 }
 
 // locate finds the work tree.
-func (s *shows) locate() error {
-	out, err := s.git("rev-parse", "--show-toplevel", "--absolute-git-dir").Output()
-	if err != nil {
-		return nil // there is none, and names are of here
-	}
-	top, gitDir, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err := gitdir.CheckOwn(top, top, gitDir); err != nil {
-		return err
-	}
-	s.top = top
-	here := s.reading.Dir
-	if here == "" {
-		here = "."
-	}
-	if here, err = filepath.Abs(here); err == nil {
+func (s *shows) locate(open []string) error {
+	here, err := filepath.Abs(cmp.Or(s.reading.Dir, "."))
+	if err == nil {
 		here, err = filepath.EvalSymlinks(here)
 	}
 	if err != nil {
 		return err
+	}
+	gitDir, err := s.git("rev-parse", "--absolute-git-dir").Output()
+	if err != nil {
+		return nil // there is none, as git itself will say
+	}
+	out, err := s.git("rev-parse", "--show-toplevel").Output()
+	s.top = strings.TrimSuffix(string(out), "\n")
+	if err := gitdir.CheckOwn(open, cmp.Or(s.top, here), strings.TrimSuffix(string(gitDir), "\n")); err != nil {
+		return err
+	}
+	if err != nil {
+		return nil // there is no work tree, and names are of here
 	}
 	s.prefix, err = filepath.Rel(s.top, here)
 	if err != nil || s.prefix == ".." || strings.HasPrefix(s.prefix, "../") {

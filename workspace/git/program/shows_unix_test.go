@@ -47,7 +47,7 @@ func TestShows(t *testing.T) {
 		args := strings.Fields(line)
 		cmd, err := Reading(t.Context(), git(t), r.dir, os.Environ(), args...)
 		r.must(err)
-		shown, err := Shows(t.Context(), cmd, func(path string) bool {
+		shown, err := Shows(t.Context(), cmd, nil, func(path string) bool {
 			if name, ok := strings.CutPrefix(path, r.dir+"/"); !ok || !strings.Contains(" .env a.txt b.txt sub/.env content ", " "+name+" ") {
 				t.Errorf("git %s: %s is no file", line, path)
 			}
@@ -88,7 +88,7 @@ func TestShowsBelow(t *testing.T) {
 	for arg, want := range map[string]string{"HEAD:a.txt": "a.txt", "HEAD:./b.txt": "sub/b.txt", "HEAD:../a.txt": "a.txt"} {
 		cmd, err := Reading(t.Context(), git(t), r.dir+"/sub", os.Environ(), "show", arg)
 		r.must(err)
-		shown, err := Shows(t.Context(), cmd, func(path string) bool { return path == r.dir+"/"+want })
+		shown, err := Shows(t.Context(), cmd, nil, func(path string) bool { return path == r.dir+"/"+want })
 		if err != nil || len(shown.Files) != 1 {
 			t.Errorf("%s: %+v, %v", arg, shown, err)
 		}
@@ -97,7 +97,7 @@ func TestShowsBelow(t *testing.T) {
 	for _, dir := range []string{r.dir, r.dir + "/sub"} {
 		cmd, err := Reading(t.Context(), git(t), dir, os.Environ(), "blame", "a.txt")
 		r.must(err)
-		if _, err := Shows(t.Context(), cmd, func(string) bool { return false }); !errors.Is(err, ErrElsewhere) {
+		if _, err := Shows(t.Context(), cmd, nil, func(string) bool { return false }); !errors.Is(err, ErrElsewhere) {
 			t.Errorf("in %s: %v", dir, err)
 		}
 	}
