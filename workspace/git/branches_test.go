@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/fault"
 	"pillion/workspace/git"
 )
 
@@ -143,7 +144,12 @@ func TestReferencesAreReadBelowRefsAlone(t *testing.T) {
 	r.commit()
 	hash := r.git("rev-parse", "HEAD")
 	r.write("outside", hash)
-	r.must(os.Symlink("../../../outside", r.path(".git/refs/heads/link")))
+	link := r.path(".git/refs/heads/link")
+	r.must(os.Symlink("../../../outside", link))
+	if _, err := git.Branches(context.Background(), r.root, r.top); fault.CodeOf(err) != fault.GitError {
+		t.Errorf("a link out of the repository: %v", err)
+	}
+	r.must(os.Remove(link))
 	r.must(os.Symlink("refs/heads/main", r.path(".git/refs/heads/old")))
 	r.write(".git/refs/heads/up", "ref: refs/heads/../../../outside\n")
 	r.write(".git/refs/heads/pseudo", "ref: HEAD\n")

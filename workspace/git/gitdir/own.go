@@ -82,6 +82,9 @@ func linkOut(dir string, isIts, isOpen func(path string) bool) (found string) {
 		case path == filepath.Join(dir, "hooks") || path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "lfs"):
 			return skip(e) // runs, is looked at by itself, or is not git's
 		case e.Type()&fs.ModeSymlink != 0 && path != filepath.Join(dir, "info", "exclude"):
+			if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, "refs/") {
+				return nil // a symbolic reference of old
+			}
 			at, err := filepath.EvalSymlinks(path)
 			if err != nil || !isIts(at) && !(isOpen(at) && (inObjects && !strings.HasPrefix(rel, "info") || path == objects)) {
 				found = path
