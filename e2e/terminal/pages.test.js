@@ -26,7 +26,7 @@ for (const agent of agents) {
       await run(agent, sandbox, model.url, 'read it');
       const said = [...model.transcript.matchAll(/lines 1 to ([\d,]+) of/g)].map((match) => Number(match[1]?.replace(',', '')));
       assert.deepEqual(said, ['short', 'long', 'exact'].map((word) => reached(model.transcript, word)), 'what is said of the lines is what came of them');
-      if (agent === 'gemini') assert.ok(model.offered.some((name) => name.includes('fetch_url')), `without a terminal it offers ${model.offered.join(' ')}`);
+      if (agent === 'gemini') assert.ok(model.offered.some((/** @type {string} */ name) => name.includes('fetch_url')), `without a terminal it offers ${model.offered.join(' ')}`);
     } finally {
       await model.close();
     }

@@ -45,7 +45,7 @@ func CheckOwn(open []string, top, gitDir string) error {
 
 func elsewhere(top, at string) error {
 	return fault.New(fault.GitError, "the repository of %s leads out of it, to %s, which does not name this folder", fault.Quote(top), fault.Quote(at)).
-		WithHint("ask the user: of a linked work tree that was moved, git worktree repair mends that")
+		WithHint("ask the user: of a linked work tree that was moved, git worktree repair fixes that")
 }
 
 // isTops: it is the folder .git of the work tree itself.
