@@ -45,8 +45,7 @@ func (s *server) toolsApproval(ctx context.Context, raw json.RawMessage) (any, e
 	if err != nil {
 		return nil, err
 	}
-	var door tools.ApprovalAware = s.running().Registry
-	return door.ApprovalRequest(ctx, call), nil
+	return s.running().Registry.ApprovalRequest(ctx, call), nil
 }
 
 // call reads the params of a call and finds its session. The token is that of

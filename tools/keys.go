@@ -17,8 +17,11 @@ func (p *pending) keysIn() []policy.KeyFact {
 	if !looks {
 		return nil
 	}
-	found := a.keys()
-	for _, path := range slices.Concat(slices.Collect(maps.Keys(a.shows)), a.Reads) {
+	found, of := a.keys(), a.Reads
+	if a.shows != nil {
+		of = slices.Collect(maps.Keys(a.shows))
+	}
+	for _, path := range of {
 		if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(a.shows[path], a.said())) {
 			if f, err := p.snapshot.Read(path, ""); err == nil { // the key's first line need not be shown
 				found[path] = policy.KeyIn(f.Text)
@@ -68,9 +71,6 @@ func (a *Answer) said() string {
 		return a.Text
 	}
 	text := ErrorText(a.Err) + "\n" + a.Text + string(mustMarshal(a.Err)) + string(mustMarshal(a.Result))
-	for line := range strings.Lines(ErrorText(a.Err)) { // with their numbers
-		text += "\n" + strings.TrimLeft(line, " 0123456789\t")
-	}
 	return strings.ReplaceAll(text, "·", " ")
 }
 

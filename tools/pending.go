@@ -183,9 +183,6 @@ func (p *pending) planOnce(ctx context.Context) error {
 			return p.withoutSecrets(refused)
 		}
 	}
-	if a := answerIn(plan); a != nil && a.Err != nil && p.tool.Access == policy.Edit {
-		a.Reads = p.opened() // whatever of them its error is about
-	}
 	p.plan = plan
 	p.rememberFirst()
 	if err := p.keepChoice(); err != nil {
@@ -194,8 +191,11 @@ func (p *pending) planOnce(ctx context.Context) error {
 	if e := p.edits(); e != nil && !e.Set.Changes() {
 		p.plan = e.unchanged()
 	}
-	if a, looks := p.plan.(*Answer); looks {
+	if a, looks := p.plan.(*Answer); looks && a.Err != nil {
 		a.Err = p.settings.Limits.advise(a.Err)
+		if p.tool.Access == policy.Edit {
+			a.Reads = p.opened() // whichever of them its error is about
+		}
 	}
 	return nil
 }
@@ -207,10 +207,10 @@ func (p *pending) refusedEdit(err *fault.Error) Plan {
 	if p.tool.Access != policy.Edit {
 		return nil
 	}
-	a := &Answer{Err: err, Reads: p.opened()}
-	if len(a.Reads) == 0 {
+	if len(p.snapshot.Rests()) == 0 {
 		return nil
 	}
+	a := &Answer{Err: err}
 	if named := namedBy(p.call); named != (namedFiles{}) {
 		a.Result = named
 	}
@@ -220,19 +220,6 @@ func (p *pending) refusedEdit(err *fault.Error) Plan {
 // opened are the files that the plan rests on.
 func (p *pending) opened() []workspace.Path {
 	return slices.SortedFunc(maps.Keys(p.snapshot.Rests()), func(x, y workspace.Path) int { return strings.Compare(x.String(), y.String()) })
-}
-
-// answerIn is the answer of a plan that changes nothing, nil of another.
-func answerIn(plan Plan) *Answer {
-	switch plan := plan.(type) {
-	case *Answer:
-		return plan
-	case *Edits:
-		if !plan.Set.Changes() {
-			return plan.unchanged()
-		}
-	}
-	return nil
 }
 
 // cannotBeMade: it is such an edit, and nobody has to be asked to say so.

@@ -144,6 +144,8 @@ type ApprovalAware interface {
 	ApprovalRequest(ctx context.Context, c Call) Need
 }
 
+var _ ApprovalAware = (*Registry)(nil)
+
 // ApprovalRequest says what approval a call would need, without running it.
 func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 	if d, _ := dialects.Find(c.Session.Dialect()); d != nil {

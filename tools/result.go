@@ -85,7 +85,7 @@ func (r Result) MarshalJSON() ([]byte, error) { return bytes.Join(r.Pieces(), ni
 // there twice is one piece, twice in the list: a large one is escaped once, never
 // parsed again and never moved, which is most of the time that a big read takes.
 func (r Result) Pieces() [][]byte {
-	out, text := contentPieces(r.Content, r.Structured)
+	out, text := contentPieces(r.Content, r.Structured, false)
 	out = append(out, append(text, StructuredKey...), r.Structured)
 	text = fmt.Appendf(nil, `,"isError":%t`, r.IsError)
 	if r.Display != nil {
@@ -100,63 +100,42 @@ func (r Result) Pieces() [][]byte {
 //
 // Texts that follow each other are one: there are agents that cut the second off.
 func (r Result) ContentPieces() [][]byte {
-	text := []byte(`{"content":[`)
-	var out [][]byte
-	for i, p := range r.Content {
-		joins := i > 0 && p.Type == "text" && r.Content[i-1].Type == "text"
-		piece := p.json
-		switch {
-		case p.Type != "text":
-			piece = mustMarshal(p)
-		case p.Shared != nil:
-			piece = r.Structured[p.Shared.From:p.Shared.To]
-		case piece == nil:
-			piece = wire.AppendString(nil, p.Text)
-		}
-		switch {
-		case joins && !strings.HasSuffix(r.Content[i-1].Text, "\n") && r.Content[i-1].Text != "":
-			text = append(text, `\n`...)
-		case i > 0 && !joins:
-			text = append(text, ',')
-		}
-		if p.Type != "text" {
-			text = append(text, piece...)
-			continue
-		}
-		if !joins {
-			text = append(text, `{"type":"text","text":"`...)
-		}
-		out = append(out, text, piece[1:len(piece)-1])
-		text = nil
-		if i+1 == len(r.Content) || r.Content[i+1].Type != "text" {
-			text = []byte(`"}`)
-		}
-	}
-	return append(out, fmt.Appendf(text, `],"isError":%t}`, r.IsError))
+	out, text := contentPieces(r.Content, r.Structured, true)
+	return append(out, fmt.Appendf(text, `,"isError":%t}`, r.IsError))
 }
 
 // StructuredKey is what leads to Structured in the wire form.
 const StructuredKey = `,"structuredContent":`
 
-// contentPieces is the wire form up to the end of content. The last of it, text,
-// can be appended to.
-func contentPieces(parts []Part, structured []byte) (out [][]byte, text []byte) {
+// contentPieces is the wire form up to the end of content, with texts that follow each other as
+// one if they are joined. The last of it, text, can be appended to.
+func contentPieces(parts []Part, structured []byte, joined bool) (out [][]byte, text []byte) {
 	text = []byte(`{"content":[`)
 	for i, p := range parts {
-		if i > 0 {
+		goesOn := joined && i > 0 && p.Type == "text" && parts[i-1].Type == "text"
+		if i > 0 && !goesOn {
 			text = append(text, ',')
 		}
 		piece := p.json
-		if p.Shared != nil {
-			piece = structured[p.Shared.From:p.Shared.To]
-		}
-		if piece == nil {
+		switch {
+		case p.Type != "text":
 			text = p.AppendJSON(text)
 			continue
+		case p.Shared != nil:
+			piece = structured[p.Shared.From:p.Shared.To]
+		case piece == nil:
+			piece = wire.AppendString(nil, p.Text)
 		}
-		text = append(text, `{"type":"text","text":`...)
-		out = append(out, text, piece)
-		text = []byte{'}'}
+		if goesOn {
+			text = text[:len(text)-len(`"}`)] // which ended the text before
+			if before := parts[i-1].Text; before != "" && !strings.HasSuffix(before, "\n") {
+				text = append(text, `\n`...)
+			}
+		} else {
+			text = append(text, `{"type":"text","text":"`...)
+		}
+		out = append(out, text, piece[1:len(piece)-1])
+		text = []byte(`"}`)
 	}
 	return out, append(text, ']')
 }

@@ -5,7 +5,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Unfit says why an agent that was started in the folder dir is served nothing there,
@@ -61,6 +60,9 @@ var othersPlaces = []string{
 	".local/share/atuin", ".local/share/TelegramDesktop", ".local/share/evolution", ".cargo", ".npm", ".claude", ".codex", ".qwen", ".gemini", ".config/pillion", ".local/state/pillion", ".local/share/pillion", ".cache/pillion",
 }
 
+// checkouts are folders in these in which agents check out the work trees that they work in.
+var checkouts = []string{".cursor/worktrees", ".codex/worktrees", ".claude/worktrees"}
+
 func allIn(home string, names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, filepath.Join(home, filepath.FromSlash(name)))
@@ -101,13 +103,10 @@ func isPrivate(dir string, own []string) bool {
 			return true
 		}
 		if isAnyOf(info, own) || isHomeOf(at, info) {
-			rel, _ := filepath.Rel(at, dir) //nolint:errcheck // it lies below
-			if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 2 && parts[1] == "worktrees" {
-				return false // where agents check out: ~/.cursor/worktrees
-			}
-			return slices.ContainsFunc(slices.Concat(privatePlaces, othersPlaces), func(place string) bool {
+			isIn := func(place string) bool {
 				return slices.ContainsFunc(spellings(filepath.Join(at, filepath.FromSlash(place))), func(p string) bool { return holds(p, dir) })
-			})
+			}
+			return slices.ContainsFunc(privatePlaces, isIn) || slices.ContainsFunc(othersPlaces, isIn) && !slices.ContainsFunc(checkouts, isIn)
 		}
 	}
 	return false

@@ -77,7 +77,7 @@ func TestUpdatesThatAreNotKnown(t *testing.T) {
 		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hello"}}`,
 		`{"sessionUpdate":"notice","text":"look"}`, `{"sessionUpdate":"notice"}`, `{"sessionUpdate":"compaction_update"}`, `{"sessionUpdate":"session_info_update","title":"x"}`,
 	} {
-		a.take(json.RawMessage(`{"sessionId":"s","update":` + update + `}`))
+		a.update(json.RawMessage(`{"sessionId":"s","update":` + update + `}`))
 	}
 	if got := a.said.last(); got != "hello" {
 		t.Errorf("it said %q", got)

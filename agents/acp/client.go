@@ -49,7 +49,7 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 	case json.Unmarshal(params, &of) != nil || a.id.Load() != of.SessionID:
 		return nil, sdk.NewInvalidParams(map[string]any{"error": "sessionId is not the session of this task"})
 	case method == sdk.ClientMethodSessionUpdate:
-		a.take(params)
+		a.update(params)
 		return nil, nil
 	}
 	select {
@@ -72,9 +72,9 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 	return got, nil
 }
 
-// take takes session/update. Of a kind that it does not know, the SDK makes an empty
+// update is session/update. Of a kind that it does not know, the SDK makes an empty
 // session_info_update.
-func (a *agent) take(params json.RawMessage) {
+func (a *agent) update(params json.RawMessage) {
 	var p sdk.SessionNotification
 	var as struct {
 		Update struct {

@@ -115,13 +115,10 @@ func (s *shows) locate(open []string) error {
 	if err != nil {
 		return nil // there is none, as git itself will say
 	}
-	out, err := s.git("rev-parse", "--show-toplevel").Output()
-	s.top = strings.TrimSuffix(string(out), "\n")
-	if err := gitdir.CheckOwn(open, cmp.Or(s.top, here), strings.TrimSuffix(string(gitDir), "\n")); err != nil {
+	top, _ := s.git("rev-parse", "--show-toplevel").Output() //nolint:errcheck // there is no work tree, and names are of here
+	s.top = strings.TrimSuffix(string(top), "\n")
+	if err := gitdir.CheckOwn(open, cmp.Or(s.top, here), strings.TrimSuffix(string(gitDir), "\n")); err != nil || s.top == "" {
 		return err
-	}
-	if err != nil {
-		return nil // there is no work tree, and names are of here
 	}
 	s.prefix, err = filepath.Rel(s.top, here)
 	if err != nil || s.prefix == ".." || strings.HasPrefix(s.prefix, "../") {
