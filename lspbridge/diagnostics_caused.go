@@ -24,7 +24,6 @@ const (
 // effect is one file of a change, whose server runs.
 type effect struct {
 	path     workspace.Path // as it was asked about
-	client   *client
 	before   string
 	read     bool                  // before is known
 	compared bool                  // what was wrong before is known
@@ -142,7 +141,7 @@ func (a *aftermath) lookBefore(ctx context.Context, before *document.Snapshot, t
 	now := c.server.bridge.o.Documents.Snapshot(warmLimit)
 	var users []workspace.Path
 	for _, p := range a.paths {
-		e := effect{path: p, client: c}
+		e := effect{path: p}
 		was := before.Known(target(p))
 		if was == nil {
 			was = before.Known(p)
@@ -169,6 +168,9 @@ func (a *aftermath) lookBefore(ctx context.Context, before *document.Snapshot, t
 
 // found is what is wrong in a text that the server is told for it.
 func (c *client) found(ctx context.Context, s *document.Snapshot, p workspace.Path) ([]language.Diagnostic, bool) {
+	if ctx.Err() != nil {
+		return nil, false
+	}
 	t, err := c.syncText(s, p)
 	if err != nil {
 		return nil, false
@@ -208,7 +210,7 @@ func (a *aftermath) wait(ctx context.Context) (found map[workspace.Path]language
 	var own, others sync.WaitGroup
 	for _, e := range a.effects {
 		own.Go(func() {
-			caused := e.wait(ctx)
+			caused := e.wait(ctx, a.client)
 			mu.Lock()
 			defer mu.Unlock()
 			found[e.path] = caused
@@ -224,7 +226,7 @@ func (a *aftermath) wait(ctx context.Context) (found map[workspace.Path]language
 	var elsewhere []language.Elsewhere
 	for _, b := range a.bystanders {
 		others.Go(func() {
-			added, known := b.wait(ctx)
+			added, known := b.wait(ctx, a.client)
 			mu.Lock()
 			defer mu.Unlock()
 			if !known {
@@ -269,11 +271,11 @@ func (c *client) knownOf(p workspace.Path, text string) ([]language.Diagnostic, 
 }
 
 // wait waits for what is wrong now, and compares.
-func (e effect) wait(ctx context.Context) language.Caused {
-	k, state := e.client.await(ctx, e.now)
-	out := language.Caused{Server: e.client.server.status(), Freshness: state, Compared: e.compared}
+func (e effect) wait(ctx context.Context, c *client) language.Caused {
+	k, state := c.await(ctx, e.now)
+	out := language.Caused{Server: c.server.status(), Freshness: state, Compared: e.compared}
 	switch {
-	case state == language.Stale && !e.client.superseded(e.now):
+	case state == language.Stale && !c.superseded(e.now):
 		out.Freshness = language.TimedOut
 	case state == language.Fresh && e.compared:
 		out.New, out.Fixed, out.Remaining = compare(e.before, e.now.text, e.was, k.list)

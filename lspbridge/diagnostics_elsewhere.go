@@ -13,10 +13,9 @@ import (
 // bystander is a document that a change does not touch. What is wrong in it may be
 // another all the same.
 type bystander struct {
-	path   workspace.Path
-	client *client
-	sum    uint64                // of its text
-	was    []language.Diagnostic // before the change
+	path workspace.Path
+	sum  uint64                // of its text
+	was  []language.Diagnostic // before the change
 }
 
 // bystanders are those of some files of which the server can say in time what is wrong in
@@ -24,6 +23,9 @@ type bystander struct {
 func (c *client) bystanders(ctx context.Context, before *document.Snapshot, of []workspace.Path, touched map[workspace.Path]bool) (out []bystander) {
 	seen := map[workspace.Path]bool{}
 	for _, p := range of {
+		if ctx.Err() != nil {
+			break // nobody waits, and the server is told no older text for nothing
+		}
 		if p = target(p); touched[p] || seen[p] {
 			continue
 		}
@@ -35,9 +37,9 @@ func (c *client) bystanders(ctx context.Context, before *document.Snapshot, of [
 			continue
 		}
 		if was, known := c.certain(t); known {
-			out = append(out, bystander{p, c, t.sum, was})
+			out = append(out, bystander{p, t.sum, was})
 		} else if k, state := c.await(ctx, t); k != nil && state == language.Fresh {
-			out = append(out, bystander{p, c, t.sum, k.list})
+			out = append(out, bystander{p, t.sum, k.list})
 		}
 	}
 	return out
@@ -61,14 +63,14 @@ func (c *client) certain(t syncedText) ([]language.Diagnostic, bool) {
 
 // wait waits for what is wrong in a bystander now. added are the errors and warnings that
 // it did not have; nobody knows of one whose text is another by now, which counts as known.
-func (b bystander) wait(ctx context.Context) (added []language.Diagnostic, known bool) {
-	t, err := b.client.syncText(b.client.server.bridge.o.Documents.Snapshot(warmLimit), b.path)
+func (b bystander) wait(ctx context.Context, c *client) (added []language.Diagnostic, known bool) {
+	t, err := c.syncText(c.server.bridge.o.Documents.Snapshot(warmLimit), b.path)
 	if err != nil || t.sum != b.sum {
 		return nil, true
 	}
-	k, state := b.client.await(ctx, t)
+	k, state := c.await(ctx, t)
 	if k == nil || state != language.Fresh {
-		return nil, state != language.TimedOut && (state != language.Stale || b.client.superseded(t))
+		return nil, state != language.TimedOut && (state != language.Stale || c.superseded(t))
 	}
 	added, _, _ = compare("", "", b.was, k.list)
 	return slices.DeleteFunc(added, func(d language.Diagnostic) bool { return d.Severity > language.Warning }), true

@@ -53,7 +53,7 @@ func (c *Sidecar) guarded() []workspace.Guarded {
 	home, err := os.UserHomeDir()
 	if err == nil {
 		all := homesIn(home)
-		out = append(append(out, all...), c.found.looked(c.lookPath, home, all)...)
+		out = append(append(out, all...), c.alsoGuarded.list(c.lookPath, home, all)...)
 	}
 	if name := os.Getenv("NVIM_APPNAME"); filepath.IsLocal(name) {
 		for _, place := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME"} {
@@ -71,10 +71,10 @@ func (c *Sidecar) guarded() []workspace.Guarded {
 // variables name a file that programs run or obey.
 var variables = map[string]string{
 	"BASH_ENV": policy.RunsInShell, "ENV": policy.RunsInShell, "INPUTRC": policy.RunsInShell, "PYTHONSTARTUP": policy.RunsInShell, "GIT_CONFIG_GLOBAL": policy.RunsInGit,
-	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "RIPGREP_CONFIG_PATH": policy.RunsInShell, "STARSHIP_CONFIG": policy.RunsInShell, "PSQLRC": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor, "VIMINIT": policy.RunsInEditor,
+	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "RIPGREP_CONFIG_PATH": policy.RunsInShell, "STARSHIP_CONFIG": policy.RunsInShell, "PSQLRC": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor,
 }
 
-// alsoGuarded are what lookFor found a while ago: every plan that writes asks for them.
+// alsoGuarded are what list found a while ago: every plan that writes asks for them.
 type alsoGuarded struct {
 	mu    sync.Mutex // guards what follows
 	links []workspace.Guarded
@@ -82,10 +82,9 @@ type alsoGuarded struct {
 	until time.Time
 }
 
-// looked lists the links in guarded folders, by which files elsewhere are read from there, files that
-// have other names, and the
-// files that git reads and runs.
-func (g *alsoGuarded) looked(lookPath func(string) (string, error), home string, all []workspace.Guarded) []workspace.Guarded {
+// list gives the links in guarded folders, by which files elsewhere are read from there, their files
+// that have other names, and the files that git reads and runs.
+func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, all []workspace.Guarded) []workspace.Guarded {
 	const again = time.Minute
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +126,12 @@ func linksIn(all []workspace.Guarded) (out []workspace.Guarded) {
 					if isLink || hasSeveralNames(e) {
 						out = append(out, workspace.Guarded{Path: path, Effect: one.Effect})
 					}
-					if info, err := os.Stat(path); e.IsDir() || isLink && err == nil && info.IsDir() {
+					isFolder := e.IsDir()
+					if isLink {
+						info, err := os.Stat(path)
+						isFolder = err == nil && info.IsDir()
+					}
+					if isFolder {
 						deeper = append(deeper, path)
 					}
 				}

@@ -79,7 +79,7 @@ type Sidecar struct {
 	languages     *lspbridge.Bridge
 	toolsChanged  atomic.Pointer[func()] // nil: nobody is to know
 	recovered     []string               // what became of sets that were interrupted, until the user can be told
-	found         alsoGuarded
+	alsoGuarded   alsoGuarded
 	atOnce        time.Time // until then whoever asks at once is not disturbed: see giveWay
 
 	unkeep func() // saves the sessions, and keeps no more

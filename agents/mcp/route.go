@@ -127,16 +127,13 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	if r.editor != nil && !r.editor.isGone() {
 		return r.editor, nil
 	}
-	for _, d := range []*editorDoor{r.editor, r.watch} {
-		if d != nil && d.isGone() {
-			d.ended.CompareAndSwap(0, time.Now().UnixNano())
-			r.lost = time.Unix(0, d.ended.Load())
+	for _, d := range []**editorDoor{&r.editor, &r.watch} {
+		if *d != nil && (*d).isGone() {
+			(*d).ended.CompareAndSwap(0, time.Now().UnixNano())
+			r.lost = time.Unix(0, (*d).ended.Load())
+			r.leaveSidecar(d)
 		}
 	}
-	if r.watch != nil && r.watch.isGone() {
-		r.leaveSidecar(&r.watch)
-	}
-	r.leaveSidecar(&r.editor)
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
