@@ -129,7 +129,7 @@ func mcpServerIn(project string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := exec.Command(self, "mcp", "--structured")
+	server := exec.Command(self, "mcp", "--structured", "--answer-within", "0") // a newcomer reads for as long as it takes
 	server.Dir = project
 	ownGroup(server)
 	if term.IsTerminal(int(os.Stderr.Fd())) {
