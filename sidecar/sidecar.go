@@ -139,13 +139,14 @@ func New(o Options) (*Sidecar, error) {
 		Audit:     c.audited,
 		Watch:     c.watcher.Folders,
 		Files:     c.newFiles(),
-		Git:       c.newGitCache(),
 		Found:     c.newFound(),
 
 		Guarded:    c.guarded,
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
+		StartGit:   process.StartHeld,
 	}
+	c.Registry.Committer.Git = c.Registry.Git()
 	c.Registry.Committer.Observer = &change.Observer{List: c.Registry.Files.List, Told: c.Registry.Files.Told}
 	kept.Tell = o.Events.Problem
 	if !alone {

@@ -8,7 +8,6 @@ import (
 	"pillion/internal/state"
 	"pillion/rpc"
 	"pillion/workspace"
-	"pillion/workspace/git"
 	"pillion/workspace/search"
 	"pillion/workspace/tracking"
 	"pillion/workspace/watch"
@@ -31,23 +30,21 @@ func (c *Sidecar) newTree() *watch.Tree {
 func (c *Sidecar) watchedFolders(ctx context.Context, dir string, visit func(string) error) error {
 	if p, ok := c.workspace.Place(dir); ok && p.IsRoot() {
 		c.Registry.Files.Finding(p)
-		c.Registry.Git.Finding(p.Abs())
 	}
 	patient, cancel := context.WithTimeout(ctx, givesWay)
 	defer cancel()
 	c.giveWay(patient)
 	one := func(dir string) error {
 		c.giveWay(patient)
-		err := visit(dir)
-		if err == nil {
-			c.Registry.Git.Watching(dir)
-		}
-		return err
+		return visit(dir)
 	}
 	if err := c.workspace.WatchedFolders(ctx, dir, one); err != nil {
 		return err
 	}
-	return c.Registry.Git.Tracked(dir, func(dir string) error {
+	if p, ok := c.workspace.Place(dir); !ok || !p.IsRoot() {
+		return nil // of a folder that is new nothing is tracked yet
+	}
+	return c.Registry.Committer.Git.Tracked(ctx, dir, func(dir string) error {
 		if c.workspace.IsClosed(dir) {
 			return nil
 		}
@@ -87,21 +84,6 @@ func (c *Sidecar) newFiles() *search.Files {
 		}
 	})
 	return files
-}
-
-// newGitCache is what is kept of repositories, likewise.
-func (c *Sidecar) newGitCache() *git.Cache {
-	kept := git.NewCache(c.settle)
-	c.tree.Follow(func(events []watch.Event) {
-		for _, e := range events {
-			if e.Op == watch.Lost {
-				kept.Lost()
-			} else {
-				kept.Changed(e.Dir, e.Name, git.Change{CameOrWent: e.Op == watch.Created || e.Op == watch.Deleted, Folder: e.Folder, Went: e.Op == watch.Deleted})
-			}
-		}
-	})
-	return kept
 }
 
 // settle waits until all that happened has been told of, or fails.

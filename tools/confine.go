@@ -131,7 +131,7 @@ func letGitWork(held *process.Confine, dir string) {
 		held.Writable = append(held.Writable, folder)
 		held.ReadOnly = slices.DeleteFunc(held.ReadOnly, func(path string) bool { return path == folder })
 		if info := git.ObjectsInfo(folder); info != "" { // first, since it is in an open folder of the other
-			held.Staged = append(held.Staged, process.Staged{Dir: info, Files: git.WritableInfo, Folders: git.WritableInfoFolders})
+			held.Staged = append(held.Staged, process.Staged{Dir: info, Files: git.WritableInfo, Forgotten: git.ForgottenInfo})
 		}
 		held.Staged = append(held.Staged, process.Staged{
 			Dir: folder, Files: git.WritableFiles, Trees: git.ReferenceFolders, Folders: git.StateFolders,

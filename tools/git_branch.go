@@ -54,14 +54,14 @@ func planGitBranch(ctx context.Context, in Input, args gitBranchArgs) (Plan, err
 		return nil, err
 	}
 	if !changes {
-		return listBranches(ctx, dir, args.Action == "current")
+		return listBranches(ctx, in, dir, args.Action == "current")
 	}
 	b := branchPlan{branchAction: do, args: args, dir: dir}
 	return b.plan(ctx, in)
 }
 
-func listBranches(ctx context.Context, dir workspace.Path, current bool) (*Answer, error) {
-	list, err := git.Branches(ctx, dir.RootDir(), dir.Abs())
+func listBranches(ctx context.Context, in Input, dir workspace.Path, current bool) (*Answer, error) {
+	list, err := in.Git.Branches(ctx, dir.RootDir(), dir.Abs())
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +106,10 @@ func branchAnswer(list git.BranchList, done string) *Answer {
 
 // branchAction is what is different between the actions that change something.
 type branchAction struct {
-	look     func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
+	look     func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error)
 	hooks    []string
-	args     func(c git.BranchChange) []string                // git's
-	builtin  func(root, dir string, c git.BranchChange) error // does it without git; nil: only git can
+	args     func(c git.BranchChange) []string                               // git's
+	builtin  func(g *git.Reader, root, dir string, c git.BranchChange) error // does it without git; nil: only git can
 	facts    func(s *sheet, b branchPlan)
 	title    string
 	deed     string // completes "the agent wants to", before the branch's name
@@ -118,8 +118,8 @@ type branchAction struct {
 }
 
 var createBranch = branchAction{
-	look: func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
-		return git.NewBranch(ctx, root, dir, args.Name, args.From)
+	look: func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
+		return g.NewBranch(ctx, root, dir, args.Name, args.From)
 	},
 	hooks: git.BranchHooks,
 	args: func(c git.BranchChange) []string {
@@ -128,7 +128,7 @@ var createBranch = branchAction{
 		}
 		return []string{"branch", "--no-track", "--end-of-options", c.Name, c.Hash}
 	},
-	builtin: git.MakeBranch, title: "Create branch", deed: "create the branch", done: "created", question: "Create a branch?",
+	builtin: (*git.Reader).MakeBranch, title: "Create branch", deed: "create the branch", done: "created", question: "Create a branch?",
 	facts: func(s *sheet, b branchPlan) {
 		s.fact("branch", "Branch", b.at(b.Name, b.Hash))
 		if b.Start != "" && b.git.file != "" {
@@ -139,8 +139,8 @@ var createBranch = branchAction{
 }
 
 var switchBranch = branchAction{
-	look: func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
-		return git.Switch(ctx, root, dir, args.Name)
+	look: func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
+		return g.Switch(ctx, root, dir, args.Name)
 	},
 	hooks: git.SwitchHooks,
 	args: func(c git.BranchChange) []string {
@@ -156,14 +156,14 @@ var switchBranch = branchAction{
 }
 
 var deleteBranch = branchAction{
-	look: func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
-		return git.Delete(ctx, root, dir, args.Name)
+	look: func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
+		return g.Delete(ctx, root, dir, args.Name)
 	},
 	hooks: git.BranchHooks,
 	args: func(c git.BranchChange) []string {
 		return []string{"branch", "--quiet", "--delete", "--end-of-options", c.Name}
 	},
-	builtin: git.RemoveBranch, title: "Delete branch", deed: "delete the branch", done: "deleted", question: "Delete a branch?",
+	builtin: (*git.Reader).RemoveBranch, title: "Delete branch", deed: "delete the branch", done: "deleted", question: "Delete a branch?",
 	facts: func(s *sheet, b branchPlan) {
 		s.fact("branch", "Branch", b.at(b.Name, b.Hash))
 		if b.Beyond != "" {
@@ -186,10 +186,10 @@ type branchPlan struct {
 func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	root, dir := b.dir.RootDir(), b.dir.Abs()
 	var err error
-	if b.BranchChange, err = b.look(ctx, root, dir, b.args); err != nil {
+	if b.BranchChange, err = b.look(ctx, in.Git, root, dir, b.args); err != nil {
 		return nil, err
 	}
-	if b.runs, err = git.Hooks(root, dir, b.hooks); err != nil {
+	if b.runs, err = in.Git.Hooks(ctx, root, dir, b.hooks); err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(b.Changes.Files))
@@ -216,10 +216,10 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	in.Snapshot.RestOnState("branch", b.state(), func() string {
 		now := branchPlan{}
 		var err error
-		if now.BranchChange, err = b.look(context.Background(), root, dir, b.args); err != nil {
+		if now.BranchChange, err = b.look(context.Background(), in.Git, root, dir, b.args); err != nil {
 			return err.Error()
 		}
-		now.runs, _ = git.Hooks(root, dir, b.hooks) //nolint:errcheck // the look says so
+		now.runs, _ = in.Git.Hooks(context.Background(), root, dir, b.hooks) //nolint:errcheck // the look says so
 		return now.state()
 	})
 	return a, nil
@@ -278,7 +278,7 @@ func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 // isDone reports whether it came about, whatever git said at its end: what a post-checkout
 // hook ends with is what git switch ends with.
 func (b branchPlan) isDone(ctx context.Context) bool {
-	list, err := git.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
+	list, err := b.git.reader.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
 	there := slices.ContainsFunc(list.Branches, func(other git.Branch) bool { return other.Name == b.Name })
 	switch {
 	case err != nil:
@@ -290,7 +290,7 @@ func (b branchPlan) isDone(ctx context.Context) bool {
 }
 
 func (b branchPlan) answer(ctx context.Context) (*Answer, error) {
-	list, err := git.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
+	list, err := b.git.reader.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (b branchPlan) answer(ctx context.Context) (*Answer, error) {
 
 // runBuiltin does it where there is no git.
 func (b branchPlan) runBuiltin(ctx context.Context) (*Answer, error) {
-	if err := b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange); err != nil {
+	if err := b.builtin(b.git.reader, b.dir.RootDir(), b.dir.Abs(), b.BranchChange); err != nil {
 		return nil, err
 	}
 	a, err := b.answer(context.WithoutCancel(ctx))

@@ -65,10 +65,10 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 		return nil, err
 	}
 	c := commitPlan{message: args.Message, root: root, options: options}
-	if c.Draft, err = git.NewDraft(ctx, root, options); err != nil {
+	if c.Draft, err = in.Git.NewDraft(ctx, root, options); err != nil {
 		return nil, err
 	}
-	if c.hooks, err = git.Hooks(root, options.Dir, git.CommitHooks); err != nil {
+	if c.hooks, err = in.Git.Hooks(ctx, root, options.Dir, git.CommitHooks); err != nil {
 		return nil, err
 	}
 	c.git = in.gitProgram(c.Top)
@@ -84,10 +84,10 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	in.Snapshot.RestOnState("commit", c.state(), func() string {
 		now := commitPlan{}
 		var err error
-		if now.Draft, err = git.NewDraft(context.Background(), root, options); err != nil {
+		if now.Draft, err = in.Git.NewDraft(context.Background(), root, options); err != nil {
 			return err.Error()
 		}
-		now.hooks, _ = git.Hooks(root, options.Dir, git.CommitHooks) //nolint:errcheck // the draft says so
+		now.hooks, _ = in.Git.Hooks(context.Background(), root, options.Dir, git.CommitHooks) //nolint:errcheck // the draft says so
 		return now.state()
 	})
 	return a, nil
@@ -279,7 +279,7 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		stdin = literal(c.Paths)
 	}
 	got, err := c.git.run(ctx, hands, stdin, args...)
-	made, lookErr := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
+	made, lookErr := c.git.reader.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
 	if err == nil && got.ExitCode == 0 {
 		if lookErr != nil {
 			return nil, fault.New(fault.GitError, "the commit is made, but cannot be looked at: %w", lookErr)
@@ -304,10 +304,10 @@ func (c commitPlan) pathsFit() bool { return len(literal(c.Paths)) <= mostArgume
 
 // runBuiltin makes the commit where there is no git.
 func (c commitPlan) runBuiltin(ctx context.Context) (*Answer, error) {
-	if err := git.MakeCommit(ctx, c.root, c.options, c.Draft, c.message); err != nil {
+	if err := c.git.reader.MakeCommit(ctx, c.root, c.options, c.Draft, c.message); err != nil {
 		return nil, err
 	}
-	made, err := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
+	made, err := c.git.reader.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ func (c commitPlan) answer(made git.Committed, output string) *Answer {
 		Additions: made.Changes.Additions, Deletions: made.Changes.Deletions, HookOutput: output,
 	}
 	for _, name := range slices.Sorted(maps.Keys(made.Content)) {
-		if planned, ok := c.Content[name]; !ok || planned != made.Content[name] {
+		if planned, ok := c.Content[name]; !ok || planned != made.Content[name] && planned != git.Converted {
 			r.Differs = append(r.Differs, name)
 		}
 	}

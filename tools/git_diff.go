@@ -42,7 +42,7 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 		return nil, err
 	}
 	defer in.Files.Urgent()()
-	got, err := git.DiffCached(ctx, in.Git, p.RootDir(), git.DiffOptions{
+	got, err := in.Git.Diff(ctx, p.RootDir(), git.DiffOptions{
 		Dir: p.Abs(), Staged: args.Staged, Base: args.Base, Context: contextLines, MaxBytes: in.Limits.DiffBytes,
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func planGitLog(ctx context.Context, in Input, args gitLogArgs) (*Answer, error)
 		return nil, err
 	}
 	defer in.Files.Urgent()()
-	commits, err := git.Log(ctx, p.RootDir(), git.LogOptions{
+	commits, err := in.Git.Log(ctx, p.RootDir(), git.LogOptions{
 		Dir: p.Abs(), Limited: args.Path != "", Ref: args.Ref, Limit: limit, MaxBytes: in.Limits.DiffBytes,
 	})
 	if err != nil {

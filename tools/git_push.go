@@ -54,10 +54,10 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	}
 	root, options := dir.RootDir(), git.PushOptions{Dir: dir.Abs(), Remote: args.Remote, Branch: args.Branch}
 	p := pushPlan{args: args, dir: dir}
-	if p.Push, err = git.NewPush(ctx, root, options); err != nil {
+	if p.Push, err = in.Git.NewPush(ctx, root, options); err != nil {
 		return nil, err
 	}
-	if p.hooks, err = git.Hooks(root, dir.Abs(), git.PushHooks); err != nil {
+	if p.hooks, err = in.Git.Hooks(ctx, root, dir.Abs(), git.PushHooks); err != nil {
 		return nil, err
 	}
 	p.git = in.gitProgram(p.Top)
@@ -85,10 +85,10 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	in.Snapshot.RestOnState("push", p.state(), func() string {
 		now := pushPlan{}
 		var err error
-		if now.Push, err = git.NewPush(context.Background(), root, options); err != nil {
+		if now.Push, err = in.Git.NewPush(context.Background(), root, options); err != nil {
 			return err.Error()
 		}
-		now.hooks, _ = git.Hooks(root, dir.Abs(), git.PushHooks) //nolint:errcheck // the look says so
+		now.hooks, _ = in.Git.Hooks(context.Background(), root, dir.Abs(), git.PushHooks) //nolint:errcheck // the look says so
 		return now.state()
 	})
 	return a, nil
@@ -164,7 +164,7 @@ func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		}
 		return failed, nil
 	}
-	return p.answer(flag, summary, got), nil
+	return p.answer(context.WithoutCancel(ctx), flag, summary, got), nil
 }
 
 // pushed reads what git push --porcelain says of one reference.
@@ -180,13 +180,13 @@ func pushed(output, ref string) (flag, summary string) {
 
 var moved = regexp.MustCompile(`^([0-9a-f]{4,40})\.\.[0-9a-f]{4,40}`)
 
-func (p pushPlan) answer(flag, summary string, got process.Result) *Answer {
+func (p pushPlan) answer(ctx context.Context, flag, summary string, got process.Result) *Answer {
 	old := ""
 	switch found := moved.FindStringSubmatch(summary); {
 	case flag == "=":
 		old = p.New
 	case found != nil:
-		old = git.FullHash(p.dir.RootDir(), p.dir.Abs(), found[1])
+		old = p.git.reader.FullHash(ctx, p.dir.RootDir(), p.dir.Abs(), found[1])
 	}
 	return p.answered(old, strings.TrimSpace(withoutCredentials(got.Stderr)))
 }

@@ -56,7 +56,7 @@ func planGitShow(ctx context.Context, in Input, args gitShowArgs) (*Answer, erro
 		return nil, err
 	}
 	defer in.Files.Urgent()()
-	got, err := git.Show(ctx, p.RootDir(), git.ShowOptions{
+	got, err := in.Git.Show(ctx, p.RootDir(), git.ShowOptions{
 		Dir: p.Abs(), File: !p.IsRoot(), Ref: args.Ref, Context: 3, MaxDiff: in.Limits.DiffBytes, MaxBytes: in.Limits.ReadBytes,
 	})
 	if err != nil {

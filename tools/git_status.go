@@ -44,6 +44,7 @@ type gitFileStatus struct {
 	RenamedFrom string    `json:"renamed_from,omitempty"`
 	Conflict    string    `json:"conflict,omitempty"`
 	Submodule   string    `json:"submodule,omitempty"`
+	Filtered    bool      `json:"filtered,omitempty"` // it may be unchanged: a filter that is not run would say
 }
 
 // mostGitFiles is how many files an answer names: nobody reads more.
@@ -66,7 +67,7 @@ func planGitStatus(ctx context.Context, in Input, args gitStatusArgs) (*Answer, 
 	}
 	name := namesOf(p, got.Top)
 	for _, f := range got.Files[:min(len(got.Files), mostGitFiles)] {
-		one := gitFileStatus{Path: name(f.Path), Staged: f.Staged, Worktree: f.Worktree, Conflict: f.Conflict, Submodule: f.Submodule}
+		one := gitFileStatus{Path: name(f.Path), Staged: f.Staged, Worktree: f.Worktree, Conflict: f.Conflict, Submodule: f.Submodule, Filtered: f.Filtered}
 		if f.RenamedFrom != "" {
 			one.RenamedFrom = name(f.RenamedFrom)
 		}
@@ -165,6 +166,9 @@ func (f gitFileStatus) write(out *strings.Builder) {
 	}
 	if f.RenamedFrom != "" {
 		out.WriteString(" from " + fault.Quote(f.RenamedFrom))
+	}
+	if f.Filtered {
+		out.WriteString(" (or unchanged: a filter converts it, which is not run)")
 	}
 	if f.Submodule != "" {
 		fmt.Fprintf(out, " (submodule: %s)", f.Submodule)

@@ -18,6 +18,7 @@ import (
 // credential helpers, without a terminal, and by no shell.
 type gitProgram struct {
 	file    string // absolute; "" where there is no git
+	reader  *git.Reader
 	top     string // of the work tree, where it runs
 	held    process.Confine
 	inherit []string // variables that it gets beyond the clean environment
@@ -42,7 +43,7 @@ var gitEnv = map[string]string{"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "G
 var keyVariables = []string{"SSH_AUTH_SOCK", "GNUPGHOME"}
 
 func (in Input) gitProgram(top string) gitProgram {
-	g := gitProgram{top: top, inherit: slices.Clone(git.IdentityVariables), limits: in.Limits, timeout: in.Limits.CommandTime}
+	g := gitProgram{reader: in.Git, top: top, inherit: slices.Clone(git.IdentityVariables), limits: in.Limits, timeout: in.Limits.CommandTime}
 	if in.Timeout > 0 {
 		g.timeout = min(in.Timeout, in.Limits.CommandMax)
 	}

@@ -331,7 +331,7 @@ func TestSigning(t *testing.T) {
 	}
 }
 
-// TestFilters: a program that files go through is named, and what it makes is told.
+// TestFilters: a program that files go through is named, and what it makes is not claimed to be shown.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
@@ -340,10 +340,10 @@ func TestFilters(t *testing.T) {
 	w.write("x.up", "text\n")
 	w.write("y.txt", "text\n")
 	args := map[string]any{"message": "x", "files": []string{"x.up", "y.txt"}}
-	if need := w.needs("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") {
+	if need := w.needs("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") || !strings.Contains(need.Preview.Markdown, "x.up differs; a filter converts it") {
 		t.Errorf("%s", need.Preview.Markdown)
 	}
-	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || !slices.Equal(got.Differs, []string{"x.up"}) {
+	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || len(got.Differs) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -650,7 +650,7 @@ func TestWritesLeadNowhereElse(t *testing.T) {
 					case "git.push":
 						args = map[string]any{"branch": "topic"}
 					}
-					if got := w.gitTool(tool, args); got.OK || got.Error.Code != fault.GitError || !strings.Contains(got.Error.Message, "leads out") {
+					if got := w.gitTool(tool, args); got.OK || got.Error.Code != fault.GitError || !strings.Contains(got.Error.Message, "leads out") && (program || !strings.Contains(got.Error.Message, "none was found")) {
 						t.Errorf("%s: %+v, %v", deed, got, got.Error)
 					}
 				}

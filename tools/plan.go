@@ -35,7 +35,7 @@ type Input struct {
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings
-	Git      *git.Cache
+	Git      *git.Reader
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
 	Runners   map[string]Runner

@@ -43,8 +43,8 @@ type Registry struct {
 	Agents Agents
 	// Files is the list of files; nil is a list that is always made anew.
 	Files *search.Files
-	// Git keeps what was seen of repositories; nil is nothing.
-	Git *git.Cache
+	// StartGit starts the git program to read; nil just starts it. See git.Reader.
+	StartGit git.Start
 	// Web fetches pages.
 	Web web.Fetcher
 	// Found are the tools of other programs. Nil: there are none.
@@ -166,4 +166,15 @@ func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 		n.Title, n.Preview, n.Decisions, n.Digest = request.Title, &request.Preview, request.Decisions, request.Digest
 	}
 	return n
+}
+
+// Git reads repositories by the user's own git.
+func (r *Registry) Git() *git.Reader {
+	return &git.Reader{Start: r.StartGit, Program: func() string {
+		if r.LookPath == nil {
+			return ""
+		}
+		file, _ := r.LookPath("git") //nolint:errcheck // there is none
+		return file
+	}}
 }

@@ -162,7 +162,7 @@ func (s searchSource) Open() (files []workspace.Path, all bool) {
 }
 
 func (s searchSource) ReadText(p workspace.Path) (string, error) {
-	isSecret := policy.Secret(p.Rel()) || p == s.at && isSecret(p) // below a folder no link is followed
+	isSecret := policy.Secret(p.Rel()) || (s.links || p == s.at) && isSecret(p) // below a folder no link is followed
 	if !isSecret {
 		return s.Snapshot.ReadText(p)
 	}

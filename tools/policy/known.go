@@ -18,21 +18,21 @@ var known = []struct {
 	// with and without the folders and dots of a home, and link them.
 	{"dotfiles", RunsInShell, `.config/fish .config/zsh .config/direnv .config/tmux .config/nushell .config/environment.d .config/kitty .config/alacritty .config/ghostty .config/wezterm
 		fish/config.fish fish/conf.d fish/functions direnv/direnvrc direnv/direnv.toml direnv/lib .direnvrc direnvrc tmux/tmux.conf environment.d
-		bashrc bash_profile zshrc zshenv zprofile tmux.conf .tmux.conf.local .screenrc .xonshrc .wezterm.lua .config/elvish .config/xonsh .config/powershell .config/zellij .config/foot .config/terminator .config/user-dirs.dirs
+		bashrc bash_profile zshrc zshenv zprofile tmux.conf .tmux.conf.local .screenrc .xonshrc .wezterm.lua .config/elvish .config/xonsh .config/powershell .config/zellij .config/foot .config/terminator .config/user-dirs.dirs .lesskey .selected_editor .mkshrc .shrc .yashrc .config/lesskey .config/readline
 		elvish/rc.elv xonsh/rc.xsh powershell/profile.ps1 powershell/microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator/config kitty/kitty.conf alacritty/alacritty.toml .config/gh .config/jj .config/lazygit
 		.config/yazi .config/lf .config/ranger gh/config.yml jj/config.toml lazygit/config.yml lf/lfrc ranger/rc.conf ranger/rifle.conf ranger/commands.py yazi/keymap.toml .login .cshrc.local .ssh ssh/config ssh/rc`},
 	{"dotfiles", RunsInDesktop, `.config/systemd .config/autostart .config/i3 .config/sway .config/hypr .config/awesome .config/xmonad .local/share/applications .local/share/systemd
-		.config/plasma-workspace .config/bspwm .config/sxhkd .config/herbstluftwm .config/qtile .config/openbox .config/lxsession .config/river .config/labwc .config/niri .config/waybar .config/polybar .config/mimeapps.list
+		.config/plasma-workspace .config/bspwm .config/sxhkd .config/herbstluftwm .config/qtile .config/openbox .config/lxsession .config/river .config/labwc .config/niri .config/waybar .config/polybar .config/mimeapps.list .config/xfce4 .config/mako .mozilla/native-messaging-hosts .config/google-chrome/nativemessaginghosts .config/chromium/nativemessaginghosts
 		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm/autostart qtile/config.py openbox/autostart openbox/rc.xml river/init labwc/autostart niri/config.kdl waybar/config* polybar/config* mimeapps.list
 		mpv/scripts .config/mpv systemd/user autostart/*.desktop .xinitrc .xprofile .xsession .xsessionrc .xserverrc .xresources .xdefaults xresources xinitrc xprofile library/launchagents`},
-	{"dotfiles", RunsInGit, ".config/git git/config git/attributes git/hooks gitconfig .githooks"},
+	{"dotfiles", RunsInGit, ".config/git .config/hg .config/mercurial .gitconfig.local git/config git/attributes git/hooks gitconfig .githooks"},
 	{"dotfiles", RunsInEditor, `.config/nvim .config/vim .config/helix .config/zed .config/code .config/emacs .config/doom .config/kak .config/micro kak/kakrc micro/init.lua nvim/init.lua nvim/init.vim nvim/lua nvim/plugin nvim/after nvim/ftplugin nvim/autoload
 		.vim .gvimrc vimrc .doom.d .ideavimrc`},
 	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
 	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json"},
 	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
 	{"nvim vim", RunsInEditor, ".nvim.lua .nvimrc .exrc .vimrc .lvimrc .lazy.lua .neoconf.json .nlsp-settings"},
-	{"emacs", RunsInEditor, ".dir-locals.el .dir-locals-2.el .emacs.d .emacs .projectile"},
+	{"emacs", RunsInEditor, ".dir-locals.el .dir-locals-2.el .emacs.d .emacs .emacs.el .projectile"},
 	{"helix", RunsInEditor, ".helix"},
 	{"zed", RunsInEditor, ".zed"},
 	{"sublime", RunsInEditor, "*.sublime-project *.sublime-workspace"},

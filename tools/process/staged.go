@@ -16,7 +16,7 @@ type Staged struct {
 	Files     string   // regular expression: names of files that may be made, changed and removed
 	Trees     []string // folders of which each file is like one of Dir's own, its name with slashes
 	Folders   []string // folders that may be, with all in them
-	Forgotten []string // folders that look empty and may be written, of which nothing comes back
+	Forgotten []string // folders that look empty and files that look missing: they may be written, nothing comes back, and nothing is said
 	Open      []string // folders that are no copies: they are written where they are, but for links and other odd files
 	Closed    []string // folders that look empty where they are not there, and cannot be made
 }
@@ -29,6 +29,7 @@ type stage struct {
 	Folders   []string
 	Open      []string // those that are there
 	Closed    []string
+	Forgotten []string
 	Made      int64 // when the copy was, as changedAt gives it
 	// Before are the folder's own entries on the list as they were copied, by their names.
 	Before map[string]copied

@@ -42,7 +42,7 @@ func newStage(s Staged) (*stage, []mount, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Made: changedAt(dir), Before: map[string]copied{}}
+	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Forgotten: s.Forgotten, Made: changedAt(dir), Before: map[string]copied{}}
 	made, err := out.fill(s, list, "")
 	if err != nil {
 		out.discard()
@@ -69,8 +69,10 @@ func (s *stage) fill(staged Staged, list *regexp.Regexp, below string) (made []m
 				inside, err = s.fill(staged, list, name)
 			}
 			made = append(made, inside...)
-		case e.IsDir() && slices.Contains(staged.Forgotten, name):
-			err = os.Mkdir(twin, 0o700)
+		case slices.Contains(staged.Forgotten, name):
+			if e.IsDir() {
+				err = os.Mkdir(twin, 0o700)
+			}
 		case e.IsDir() && slices.Contains(staged.Open, name):
 			s.Open = append(s.Open, name)
 			made, err = append(made, mount{kind: writable, path: real}), os.Mkdir(twin, 0o700)
@@ -275,7 +277,7 @@ func (s *stage) settle() (dropped []string) {
 		}
 	}
 	slices.Sort(dropped)
-	return slices.Compact(dropped)
+	return slices.DeleteFunc(slices.Compact(dropped), func(name string) bool { return slices.Contains(s.Forgotten, name) })
 }
 
 const packed = "packed-refs"

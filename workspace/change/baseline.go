@@ -15,24 +15,25 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
-	"pillion/workspace/git/worktree"
+	"pillion/workspace/git"
 	"pillion/workspace/journal"
 )
 
 // What is copied: so many files, together and each of so many bytes. What a repository holds
-// is not; with that there may be more. Tests alone set them.
+// is not; with that there may be more. Tests alone set them, and when a file is settled.
 var (
 	mostFiles         = 2000
 	mostBytes   int64 = 64 << 20
 	mostOne     int64 = 16 << 20
 	mostTracked       = 50_000
+	settled           = workspace.FileStamp.Settled
 )
 
 // baseline is what was in the workspace at the last look, but for what is ignored. Lists
 // say what to look at: of a folder that is in the same list nothing has changed.
 type baseline struct {
 	copies *journal.Copies
-	stored map[string]*worktree.Stored    // by the workspace folder: what its repository holds
+	stored map[string]*git.Stored         // by the workspace folder: what its repository holds
 	lists  map[string]*workspace.Contents // likewise
 	rules  map[string]string              // likewise: what says from afar what is ignored
 	files  map[workspace.Path]*held
@@ -50,7 +51,7 @@ type held struct {
 	why     string    // there is none
 }
 
-// source is what is in a file: a journal.Copy or a worktree.Blob. Two that are equal are the same.
+// source is what is in a file: a journal.Copy or a git.Blob. Two that are equal are the same.
 type source interface {
 	Open() (io.ReadCloser, error)
 	Read() ([]byte, error)
@@ -59,7 +60,7 @@ type source interface {
 func (b *baseline) forget() {
 	b.close()
 	b.lists, b.rules, b.files = map[string]*workspace.Contents{}, map[string]string{}, map[workspace.Path]*held{}
-	b.stored, b.most, b.copied, b.size = map[string]*worktree.Stored{}, mostFiles, 0, 0
+	b.stored, b.most, b.copied, b.size = map[string]*git.Stored{}, mostFiles, 0, 0
 	if b.copies != nil {
 		b.copies.Clear() //nolint:errcheck // then it is longer than it need be
 	}
@@ -124,7 +125,7 @@ func (b *baseline) list(ctx context.Context, c *Committer, roots []workspace.Pat
 	files := 0
 	for _, root := range roots {
 		if b.lists[root.Abs()] == nil {
-			b.stored[root.Abs()] = worktree.NewStored(root.Abs())
+			b.stored[root.Abs()] = c.Git.NewStored(root.Abs())
 			if _, watched := c.Observer.Told(ctx); watched && b.stored[root.Abs()].Open() == nil {
 				b.most = mostTracked // else each look would be at all of them
 			}
@@ -338,7 +339,7 @@ func (l *looking) copy(p workspace.Path, was, is *held) {
 
 // isStored: a repository holds the content.
 func (l *looking) isStored(p workspace.Path, was, is *held) bool {
-	blob, ok := l.stored[p.Top().Abs()].Find(p.Rel(), is.stamp.Size, time.Unix(0, is.stamp.Modified))
+	blob, ok := l.stored[p.Top().Abs()].Find(p.Rel(), is.stamp.Size, func(at time.Time) bool { return settled(is.stamp, at) })
 	if !ok {
 		return false
 	}

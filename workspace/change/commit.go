@@ -9,6 +9,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
+	"pillion/workspace/git"
 	"pillion/workspace/journal"
 )
 
@@ -78,6 +79,8 @@ type Committer struct {
 	// Making hears of each set before it is made, and what it gives back of what stands
 	// there then, nil if nothing was made. Nil: nobody is told.
 	Making func(origin journal.Origin, s Set) (made func([]Outcome))
+	// Git reads repositories.
+	Git *git.Reader
 	// Observer keeps what commands change. Nil: nobody does.
 	Observer *Observer
 

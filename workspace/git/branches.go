@@ -3,9 +3,6 @@ package git
 import (
 	"context"
 	"strings"
-
-	"pillion/internal/fault"
-	"pillion/workspace/git/gitdir"
 )
 
 // Head is what is checked out.
@@ -30,33 +27,20 @@ type BranchList struct {
 // Branches lists the local branches of the repository that dir, inside the
 // workspace's folder root, lies in. References that name no object are passed
 // over, as git does.
-func Branches(ctx context.Context, root, dir string) (BranchList, error) {
-	_, r, err := at(root, dir)
+func (g *Reader) Branches(ctx context.Context, root, dir string) (BranchList, error) {
+	r, err := g.open(ctx, root, dir)
 	if err != nil {
 		return BranchList{}, err
 	}
-	defer r.Close()
-	list := BranchList{Head: r.current()}
-	for _, ref := range r.List("refs/heads/") {
-		if err := ctx.Err(); err != nil {
-			return BranchList{}, fault.From(err)
-		}
-		b := Branch{Name: strings.TrimPrefix(ref.Name, "refs/heads/"), Hash: ref.Hash.String()}
-		if upstream, ok := r.Tracked(b.Name); ok {
-			b.Upstream = r.Shortest(upstream)
-		}
-		list.Branches = append(list.Branches, b)
+	if r == nil {
+		return builtinBranches(root, dir)
 	}
-	return list, nil
-}
-
-func (r *repository) current() Head {
-	var head Head
-	text, _ := r.Loose("HEAD")
-	target, _ := gitdir.SymbolicTarget(text)
-	head.Branch = gitdir.ShortReference(target)
-	if h, born := r.Head(); born {
-		head.Hash = h.String()
+	list := BranchList{Head: Head{Branch: r.branch(), Hash: r.head()}}
+	out, err := r.output("for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)%00%(upstream:short)", "refs/heads/")
+	for line := range strings.Lines(out) {
+		if part := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(part) == 3 {
+			list.Branches = append(list.Branches, Branch{part[0], part[1], part[2]})
+		}
 	}
-	return head
+	return list, err
 }

@@ -2,17 +2,16 @@ package git
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
-	"pillion/workspace/git/worktree"
 )
 
 // BranchChange is something that could be done with a branch now.
@@ -33,34 +32,38 @@ func (b BranchChange) State() string { return stateOf(b) }
 
 // NewBranch looks at a branch that is to be made, from HEAD unless another revision
 // is named.
-func NewBranch(_ context.Context, root, dir, name, from string) (BranchChange, error) {
-	_, r, err := at(root, dir)
+func (g *Reader) NewBranch(ctx context.Context, root, dir, name, from string) (BranchChange, error) {
+	r, err := g.open(ctx, root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
-	defer r.Close()
+	if r == nil {
+		return builtinNewBranch(root, dir, name, from)
+	}
 	out := BranchChange{Repository: r.about(), Name: name}
 	if err := r.changeable(name); err != nil {
 		return out, err
 	}
-	if _, taken := r.Reference("refs/heads/" + name); taken {
-		return out, fault.New(fault.GitError, "there is a branch %s already; switch to it, or take another name", fault.Quote(name))
+	if r.reference("refs/heads/"+name) != "" {
+		return out, alreadyThere(name)
 	}
 	if from == "" {
 		from = "HEAD"
 	}
-	commit, err := r.Commit(from)
-	if err != nil {
+	if out.Hash, err = r.commit(from); err != nil {
 		return out, err
 	}
-	out.Hash = commit.Hash.String()
+	isLocal := r.reference("refs/heads/"+from) != ""
 	for _, full := range []string{from, "refs/" + from, "refs/remotes/" + from} {
-		_, local := r.Reference("refs/heads/" + from)
-		if _, ok := r.Reference(full); ok && !local && strings.HasPrefix(full, "refs/remotes/") {
+		if !isLocal && strings.HasPrefix(full, "refs/remotes/") && r.reference(full) != "" {
 			out.Start = full
 		}
 	}
 	return out, nil
+}
+
+func alreadyThere(name string) error {
+	return fault.New(fault.GitError, "there is a branch %s already; switch to it, or take another name", fault.Quote(name))
 }
 
 // changeable refuses what cannot be the name of a branch, and where git would write elsewhere.
@@ -68,59 +71,65 @@ func (r *repository) changeable(name string) error {
 	if err := checkBranchName(name); err != nil {
 		return err
 	}
-	return r.Writable("HEAD", "refs/heads/"+name)
+	return r.writable("HEAD", "refs/heads/"+name)
+}
+
+// writable refuses references by which git would write elsewhere. Those in tables lead nowhere.
+func (r *repository) writable(names ...string) error {
+	if r.isReftable() {
+		return nil
+	}
+	return r.Writable(names...)
 }
 
 // existing finds a local branch that may be changed.
-func (r *repository) existing(name string) (plumbing.Hash, error) {
+func (r *repository) existing(name string) (string, error) {
 	if err := r.changeable(name); err != nil {
-		return plumbing.ZeroHash, err
+		return "", err
 	}
-	h, ok := r.Reference("refs/heads/" + name)
-	if ok {
+	if h := r.reference("refs/heads/" + name); h != "" {
 		return h, nil
 	}
 	err := fault.New(fault.GitError, "there is no branch %s", fault.Quote(name))
-	for _, remote := range r.List("refs/remotes/") {
-		if short := gitdir.ShortReference(remote.Name); strings.HasSuffix(short, "/"+name) {
-			return h, err.WithHint("%s has one: create it here first, with from %s", fault.Quote(strings.TrimSuffix(short, "/"+name)), fault.Quote(short))
+	all, _ := r.output("for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/") //nolint:errcheck // then none has one
+	for short := range strings.FieldsSeq(all) {
+		if remote, has := strings.CutSuffix(short, "/"+name); has {
+			return "", err.WithHint("%s has one: create it here first, with from %s", fault.Quote(remote), fault.Quote(short))
 		}
 	}
-	return h, err.WithHint("list shows the branches there are")
+	return "", err.WithHint("list shows the branches there are")
 }
 
 // Switch looks at a switch to another branch. One by which changes would be lost is
 // refused: what is staged or not, untracked, or ignored.
-func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
-	_, r, err := at(root, dir)
+func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
+	r, err := g.open(ctx, root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
-	defer r.Close()
+	if r == nil {
+		return BranchChange{}, NeedsGit("switching branches changes files in the work tree")
+	}
 	out := BranchChange{Repository: r.about(), Name: name}
-	target, err := r.existing(name)
-	if err != nil {
+	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
-	out.Hash = target.String()
-	switch doing, elsewhere := r.doing(), r.elsewhere(name); {
-	case elsewhere != "":
-		return out, isElsewhere(name, elsewhere)
+	operation, other := r.operationInProgress(), r.otherWorktree(name)
+	switch {
+	case other != "":
+		return out, isElsewhere(name, other)
 	case out.Branch == name:
 		return out, fault.New(fault.GitError, "%s is checked out already", fault.Quote(name))
-	case doing != "" && doing != "a bisection":
-		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the user to", doing)
+	case operation != "" && operation != "a bisection":
+		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the user to", operation)
 	}
-	c := &worktree.Comparison{Ctx: ctx, Repo: r.Checkout}
-	changes, err := towards(c, target)
-	if err != nil {
+	if err := r.unmerged(); err != nil {
 		return out, err
 	}
-	index, err := c.Index()
-	if err != nil {
+	if out.Changes, err = r.changesFromHead(out.Head, out.Hash); err != nil {
 		return out, err
 	}
-	lost, err := losses(c, index, changes)
+	lost, err := r.losses(out)
 	if err != nil {
 		return out, err
 	}
@@ -129,172 +138,139 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
-	out.Filters = filters(r.Checkout, index, changes, "clean", "smudge")
-	out.Changes, err = printChanges(c, changes, 1)
+	out.Filters, err = r.filters(out.Changes.Files, "clean", "smudge")
 	return out, err
 }
 
-// elsewhere is the other work tree in which a branch is checked out, "" for none.
-func (r *repository) elsewhere(branch string) string {
-	dirs := []string{r.CommonDir}
-	trees, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees")) //nolint:errcheck // without others there is none
-	for _, t := range trees {
-		dirs = append(dirs, filepath.Join(r.CommonDir, "worktrees", t.Name()))
-	}
-	for _, dir := range dirs {
-		if dir != r.GitDir && (&gitdir.Repository{GitDir: dir, CommonDir: r.CommonDir}).Branch() == branch {
-			return dir
+// otherWorktree is the other work tree in which a branch is checked out, "" for none.
+func (r *repository) otherWorktree(branch string) string {
+	out, _ := r.output("worktree", "list", "--porcelain", "-z") //nolint:errcheck // git before 2.36 does not know -z, and switch itself refuses
+	where := ""
+	for _, line := range fields(out) {
+		if path, is := strings.CutPrefix(line, "worktree "); is {
+			where = path
+		}
+		if line == "branch refs/heads/"+branch && !sameFolder(where, r.Top) {
+			return where
 		}
 	}
 	return ""
+}
+
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	y, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(x, y) || filepath.Clean(a) == filepath.Clean(b)
 }
 
 func isElsewhere(branch, dir string) error {
 	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
 }
 
-func listed(names []string, most int) string {
-	quoted := make([]string, 0, most)
-	for _, name := range names[:min(most, len(names))] {
-		quoted = append(quoted, fault.Quote(name))
+// changesFromHead are the changes from what is checked out to another commit, without their text.
+func (r *repository) changesFromHead(head, target string) (DiffResult, error) {
+	from, err := r.orEmptyTree(head)
+	if err != nil {
+		return DiffResult{}, err
 	}
-	return strings.Join(quoted, ", ")
+	return r.diff(comparison{between: []string{from, target}, quiet: true})
 }
 
-// towards are the changes from what is checked out to another commit.
-func towards(c *worktree.Comparison, target plumbing.Hash) ([]worktree.Difference, error) {
-	to, err := c.Repo.Objects.Commit(target)
+// losses are the paths of a switch at which somebody else's would be overwritten, also what is ignored. Git looks again when it
+// switches, but would overwrite that.
+func (r *repository) losses(c BranchChange) ([]string, error) {
+	head, err := r.orEmptyTree(c.Head)
 	if err != nil {
 		return nil, err
 	}
-	var from plumbing.Hash
-	if h, born := c.Repo.Head(); born {
-		at, err := c.Repo.Objects.Commit(h)
-		if err != nil {
-			return nil, err
-		}
-		from = at.TreeHash
-	}
-	return c.Trees(from, to.TreeHash, "")
-}
-
-// losses are the paths of the changes at which somebody else's would be overwritten.
-func losses(c *worktree.Comparison, index *worktree.StagedFiles, changes []worktree.Difference) ([]string, error) {
-	if err := unmerged(index); err != nil {
+	out, err := r.output("diff-tree", "-r", "-z", "--name-status", "--no-renames", head, c.Hash)
+	if err != nil {
 		return nil, err
 	}
-	var out []string
-	goes := map[string]bool{}
-	for _, ch := range changes {
-		goes[ch.Path] = ch.New.Absent()
-	}
-	for _, ch := range changes {
-		lost, err := overwrites(c, index, ch, goes)
-		if err != nil && !strings.HasPrefix(ch.Path, c.Repo.Work.Strip) {
-			return nil, fault.New(fault.GitError, "the switch changes %s, which lies outside of the workspace folder, and may have been changed there", fault.Quote(ch.Path)).
-				WithHint("ask the user to make the switch")
+	changes := map[string]bool{}
+	var lost []string
+	for pair := range slices.Chunk(fields(out), 2) {
+		if len(pair) < 2 {
+			break
 		}
-		if err != nil {
-			return nil, err
-		}
-		if lost {
-			out = append(out, ch.Path)
+		if changes[pair[1]] = true; pair[0] == "A" && r.occupied(pair[1]) {
+			lost = append(lost, pair[1])
 		}
 	}
-	return out, nil
+	now, err := r.statusOf("", "no", "--no-renames")
+	for _, f := range now.Files {
+		isStaged := f.Worktree == "" && r.reference(":0:"+f.Path) == r.reference(c.Hash+":"+f.Path) // git leaves it as it is
+		if changes[f.Path] && !isStaged && !slices.Contains(lost, f.Path) {
+			lost = append(lost, f.Path)
+		}
+	}
+	return lost, err
 }
 
-func overwrites(c *worktree.Comparison, index *worktree.StagedFiles, ch worktree.Difference, goes map[string]bool) (bool, error) {
-	entry := index.Files[ch.Path]
-	if entry == nil {
-		if !ch.Old.Absent() && ch.New.Absent() {
-			return false, nil // its removal is staged, and the branch has it no more
-		}
-		return !ch.Old.Absent() || occupied(c, index, ch.Path, goes), nil
-	}
-	e := entry.Any()
-	staged := worktree.Side{Mode: e.Mode, Hash: e.Hash}
-	if e.IntentToAdd {
-		staged = worktree.Side{}
-	}
-	if staged.Same(ch.New) {
-		return false, nil // git leaves the file as it is
-	}
-	if !staged.Same(ch.Old) {
-		return true, nil
-	}
-	now, err := c.Current(index, e)
-	return err == nil && !now.Absent() && !now.Same(staged), err
-}
-
-// occupied says whether something that is not committed stands where a file is to be. A
-// folder may, of which all that is tracked goes: what is staged in it alone git would take
-// away with it.
-func occupied(c *worktree.Comparison, index *worktree.StagedFiles, name string, goes map[string]bool) bool {
-	info, err := c.Repo.Work.Lstat(name)
-	if err != nil {
-		return true
-	}
-	if info != nil {
-		tracked, stays := false, false
-		for _, p := range index.Paths {
-			if strings.HasPrefix(p, name+"/") {
-				tracked, stays = true, stays || !goes[p]
-			}
-		}
-		return !info.IsDir() || !tracked || stays
+// occupied says whether something that is not committed stands where a file is to be, or on the way to it.
+func (r *repository) occupied(name string) bool {
+	if _, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(name))); err == nil {
+		others, err := r.output(append([]string{"ls-files", "-z", "--others"}, pathspec(name)...)...)
+		return err != nil || others != ""
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		info, err := c.Repo.Work.Lstat(dir)
-		if err == nil && info != nil && !info.IsDir() && index.Files[dir] == nil {
-			return true
+		if info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(dir))); err == nil {
+			return !info.IsDir() && r.line(append([]string{"ls-files", "-z", "--others"}, pathspec(dir)...)...) != ""
 		}
 	}
 	return false
 }
 
+func (r *repository) orEmptyTree(commit string) (string, error) {
+	if commit != "" {
+		return commit, nil
+	}
+	return r.emptyTree()
+}
+
 // Delete looks at the deletion of a branch. One whose commits would be lost is refused:
 // they must be in what it follows or, if it follows nothing, in what is checked out.
-func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
-	_, r, err := at(root, dir)
+func (g *Reader) Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
+	r, err := g.open(ctx, root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
-	defer r.Close()
+	if r == nil {
+		return builtinDelete(root, dir, name)
+	}
 	out := BranchChange{Repository: r.about(), Name: name, Beyond: "HEAD"}
-	tip, err := r.existing(name)
-	if err != nil {
+	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
-	out.Hash = tip.String()
 	if out.Branch == name {
 		return out, fault.New(fault.GitError, "%s is checked out; switch to another branch first", fault.Quote(name))
 	}
-	if elsewhere := r.elsewhere(name); elsewhere != "" {
-		return out, isElsewhere(name, elsewhere)
+	if other := r.otherWorktree(name); other != "" {
+		return out, isElsewhere(name, other)
 	}
-	base, ok := r.Head()
-	if upstream, follows := r.Tracked(name); follows {
-		if h, exists := r.Reference(upstream); exists {
-			base, ok, out.Beyond = h, true, gitdir.ShortReference(upstream)
+	base := out.Head
+	if upstream, follows := r.Config.Tracked(name); follows {
+		if h := r.reference(upstream); h != "" {
+			base, out.Beyond = h, gitdir.ShortReference(upstream)
 		}
 	}
-	ahead := 1
-	if ok {
-		if ahead, err = r.Ahead(ctx, tip, base); err != nil {
+	ahead := "1"
+	if base != "" {
+		if ahead, err = r.output("rev-list", "--count", base+".."+out.Hash); err != nil {
 			return out, err
 		}
 	}
-	if ahead > 0 {
-		return out, fault.New(fault.GitError, "the work of %s would be lost: %s not in %s", fault.Quote(name), commits(ahead), fault.Quote(out.Beyond)).
-			WithHint("merge it first, or ask the user to delete it")
+	if n, _ := strconv.Atoi(strings.TrimSpace(ahead)); n > 0 { //nolint:errcheck // git writes a number
+		return out, lostCommits(name, n, out.Beyond)
 	}
 	return out, nil
 }
 
-func commits(n int) string {
-	if n == 1 {
-		return "1 commit is"
+func lostCommits(name string, n int, beyond string) error {
+	are := "1 commit is"
+	if n != 1 {
+		are = fmt.Sprintf("%d commits are", n)
 	}
-	return strconv.Itoa(n) + " commits are"
+	return fault.New(fault.GitError, "the work of %s would be lost: %s not in %s", fault.Quote(name), are, fault.Quote(beyond)).
+		WithHint("merge it first, or ask the user to delete it")
 }

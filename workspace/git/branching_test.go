@@ -39,13 +39,13 @@ func TestCommitsOfOneDate(t *testing.T) {
 				r.git("branch", fmt.Sprint("old", i), fmt.Sprint("main~", i+1))
 			}
 			for i := range 3 {
-				if got, err := git.Delete(context.Background(), r.root, r.top, fmt.Sprint("old", i)); err != nil || got.Beyond == "" {
+				if got, err := reader.Delete(context.Background(), r.root, r.top, fmt.Sprint("old", i)); err != nil || got.Beyond == "" {
 					t.Errorf("old%d: %+v, %v", i, got, err)
 				}
 			}
 			r.git("branch", "more", "main")
 			r.git("update-ref", "refs/heads/main", "main~1")
-			if _, err := git.Delete(context.Background(), r.root, r.top, "more"); err == nil || !strings.Contains(err.Error(), "1 commit is not in HEAD") {
+			if _, err := reader.Delete(context.Background(), r.root, r.top, "more"); err == nil || !strings.Contains(err.Error(), "1 commit is not in HEAD") {
 				t.Errorf("a branch that has more: %v", err)
 			}
 		})
@@ -60,7 +60,7 @@ func TestNewsOfAPush(t *testing.T) {
 	r.git("remote", "add", "origin", "https://example.org/kettle.git")
 	for ahead, want := range map[int]string{0: "", 2: "main 25, main 24", 24: "main 25, main 24, main 23"} {
 		r.git("update-ref", "refs/remotes/origin/main", fmt.Sprint("main~", ahead))
-		push, err := git.NewPush(context.Background(), r.root, git.PushOptions{Dir: r.top})
+		push, err := reader.NewPush(context.Background(), r.root, git.PushOptions{Dir: r.top})
 		r.must(err)
 		var got []string
 		for i, n := range push.News {

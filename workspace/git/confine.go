@@ -12,7 +12,6 @@ import (
 
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
-	"pillion/workspace/git/worktree"
 )
 
 // What git changes of a repository's own entries when it commits, fetches, switches or
@@ -32,9 +31,10 @@ var (
 	// ClosedFolders cannot be made either.
 	ClosedFolders = []string{"hooks", "info", "modules", "worktrees"}
 
-	// Of objects/info git may write these, and nothing that leads to other objects.
-	WritableInfo        = `^(packs|commit-graph)$`
-	WritableInfoFolders = []string{"commit-graphs"}
+	// Of objects/info git may write this, and nothing that leads to other objects. What git believes of commits without
+	// looking at them (commit-graph) it makes again.
+	WritableInfo  = `^packs$`
+	ForgottenInfo = []string{"commit-graph", "commit-graphs"}
 )
 
 // ObjectsInfo is a repository's objects/info, which need not be there; "" where a link leads to it.
@@ -125,7 +125,7 @@ func HarmlessState(name, before, now string) bool {
 			return isPacked(line) && (!isReplacement(line) || slices.Contains(strings.Split(string(was), "\n"), line))
 		})
 	case name == "index", strings.HasPrefix(name, "sharedindex."):
-		return worktree.IndexStaysInside(now)
+		return indexStaysInside(before, now)
 	case forms[name] != nil:
 		text, err := gitfile.Read(now)
 		return err == nil && forms[name].Match(text)
@@ -136,6 +136,9 @@ func HarmlessState(name, before, now string) bool {
 		if of, base, _ := strings.Cut(file, "/"); of == name && gitfile.Exists(filepath.Join(now, base)) && !eachLine(filepath.Join(now, base), is) {
 			return false
 		}
+	}
+	if !optionsAreHarmless(now) {
+		return false
 	}
 	for file, runs := range running {
 		if of, base, _ := strings.Cut(file, "/"); of == name && addsLine(filepath.Join(before, base), filepath.Join(now, base), runs) {
@@ -235,6 +238,42 @@ var running = map[string]*regexp.Regexp{
 	"rebase-apply/strategy":        regexp.MustCompile(`/`),
 	"sequencer/opts":               regexp.MustCompile(`[/\\]`), // settings, in which \ joins lines
 }
+
+// free are the files of an unfinished operation that hold what people write: messages, patches, the lines of running.
+var free = regexp.MustCompile(`^(message.*|patch|final-commit|info|msg|author-script|git-rebase-todo(\.backup)?|done|dropped|\d{4,}|todo)$`)
+
+// options are those that git keeps for programs that it runs when it goes on, by the file that holds them. Another
+// file has none.
+var options = map[string]*regexp.Regexp{
+	"apply-opt":               regexp.MustCompile(`^( ?'?(-p\d+|-C\d+|--whitespace=[a-z-]+|--ignore-whitespace|--ignore-space-change|--reject)'?)*\n?$`),
+	"gpg_sign_opt":            regexp.MustCompile(`^(-S[\w@.+<> -]*)?\n?$`),
+	"strategy_opts":           regexp.MustCompile(`^( ?'?--[a-z][a-z-]*(=[\w.-]*)?'?)*\n?$`),
+	"allow_rerere_autoupdate": regexp.MustCompile(`^--(no-)?rerere-autoupdate\n?$`),
+}
+
+// optionsAreHarmless says whether the files of a state folder hold no option by which a program that git runs would write or
+// read elsewhere.
+func optionsAreHarmless(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return gitfile.IsNotDir(err)
+	}
+	for _, e := range entries {
+		if free.MatchString(e.Name()) || e.IsDir() {
+			continue
+		}
+		text, err := gitfile.Read(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return false
+		}
+		if form := options[e.Name()]; form != nil && !form.Match(text) || form == nil && anyOption.Match(text) {
+			return false
+		}
+	}
+	return true
+}
+
+var anyOption = regexp.MustCompile(`(?m)(^|[\s'"])-`)
 
 // addsLine says whether a file has a line of a kind that it had not before. What cannot be
 // read may have one.

@@ -6,18 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
-	"pillion/workspace/git/odb"
-	"pillion/workspace/git/worktree"
 )
 
 // CommitOptions says what is to be committed.
@@ -40,7 +41,7 @@ type Draft struct {
 	From    string
 	Changes DiffResult // what it holds, compared with its parent
 	// Content is the mode and the hash of each file that it changes, "" of one that it
-	// deletes.
+	// deletes, and Converted of one that goes through a filter first.
 	Content map[string]string
 	Paths   []string // what to name to git, relative to Top; none of FromStaged
 	New     []string // of Paths: those that are not tracked yet
@@ -51,6 +52,9 @@ type Draft struct {
 
 	Author, Committer Identity
 }
+
+// Converted is the content of a file that a filter makes.
+const Converted = "converted"
 
 // Repository is where a write happens.
 type Repository struct {
@@ -75,191 +79,292 @@ func stateOf(v any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// NewDraft looks at what a commit in the repository of o.Dir would hold.
-func NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) {
-	place, repo, err := at(root, o.Dir)
-	if err != nil {
-		return Draft{}, err
-	}
-	defer repo.Close()
-	if err := repo.Writable("HEAD"); err != nil {
-		return Draft{}, err
-	}
-	d := &drafting{Comparison: worktree.Comparison{Ctx: ctx, Repo: repo.Checkout}, place: place, root: root, options: o}
-	d.draft = Draft{
-		Repository: repo.about(), Content: map[string]string{}, Doing: repo.doing(), Sign: signingOf(repo.Config),
-		Author: identityOf(repo.Config, "author"), Committer: identityOf(repo.Config, "committer"),
-	}
-	if err := d.run(); err != nil {
-		return Draft{}, err
-	}
-	return d.draft, nil
-}
-
 func (r *repository) about() Repository {
-	out := Repository{Top: r.Top, Dir: r.GitDir, Branch: r.Branch(), Fetched: fetchersOf(r.Config)}
-	if h, born := r.Head(); born {
-		out.Head = h.String()
-	}
-	return out
+	return Repository{Top: r.Top, Dir: r.GitDir, Branch: r.branch(), Head: r.head(), Fetched: fetchersOf(r.Config)}
 }
 
-// doing is what git is in the middle of.
-func (r *repository) doing() string {
-	for _, one := range []struct{ file, what string }{
-		{"MERGE_HEAD", "a merge"},
-		{"CHERRY_PICK_HEAD", "a cherry-pick, whose author the commit gets"},
-		{"REVERT_HEAD", "a revert"},
-		{"rebase-merge", "a rebase"},
-		{"rebase-apply", "a rebase or git am"},
-		{"BISECT_LOG", "a bisection"},
-	} {
-		if gitfile.Exists(filepath.Join(r.GitDir, one.file)) {
+// operationInProgress is what git is in the middle of, "" for nothing.
+func (r *repository) operationInProgress() string {
+	for _, one := range operations {
+		if r.has(one.file) {
 			return one.what
 		}
 	}
 	return ""
 }
 
+var operations = []struct{ file, what string }{
+	{"MERGE_HEAD", "a merge"},
+	{"CHERRY_PICK_HEAD", "a cherry-pick, whose author the commit gets"},
+	{"REVERT_HEAD", "a revert"},
+	{"rebase-merge", "a rebase"},
+	{"rebase-apply", "a rebase or git am"},
+	{"BISECT_LOG", "a bisection"},
+}
+
+// NewDraft looks at what a commit in the repository of o.Dir would hold.
+func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) {
+	r, err := g.open(ctx, root, o.Dir)
+	if err != nil {
+		return Draft{}, err
+	}
+	if r == nil {
+		return builtinDraft(ctx, root, o)
+	}
+	if err := r.writable("HEAD"); err != nil {
+		return Draft{}, err
+	}
+	d := &drafting{repository: r, root: root, options: o}
+	d.draft = Draft{
+		Repository: r.about(), Content: map[string]string{}, Doing: r.operationInProgress(), Sign: signingOf(r.Config),
+		Author: identityOf(r.Config, "author"), Committer: identityOf(r.Config, "committer"),
+	}
+	defer d.throwAway()
+	err = d.run()
+	return d.draft, err
+}
+
+// unmerged refuses what git refuses, and says which files it is about.
+func (r *repository) unmerged() error {
+	out, err := r.output("diff", "--name-only", "-z", "--diff-filter=U", "--no-relative", "--ignore-submodules=dirty", "--")
+	names := fields(out)
+	slices.Sort(names)
+	if names = slices.Compact(names); err != nil || len(names) == 0 {
+		return err
+	}
+	return unmerged(names)
+}
+
+func unmerged(names []string) error {
+	const most = 20
+	return fault.New(fault.GitError, "there are conflicts that nobody has resolved: %s", listed(names, most)).
+		WithHint("resolve them and stage the files with git add; then commit")
+}
+
 // drafting is the making of a draft.
 type drafting struct {
-	worktree.Comparison
-	place   gitdir.Location
+	*repository
 	root    string
 	options CommitOptions
 	draft   Draft
+	scratch string // a folder with an index and objects of its own, "" until there is one
 }
 
 func (d *drafting) run() error {
-	index, err := d.Index()
+	if err := d.unmerged(); err != nil {
+		return err
+	}
+	staged, err := d.repository.diff(comparison{between: []string{"--cached"}, quiet: true})
 	if err != nil {
 		return err
 	}
-	staged, err := d.SinceCommit(worktree.DiffOptions{Staged: true})
-	if err != nil {
-		return err
-	}
-	if err := unmerged(index); err != nil {
-		return err
-	}
-	var changes []worktree.Difference
-	switch merging := gitfile.Exists(filepath.Join(d.Repo.GitDir, "MERGE_HEAD")); {
+	what := comparison{between: []string{"--cached"}, context: 3, limit: d.options.MaxBytes, lenient: true}
+	merging := d.has("MERGE_HEAD")
+	switch {
 	case len(d.options.Files) > 0 && merging:
 		return fault.New(fault.GitError, "a merge cannot be committed in part; stage what it is to hold, and leave files out")
 	case len(d.options.Files) > 0:
 		d.draft.From = FromFiles
-		changes, err = d.named(index, staged)
-	case len(staged) > 0 || merging:
-		d.draft.From, changes = FromStaged, staged
+		err = d.named(&what, staged)
+	case staged.FilesChanged > 0 || merging:
+		d.draft.From = FromStaged
 	default:
 		d.draft.From = FromTracked
-		changes, err = d.tracked()
+		if err = d.prepare(&what); err == nil {
+			_, err = d.outputWith(what, append([]string{"add", "--update"}, pathspec(d.prefix)...)...)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	changes = slices.DeleteFunc(changes, func(ch worktree.Difference) bool { // a submodule with changes of its own
-		return ch.Old.Mode == ch.New.Mode && ch.Old.Hash == ch.New.Hash
-	})
-	if len(changes) == 0 && !gitfile.Exists(filepath.Join(d.Repo.GitDir, "MERGE_HEAD")) {
-		return d.nothing()
+	changes, err := d.repository.diff(what)
+	if err != nil {
+		return err
 	}
-	return d.show(index, changes)
+	if changes.FilesChanged == 0 && !merging {
+		return nothingToCommit(d.draft.From)
+	}
+	d.draft.Changes = changes
+	for _, f := range changes.Files {
+		if d.draft.Content[f.Path] = f.Content; f.Filtered {
+			d.draft.Content[f.Path] = Converted
+		}
+		if f.OldPath != "" && f.Status == "R" {
+			d.draft.Content[f.OldPath] = ""
+		}
+	}
+	if d.draft.From == FromTracked {
+		d.draft.Paths = slices.Sorted(maps.Keys(d.draft.Content))
+	}
+	d.draft.Filters, err = d.filters(changes.Files, "clean")
+	return err
 }
 
-func (d *drafting) nothing() error {
-	if d.draft.From == FromFiles {
+func nothingToCommit(from string) error {
+	if from == FromFiles {
 		return fault.New(fault.GitError, "there is nothing to commit: the files are as the last commit has them")
 	}
 	return fault.New(fault.GitError, "there is nothing to commit: nothing is staged, and no tracked file has changed").
 		WithHint("name new files in files; git.status lists them")
 }
 
-// unmerged refuses what git refuses, and says which files it is about.
-func unmerged(index *worktree.StagedFiles) error {
-	var names []string
-	for _, name := range index.Paths {
-		if !index.Files[name].Merged() {
-			names = append(names, fault.Quote(name))
-		}
+// prepare makes an index to be thrown away, and a folder for the objects that come into it.
+func (d *drafting) prepare(what *comparison) (err error) {
+	if d.scratch, err = os.MkdirTemp("", "pillion-draft-"); err != nil {
+		return fault.From(err)
 	}
-	if len(names) == 0 {
+	objects := filepath.Join(d.scratch, "objects")
+	if err := os.Mkdir(objects, 0o700); err != nil {
+		return fault.From(err)
+	}
+	if err := copyIndex(filepath.Join(d.GitDir, "index"), filepath.Join(d.scratch, "index")); err != nil {
+		return fault.From(err)
+	}
+	what.writable = []string{d.scratch}
+	what.env = []string{
+		"GIT_INDEX_FILE=" + filepath.Join(d.scratch, "index"), "GIT_OBJECT_DIRECTORY=" + objects,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strconv.Quote(filepath.Join(d.CommonDir, "objects")),
+	}
+	return nil
+}
+
+// copyIndex copies an index, if there is one, with its time: by that git knows which files may have changed since without
+// another time.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	const most = 20
-	return fault.New(fault.GitError, "there are conflicts that nobody has resolved: %s", strings.Join(names[:min(most, len(names))], ", ")).
-		WithHint("resolve them and stage the files with git add; then commit")
-}
-
-// tracked are the changes of the work tree that nobody has staged.
-func (d *drafting) tracked() ([]worktree.Difference, error) {
-	limited := worktree.Comparison{Ctx: d.Ctx, Repo: d.Repo, Prefix: d.Repo.Prefix(d.place.Dir)}
-	all, err := limited.SinceCommit(worktree.DiffOptions{})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, ch := range all {
-		d.draft.Paths = append(d.draft.Paths, ch.Path)
+	text, err := gitfile.ReadWithin(from, mostIndex)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
 	}
-	slices.Sort(d.draft.Paths)
-	return all, nil
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// named are the changes of the files that were asked for.
-func (d *drafting) named(index *worktree.StagedFiles, staged []worktree.Difference) ([]worktree.Difference, error) {
-	var out []worktree.Difference
-	asked := map[string]bool{}
+func (d *drafting) throwAway() {
+	if d.scratch != "" {
+		_ = os.RemoveAll(d.scratch) // else it lies among other temporary files
+	}
+}
+
+// named takes the files that were asked for into what the last commit holds.
+func (d *drafting) named(what *comparison, staged DiffResult) error {
 	for _, file := range d.options.Files {
-		name, err := d.nameOf(file)
+		name, err := nameIn(d.Place, d.root, file)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if asked[name] {
-			continue
-		}
-		asked[name] = true
-		ch, err := d.file(name, index)
-		if err != nil {
-			return nil, err
-		}
-		d.draft.Paths = append(d.draft.Paths, name)
-		if !ch.Old.Same(ch.New) {
-			out = append(out, ch)
-		}
-		gone, err := d.replaced(ch, index, asked)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, gone...)
-	}
-	for _, ch := range staged {
-		if !asked[ch.Path] {
-			d.draft.Left = append(d.draft.Left, ch.Path)
+		if !slices.Contains(d.draft.Paths, name) {
+			d.draft.Paths = append(d.draft.Paths, name)
 		}
 	}
 	slices.Sort(d.draft.Paths)
-	slices.SortFunc(out, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
-	return out, nil
+	if err := d.check(); err != nil {
+		return err
+	}
+	for _, f := range staged.Files {
+		for _, name := range []string{f.OldPath, f.Path} {
+			if name != "" && !slices.Contains(d.draft.Paths, name) && !(name == f.OldPath && f.Status != "R") {
+				d.draft.Left = append(d.draft.Left, name)
+			}
+		}
+	}
+	if err := d.prepare(what); err != nil {
+		return err
+	}
+	head, err := d.orEmptyTree(d.draft.Head)
+	if err == nil {
+		_, err = d.outputWith(*what, "read-tree", head)
+	}
+	if err != nil {
+		return err
+	}
+	call := what.call([]string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"})
+	call.Stdin = strings.Join(d.draft.Paths, "\x00") + "\x00"
+	_, err = d.Output(d.ctx, call)
+	return err
 }
 
-// nameOf is a file's path in the repository.
-func (d *drafting) nameOf(file string) (string, error) {
-	at, err := gitdir.Locate(d.root, file)
+// check refuses files that cannot be committed by their names, and notes those that are new.
+func (d *drafting) check() error {
+	index, err := d.output("ls-files", "-z")
+	if err != nil {
+		return err
+	}
+	tracked := map[string]bool{}
+	for _, name := range fields(index) {
+		tracked[name] = true
+	}
+	var others []string
+	for _, name := range d.draft.Paths {
+		info, err := os.Lstat(filepath.Join(d.Top, filepath.FromSlash(name)))
+		isCommitted := !tracked[name] && d.isCommitted(name)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !gitfile.IsNotDir(err):
+			return fault.From(err)
+		case err != nil && !tracked[name] && !isCommitted:
+			return notThere(name)
+		case err != nil || tracked[name]:
+			continue
+		case info.IsDir():
+			return isFolder(name)
+		case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+			return fault.New(fault.NotAFile, "%s is neither a file nor a link; git cannot commit it", fault.Quote(name))
+		}
+		others = append(others, name)
+		if !isCommitted {
+			d.draft.New = append(d.draft.New, name)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	ignored, err := d.input(strings.Join(others, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
+	if names := fields(ignored); err == nil && len(names) > 0 {
+		return fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(names[0])).
+			WithHint("leave it out, or ask the user, who can stage it with git add -f")
+	}
+	return nil // it ends with 1 where nothing is ignored
+}
+
+// isCommitted says whether the last commit has a file of the name.
+func (d *drafting) isCommitted(name string) bool {
+	if d.draft.Head == "" {
+		return false
+	}
+	out, err := d.output("ls-tree", "-z", "--full-tree", d.draft.Head, "--", name)
+	kind, _ := entryAt(fields(out), name)
+	return err == nil && kind != "" && kind != KindFolder
+}
+
+func notThere(name string) error {
+	return fault.New(fault.FileNotFound, "%s is neither there nor tracked; there is nothing of it to commit", fault.Quote(name))
+}
+
+// nameIn is a file's path in a repository.
+func nameIn(d gitdir.Place, root, file string) (string, error) {
+	at, err := gitdir.Locate(root, file)
 	if err != nil {
 		return "", err
 	}
-	name := d.Repo.Prefix(at.Dir)
-	if at.Dir == d.Repo.Top {
+	name := d.Prefix(at.Dir)
+	switch {
+	case at.Dir == d.Top:
 		return "", isFolder(name)
-	}
-	if gitdir.Inside(d.Repo.Top, at.Dir) && !odb.SafePath(name) {
+	case !gitdir.Inside(d.Top, at.Dir):
+		return "", fault.New(fault.GitError, "%s is no file of the repository in %s; commit in one repository at a time", fault.Quote(file), fault.Quote(d.Top))
+	case !gitdir.SafePath(name):
 		return "", fault.New(fault.PolicyDenied, "%s belongs to a git repository itself; it cannot be committed", fault.Quote(name))
 	}
-	if !gitdir.Inside(d.Repo.Top, at.Dir) {
-		return "", fault.New(fault.GitError, "%s is no file of the repository in %s; commit in one repository at a time", fault.Quote(file), fault.Quote(d.Repo.Top))
-	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if gitDir, err := gitdir.GitDirOf(d.Repo.Work.Abs(dir)); err != nil || gitDir != "" {
+		if gitDir, err := gitdir.GitDirOf(filepath.Join(d.Top, filepath.FromSlash(dir))); err != nil || gitDir != "" {
 			return "", fault.New(fault.GitError, "%s is in another repository, that of %s; commit there first", fault.Quote(name), fault.Quote(dir)).
 				WithHint("give path, the folder of that repository")
 		}
@@ -267,70 +372,8 @@ func (d *drafting) nameOf(file string) (string, error) {
 	return name, nil
 }
 
-// file is the change of one file that was asked for.
-func (d *drafting) file(name string, index *worktree.StagedFiles) (worktree.Difference, error) {
-	old, err := d.Committed(name)
-	ch := worktree.Difference{Path: name, OldPath: name, Old: old}
-	if err != nil {
-		return ch, err
-	}
-	if entry := index.Files[name]; entry != nil {
-		ch.New, err = d.Current(index, entry.Any())
-		return ch, err
-	}
-	info, err := d.Repo.Work.Lstat(name)
-	switch {
-	case err != nil:
-		return ch, err
-	case info == nil && ch.Old.Absent():
-		return ch, fault.New(fault.FileNotFound, "%s is neither there nor tracked; there is nothing of it to commit", fault.Quote(name))
-	case info == nil:
-		return ch, nil
-	case info.IsDir():
-		return ch, isFolder(name)
-	case d.Repo.Work.Mode(info, odb.ModeFile) == odb.ModeAbsent:
-		return ch, fault.New(fault.NotAFile, "%s is neither a file nor a link; git cannot commit it", fault.Quote(name))
-	}
-	if d.Repo.Ignores(name) {
-		return ch, fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(name)).
-			WithHint("leave it out, or ask the user, who can stage it with git add -f")
-	}
-	if ch.Old.Absent() {
-		d.draft.New = append(d.draft.New, name)
-	}
-	ch.New = worktree.Side{Mode: d.Repo.Work.Mode(info, odb.ModeFile), OnDisk: true}
-	ch.New.Hash, err = d.Repo.Work.Hash(name, ch.New, info.Size())
-	return ch, err
-}
-
 func isFolder(name string) error {
 	return fault.New(fault.NotAFile, "%s is a folder; name the files to commit, or stage them and leave files out", fault.Quote(cmp.Or(name, ".")))
-}
-
-// show fills the draft with the changes.
-func (d *drafting) show(index *worktree.StagedFiles, changes []worktree.Difference) error {
-	for _, ch := range changes {
-		d.draft.Content[ch.Path] = ch.New.Content()
-	}
-	d.draft.Filters = filters(d.Repo, index, changes, "clean")
-	result, err := printChanges(&d.Comparison, changes, d.options.MaxBytes)
-	d.draft.Changes = result
-	return err
-}
-
-// print shows changes, renames found; without the text if that is too long.
-func printChanges(c *worktree.Comparison, changes []worktree.Difference, most int64) (DiffResult, error) {
-	changes, err := c.Renames(changes)
-	if err != nil {
-		return DiffResult{}, err
-	}
-	slices.SortStableFunc(changes, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
-	p := &printer{ctx: c.Ctx, repo: c.Repo, context: 3, limit: most}
-	result, err := p.print(changes)
-	if fault.CodeOf(err) == fault.FileTooLarge {
-		return p.result, nil
-	}
-	return result, err
 }
 
 // Committed is a commit that was made.
@@ -341,67 +384,26 @@ type Committed struct {
 }
 
 // HeadCommit looks at the commit that is checked out in dir.
-func HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
-	_, repo, err := at(root, dir)
+func (g *Reader) HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
+	r, err := g.open(ctx, root, dir)
 	if err != nil {
 		return Committed{}, err
 	}
-	defer repo.Close()
-	made := Committed{Repository: repo.about(), Content: map[string]string{}}
-	h, born := repo.Head()
-	if !born {
+	if r == nil {
+		return builtinHeadCommit(root, dir)
+	}
+	made := Committed{Repository: r.about(), Content: map[string]string{}}
+	if made.Head == "" {
 		return made, nil
 	}
-	commit, err := repo.Objects.Commit(h)
-	if err != nil {
-		return made, err
+	parent, err := r.orEmptyTree(r.line("rev-parse", "--verify", "--quiet", made.Head+"^1"))
+	if err == nil {
+		made.Changes, err = r.diff(comparison{between: []string{parent, made.Head}, quiet: true})
 	}
-	var parent plumbing.Hash
-	if len(commit.ParentHashes) > 0 {
-		before, err := repo.Objects.Commit(commit.ParentHashes[0])
-		if err != nil {
-			return made, err
+	for _, f := range made.Changes.Files {
+		if made.Content[f.Path] = f.Content; f.OldPath != "" && f.Status == "R" {
+			made.Content[f.OldPath] = ""
 		}
-		parent = before.TreeHash
 	}
-	c := &worktree.Comparison{Ctx: ctx, Repo: repo.Checkout}
-	changes, err := c.Trees(parent, commit.TreeHash, "")
-	if err != nil {
-		return made, err
-	}
-	for _, ch := range changes {
-		made.Content[ch.Path] = ch.New.Content()
-	}
-	made.Changes, err = printChanges(c, changes, 1)
 	return made, err
-}
-
-// replaced are the files that go because another has come in the place of a folder of
-// theirs, or as one in a folder where they were.
-func (d *drafting) replaced(ch worktree.Difference, index *worktree.StagedFiles, asked map[string]bool) ([]worktree.Difference, error) {
-	if !ch.Old.Absent() || ch.New.Absent() {
-		return nil, nil
-	}
-	var out []worktree.Difference
-	gone := func(name string) error {
-		old, err := d.Committed(name)
-		if err == nil && !old.Absent() && !asked[name] {
-			asked[name] = true
-			out = append(out, worktree.Difference{Path: name, OldPath: name, Old: old})
-		}
-		return err
-	}
-	for dir := path.Dir(ch.Path); dir != "."; dir = path.Dir(dir) {
-		if err := gone(dir); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range index.Paths {
-		if strings.HasPrefix(name, ch.Path+"/") {
-			if err := gone(name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
 }

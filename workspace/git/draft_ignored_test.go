@@ -29,7 +29,7 @@ func TestADraftTakesNoIgnoredFile(t *testing.T) {
 		add.Dir = r.top
 		refused := add.Run() != nil
 		seen[refused]++
-		_, err := git.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path(name)}})
+		_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path(name)}})
 		if refused {
 			asFault(t, err, fault.GitError, "git ignores "+name)
 		} else if err != nil {

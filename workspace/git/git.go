@@ -1,73 +1,234 @@
-// Package git reads repositories: Diff, Status, Log, Show, Branches.
+// Package git reads repositories, and says what a write to one would do: Reader is the entry point.
 //
-// It runs nothing, and so nothing that a repository can configure: no hooks,
-// clean or process filters, textconv, external diffs, fsmonitor, pagers or
-// aliases. A file with a clean filter is compared as it is on disk, save for Git LFS, whose
-// filter is a hash that is computed here. Not read at all, with an
-// error that says so: SHA-256 and reftable repositories, split indexes,
-// repositories whose work tree is elsewhere (core.worktree). The environment's
-// GIT_DIR and GIT_INDEX_FILE are not looked at.
+// Where there is a git program, it is asked (program.Repository), so that every form of repository is read as git reads it:
+// other hashes and references, split and sparse indexes, partial clones, replaced objects, mailmaps. Nothing runs that a
+// configuration names, of the repository or the user; where the kernel can, git is held by it as well (Reader.Start): it
+// writes nowhere and has no network. A file that a filter would have to convert, as Git LFS does, is said to be changed as soon as
+// its size or times are others, and its content is not shown. Into submodules nobody looks, but which commit of them is checked out.
 //
-// For the tools that write it says what a write would do (NewDraft, Switch,
-// NewPush), which the user's own git then does. Where there is none,
-// builtin.go makes commits, and makes and deletes branches, by go-git, which stores objects, encodes commits, trees and the
-// index and moves references; what would change files or speak to a remote needs git (NeedsGit).
+// Where there is none, builtin.go does by go-git what that can: status, diff, log, show, branches, commits; what would change files
+// or speak to a remote needs git (NeedsGit).
 //
-// Four rooms stand below: gitfile reads files that a stranger may have laid out, odb objects, gitdir settings, references and
-// revisions, worktree the index and the files, and how they differ. Each says what go-git would take for the same; here
-// (v5.19.3, on 10,000 files and 5,500 commits, its time to ours):
-//
-//	log of ten commits           12.6 ms to 0.3 ms
-//	log of a path                167 s to 25 ms
-//	show                         167 ms to 0.15 ms
+// For the tools that write, NewDraft, Switch and NewPush say what git would do, which the user's own git then does. A draft is made
+// by git itself, in an index and a folder of objects that are thrown away.
 package git
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
-	"pillion/workspace/git/worktree"
+	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/program"
 )
 
-// FileChange is what happened to one file.
-type FileChange struct {
-	Path      string `json:"path"` // relative to the top of the repository
-	Additions int    `json:"additions"`
-	Deletions int    `json:"deletions"`
-	Binary    bool   `json:"binary,omitempty"`
-	Status    string `json:"status"` // git's letter: A, D, M, R, T (type changed) or U (unmerged)
-	OldPath   string `json:"-"`      // what a renamed file was called, else ""
+// Start is program.Start.
+type Start = program.Start
+
+// Reader asks the git program. The zero value takes the one in PATH.
+type Reader struct {
+	// Program finds the git program; "" is none.
+	Program func() string
+	// Start starts it where it can write below the named folders alone and has no network; nil just starts it.
+	Start Start
 }
 
-// DiffResult is a diff in git's format, whose paths are relative to Top, and
-// its numbers.
-type DiffResult struct {
-	Diff         string
-	FilesChanged int
-	Additions    int
-	Deletions    int
-	Files        []FileChange
-	Top          string // absolute: the folder of the repository's work tree
-}
-
-// Diff compares two states of the repository that o.Dir lies in. The
-// repository may begin below root, the workspace's absolute folder, or above
-// it; only files inside o.Dir are read and shown.
-//
-// Failures are *fault.Error: GIT_NOT_INITIALIZED where there is no repository,
-// GIT_ERROR for one that cannot be read or a base that names no commit,
-// FILE_NOT_FOUND for a path that neither side knows, FILE_TOO_LARGE over
-// MaxBytes, with the numbers of each file in its details.
-func Diff(ctx context.Context, root string, o worktree.DiffOptions) (DiffResult, error) {
-	return DiffCached(ctx, nil, root, o)
-}
-
-// DiffCached is Diff, with what c keeps: of the work tree only that is looked at
-// which is known to differ. Who asks for a second time has a first look kept.
-func DiffCached(ctx context.Context, c *worktree.Cache, root string, o worktree.DiffOptions) (DiffResult, error) {
-	repo, changes, err := worktree.ChangesAt(ctx, root, o, c)
-	if err != nil {
-		return DiffResult{}, err
+func (g *Reader) program() string {
+	if g != nil && g.Program != nil {
+		return g.Program()
 	}
-	defer repo.Close()
-	return (&printer{ctx: ctx, repo: repo, context: o.Context, limit: o.MaxBytes}).print(changes)
+	return program.Look()
+}
+
+// repository is one that is asked about one file or folder.
+type repository struct {
+	*program.Repository
+	ctx      context.Context
+	location gitdir.Location
+	prefix   string // location.Dir as a path of the repository, "" for all of it
+}
+
+// open opens the repository that dir, in the workspace's folder root, lies in. It is nil where there is no git program.
+func (g *Reader) open(ctx context.Context, root, dir string) (*repository, error) {
+	location, place, err := find(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	file := g.program()
+	if file == "" {
+		return nil, nil
+	}
+	var start program.Start
+	if g != nil {
+		start = g.Start
+	}
+	opened, err := program.Open(ctx, file, place, start)
+	if err != nil {
+		return nil, err
+	}
+	r := &repository{Repository: opened, ctx: ctx, location: location}
+	if r.Config.Bool("core.bare", false) {
+		return nil, fault.New(fault.GitError, "this repository is bare: it has no work tree to compare; give base and path in a clone of it")
+	}
+	if tree := r.Config.Get("core.worktree"); tree != "" {
+		resolved, err := filepath.EvalSymlinks(gitdir.ExpandPath(tree, place.GitDir))
+		if err != nil || resolved != place.Top {
+			return nil, fault.New(fault.GitError, "the work tree of this repository is in another folder, %s (core.worktree)", fault.Quote(tree)).
+				WithHint("give path, that folder, if it is open; else run git with run_command")
+		}
+	}
+	r.prefix = r.Prefix(location.Dir)
+	return r, nil
+}
+
+func find(root, dir string) (gitdir.Location, gitdir.Place, error) {
+	location, err := gitdir.Locate(root, dir)
+	if err != nil {
+		return location, gitdir.Place{}, err
+	}
+	place, err := gitdir.Discover(location)
+	return location, place, err
+}
+
+// output is what a command printed.
+func (r *repository) output(args ...string) (string, error) {
+	return r.Output(r.ctx, program.Call{Args: args})
+}
+
+// input has a command read its input.
+func (r *repository) input(text string, args ...string) (string, error) {
+	return r.Output(r.ctx, program.Call{Args: args, Stdin: text})
+}
+
+// line is the one line that a command prints, "" where it fails.
+func (r *repository) line(args ...string) string {
+	out, err := r.output(args...)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(out, "\n")
+}
+
+// fields are texts that are each ended by a NUL.
+func fields(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+}
+
+// pathspec limits a command to a path of the repository and what is below; none for all of it.
+func pathspec(path string) []string {
+	if path == "" {
+		return []string{"--"}
+	}
+	return []string{"--", ":(top,literal)" + path}
+}
+
+// commit finds the commit that a revision names.
+func (r *repository) commit(revision string) (string, error) {
+	if strings.Contains(revision, "..") {
+		return "", fault.New(fault.GitError, "%s is a range; give one commit", fault.Quote(revision))
+	}
+	if hash := r.line("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}"); hash != "" && !strings.HasPrefix(revision, "^") {
+		return hash, nil
+	}
+	return "", r.unknown(revision)
+}
+
+// unknown is the error for a revision that names no commit; it says what does.
+func (r *repository) unknown(revision string) error {
+	err := fault.New(fault.GitError, "%s names no commit of this repository", fault.Quote(revision))
+	if r.head() == "" {
+		return err.WithHint("the repository has no commit yet; git.diff shows, without base or with staged, what there is")
+	}
+	const most = 20
+	all, _ := r.output("for-each-ref", "--format=%(refname)", "refs/heads/", "refs/tags/", "refs/remotes/") //nolint:errcheck // then none is named
+	var names []string
+	for _, prefix := range []string{"refs/heads/", "refs/tags/", "refs/remotes/"} {
+		for name := range strings.FieldsSeq(all) {
+			if strings.HasPrefix(name, prefix) && !strings.HasSuffix(name, "/HEAD") {
+				names = append(names, gitdir.ShortReference(name))
+			}
+		}
+	}
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(", and %d more", len(names)-most)
+	}
+	return err.WithHint("branches and tags here: %s%s; also HEAD, HEAD~1 or a hash", listed(names, most), more)
+}
+
+// head is the commit that is checked out, "" before the first.
+func (r *repository) head() string {
+	return r.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+}
+
+// branch is the one that is checked out, "" for none.
+func (r *repository) branch() string {
+	name, isBranch := strings.CutPrefix(r.line("symbolic-ref", "--quiet", "HEAD"), "refs/heads/")
+	if !isBranch {
+		return ""
+	}
+	return name
+}
+
+// reference is the object that a full name leads to, "" for none.
+func (r *repository) reference(name string) string {
+	return r.line("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+}
+
+// emptyTree is a folder without anything in it, by the hash that the repository has.
+func (r *repository) emptyTree() (string, error) {
+	out, err := r.output("hash-object", "-t", "tree", "--stdin")
+	return strings.TrimSpace(out), err
+}
+
+// has says whether git is in the middle of what this file or reference stands for.
+func (r *repository) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.GitDir, name))
+	return err == nil || r.isReftable() && r.reference(name) != ""
+}
+
+func (r *repository) isReftable() bool { return r.Config.Get("extensions.refstorage") == "reftable" }
+
+// filtered are those of the paths that would have to go through a filter, which nobody runs here.
+func (r *repository) filtered(paths []string) (map[string]bool, error) {
+	hasFilter := false
+	for key := range r.Config {
+		hasFilter = hasFilter || strings.HasPrefix(key, "filter.")
+	}
+	out := map[string]bool{}
+	if !hasFilter || len(paths) == 0 {
+		return out, nil
+	}
+	text, err := r.input(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin", "filter")
+	for part := range slices.Chunk(fields(text), 3) {
+		if len(part) == 3 && r.hasDriver(part[2]) {
+			out[part[0]] = true
+		}
+	}
+	return out, err
+}
+
+// hasDriver: the configuration has commands for a filter.
+func (r *repository) hasDriver(name string) bool {
+	for _, way := range []string{"clean", "process"} {
+		if r.Config.Get("filter."+name+"."+way) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func listed(names []string, most int) string {
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, fault.Quote(name))
+	}
+	return strings.Join(quoted, ", ")
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -10,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
-	"pillion/workspace/git/worktree"
 )
 
 // Hook is a program that git runs on its way.
@@ -32,23 +33,34 @@ var (
 )
 
 // Hooks are those of the names that would run in the repository of dir.
-func Hooks(root, dir string, names []string) ([]Hook, error) {
-	_, repo, err := at(root, dir)
+func (g *Reader) Hooks(ctx context.Context, root, dir string, names []string) ([]Hook, error) {
+	r, err := g.open(ctx, root, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer repo.Close()
-	return repo.hooks(names), nil
+	if r != nil {
+		return hooksOf(r.Place, r.Config, names)
+	}
+	b, err := openBuiltin(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	return hooksOf(b.Place, b.config, names)
 }
 
-func (r *repository) hooks(names []string) []Hook {
-	dir := filepath.Join(r.CommonDir, "hooks")
-	if set := r.Config.Get("core.hookspath"); set != "" {
-		dir = gitdir.ExpandPath(set, r.Top)
+func hooksOf(place gitdir.Place, config gitdir.Config, names []string) ([]Hook, error) {
+	dir := filepath.Join(place.CommonDir, "hooks")
+	set := config.Get("core.hookspath")
+	if strings.HasPrefix(set, "%(") {
+		return nil, fault.New(fault.GitError, "the setting core.hooksPath begins with %%(, which stands for a folder of git's: which hooks would run is not known").
+			WithHint("ask the user to set the folder itself")
+	}
+	if set != "" {
+		dir = gitdir.ExpandPath(set, place.Top)
 	}
 	var out []Hook
 	for _, name := range names {
-		out = append(out, configuredHooks(r.Config, name)...)
+		out = append(out, configuredHooks(config, name)...)
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)
 		if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
@@ -61,10 +73,10 @@ func (r *repository) hooks(names []string) []Hook {
 		}
 		out = append(out, hook)
 	}
-	return out
+	return out, nil
 }
 
-// hooks are those that the configuration names: newer versions of git run them.
+// configuredHooks are those that the configuration names: newer versions of git run them.
 func configuredHooks(c gitdir.Config, event string) []Hook {
 	var out []Hook
 	for key, events := range c {
@@ -84,8 +96,8 @@ func configuredHooks(c gitdir.Config, event string) []Hook {
 
 // filters are the programs that the content of files may go through on its ways, which
 // are clean and smudge: not that of the changes alone, for git looks again at each file
-// whose times are others.
-func filters(r *worktree.Checkout, index *worktree.StagedFiles, changes []worktree.Difference, ways ...string) []string {
+// whose times are others. Those too count that come with changed attributes.
+func (r *repository) filters(changes []FileChange, ways ...string) ([]string, error) {
 	commands := map[string][]string{} // by driver
 	for key := range r.Config {
 		driver, ok := strings.CutPrefix(key, "filter.")
@@ -94,14 +106,38 @@ func filters(r *worktree.Checkout, index *worktree.StagedFiles, changes []worktr
 		}
 	}
 	if len(commands) == 0 {
-		return nil
+		return nil, nil
+	}
+	names, err := r.output("ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range changes {
+		names += f.Path + "\x00"
+	}
+	attributes, err := r.input(names, "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return nil, err
 	}
 	var out []string
-	for driver := range filtersNamed(r, index, changes) {
-		out = append(out, commands[driver]...)
+	for part := range slices.Chunk(fields(attributes), 3) {
+		if len(part) == 3 && commands[part[2]] != nil {
+			out = append(out, commands[part[2]]...)
+			delete(commands, part[2])
+		}
+	}
+	for _, f := range changes {
+		if _, hash, _ := strings.Cut(f.Content, " "); path.Base(f.Path) == ".gitattributes" && hash != "" {
+			text := r.line("cat-file", "blob", hash)
+			for word := range strings.FieldsSeq(text) {
+				if name, ok := strings.CutPrefix(word, "filter="); ok {
+					out = append(out, commands[name]...)
+				}
+			}
+		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Compact(out), nil
 }
 
 func filterCommands(c gitdir.Config, driver string, ways []string) []string {
@@ -115,21 +151,4 @@ func filterCommands(c gitdir.Config, driver string, ways []string) []string {
 		}
 	}
 	return out
-}
-
-// filtersNamed are the filters in all attributes, those too that come with the changes.
-func filtersNamed(r *worktree.Checkout, index *worktree.StagedFiles, changes []worktree.Difference) map[string]bool {
-	named := r.Work.Conversion.Attributes.Anywhere("filter", index)
-	for _, ch := range changes {
-		if path.Base(ch.Path) != ".gitattributes" || ch.New.Absent() {
-			continue
-		}
-		text, _ := r.Objects.Blob(ch.New.Hash, gitfile.MaxSize)
-		for word := range strings.FieldsSeq(string(text)) {
-			if name, ok := strings.CutPrefix(word, "filter="); ok {
-				named[name] = true
-			}
-		}
-	}
-	return named
 }

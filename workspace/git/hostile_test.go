@@ -1,10 +1,15 @@
 package git_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"pillion/internal/fault"
 	"pillion/workspace/git"
 )
 
@@ -59,7 +64,7 @@ var traps = []struct {
 	}},
 }
 
-// Diff springs none of them; the real git does, so the traps are good.
+// Diff and Status spring none of them; the real git does, so the traps are good. The user's own filters are not run either.
 func TestRunsNothing(t *testing.T) {
 	for _, trap := range traps {
 		t.Run(trap.name, func(t *testing.T) {
@@ -92,6 +97,89 @@ func TestRunsNothing(t *testing.T) {
 				t.Error("git does not spring this trap either: the test shows nothing")
 			}
 		})
+	}
+}
+
+// keys can name a program each; the first value is the repository's, else the user's own.
+var keys = strings.Fields(`core.fsmonitor core.hooksPath core.pager core.editor core.askPass core.sshCommand core.gitProxy core.alternateRefsCommand
+	diff.e.textconv diff.e.command diff.external filter.e.clean filter.e.process filter.e.smudge filter.a=b.clean merge.e.driver gpg.program gpg.ssh.program gpg.ssh.defaultKeyCommand
+	pager.log pager.status pager.diff alias.status alias.diff alias.log trailer.x.command trailer.x.cmd hook.x.command credential.helper remote.origin.uploadpack remote.origin.vcs
+	sequence.editor interactive.diffFilter uploadpack.packObjectsHook`)
+
+// TestKeysOneByOne: whichever key names a program, and whoever set it, no reader runs it.
+func TestKeysOneByOne(t *testing.T) {
+	for _, set := range append(slices.Collect(slices.Chunk(keys, 1)), keys) {
+		for _, scope := range []string{"--local", "--global", "--worktree"} {
+			if scope != "--local" && len(set) == 1 {
+				continue
+			}
+			t.Run(fmt.Sprint(set[0], len(set), scope), func(t *testing.T) {
+				r := newRig(t)
+				t.Setenv("GIT_CONFIG_GLOBAL", r.path("../global"))
+				r.write(".gitattributes", "* filter=e diff=e merge=e\n*.ab filter=a=b\n")
+				r.write("a", "one\n")
+				r.write("x.ab", "one\n")
+				r.commit()
+				r.git("branch", "topic")
+				mark := filepath.Join(t.TempDir(), "mark")
+				script := filepath.Join(t.TempDir(), "trap")
+				r.must(os.WriteFile(script, []byte("#!/bin/sh\necho sprung >> "+mark+"\ncat\n"), 0o755))
+				r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-index-change")))
+				r.write("a", "two\n")
+				r.write("x.ab", "two\n")
+				r.write("new", "1\n")
+				if scope == "--worktree" {
+					r.git("config", "extensions.worktreeConfig", "true")
+				}
+				for _, key := range append(slices.Clone(set), "hook.x.event", "log.showSignature") {
+					value := script
+					switch {
+					case key == "core.hooksPath":
+						value = filepath.Dir(script)
+					case strings.HasPrefix(key, "alias."):
+						value = "!" + script
+					case key == "hook.x.event":
+						value = "post-index-change"
+					case key == "log.showSignature":
+						value = "true"
+					}
+					r.git("config", scope, key, value)
+				}
+				ctx := context.Background()
+				_, statusErr := r.status(git.StatusOptions{})
+				var errs []error
+				for _, o := range everyKind {
+					_, err := r.diff(o)
+					errs = append(errs, err)
+				}
+				_, logErr := reader.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 3})
+				_, showErr := reader.Show(ctx, r.root, git.ShowOptions{Dir: r.top, Ref: "HEAD"})
+				_, branchesErr := reader.Branches(ctx, r.root, r.top)
+				_, draftErr := reader.NewDraft(ctx, r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path("a"), r.path("new")}})
+				_, trackedErr := reader.NewDraft(ctx, r.root, git.CommitOptions{Dir: r.top})
+				_, switchErr := reader.Switch(ctx, r.root, r.top, "topic")
+				for _, err := range append(errs, statusErr, logErr, showErr, branchesErr, draftErr, trackedErr, switchErr) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				if text, err := os.ReadFile(mark); err == nil {
+					t.Errorf("it ran: %s", text)
+				}
+			})
+		}
+	}
+}
+
+// TestAPathThatOnlyGitKnows: what its own %(prefix) stands for is not guessed.
+func TestAPathThatOnlyGitKnows(t *testing.T) {
+	for _, key := range []string{"core.hooksPath", "core.attributesFile", "core.excludesFile"} {
+		r := newRig(t)
+		r.write("a", "1\n")
+		r.commit()
+		r.git("config", key, "%(prefix)/../tmp/x")
+		_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top})
+		asFault(t, err, fault.GitError, strings.ToLower(key), "%(")
 	}
 }
 

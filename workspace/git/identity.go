@@ -15,7 +15,7 @@ type Identity struct{ Name, Email string }
 // String is the identity as commits have it.
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
-// identity is who the author or the committer is, as git finds it.
+// identityOf is who the author or the committer is, as git finds it.
 func identityOf(c gitdir.Config, role string) Identity {
 	env := "GIT_" + strings.ToUpper(role) + "_"
 	return Identity{

@@ -1,256 +1,366 @@
 package git_test
 
 import (
-	"fmt"
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"pillion/internal/fault"
 	"pillion/workspace/git"
 )
 
-// everyWay is everyKind and the commit before.
-var everyWay = append([]git.DiffOptions{{Context: 3, Base: "HEAD~1"}, {Context: 3, Base: "HEAD~1", Staged: true}}, everyKind...)
+func (r *rig) status(o git.StatusOptions) (git.StatusResult, error) {
+	if o.Dir == "" {
+		o.Dir = r.top
+	}
+	return reader.Status(context.Background(), r.root, o)
+}
 
-// sameBelow compares with git the whole repository and its parts.
-func (r *rig) sameBelow(dirs ...string) {
+// letters are what git status --porcelain has for our words.
+var letters = map[git.State]string{
+	"": " ", git.Modified: "M", git.Added: "A", git.Deleted: "D", git.Renamed: "R", git.TypeChanged: "T",
+}
+
+var conflictLetters = map[string]string{
+	"both_deleted": "DD", "added_by_us": "AU", "deleted_by_them": "UD", "added_by_them": "UA",
+	"deleted_by_us": "DU", "both_added": "AA", "both_modified": "UU",
+}
+
+// sameStatus checks that Status says what git status says.
+func (r *rig) sameStatus(about string) git.StatusResult {
 	r.Helper()
-	for _, o := range everyWay {
-		r.same(o)
-		for _, dir := range dirs {
-			o.Dir = r.path(dir)
-			r.same(o)
+	got, err := r.status(git.StatusOptions{})
+	if err != nil {
+		r.Fatalf("%s: %v", about, err)
+	}
+	var lines []string
+	for _, f := range got.Files {
+		state := letters[f.Staged] + letters[f.Worktree]
+		switch {
+		case f.Worktree == git.Untracked:
+			state = "??"
+		case f.Conflict != "":
+			state = conflictLetters[f.Conflict]
+		}
+		if lines = append(lines, state+" "+f.Path); f.RenamedFrom != "" {
+			lines = append(lines, f.RenamedFrom)
 		}
 	}
-}
-
-// planted are files of two commits, in folders, some of them changed since.
-func planted(r *rig) {
-	for i := range 12 {
-		r.write(fmt.Sprintf("in/sub%d/file%d", i%3, i), numbered(10+i))
-		r.write(fmt.Sprintf("out/sub%d/file%d", i%3, i), numbered(10+i))
+	want := strings.Split(strings.TrimSuffix(r.git("status", "--porcelain", "-z", "--ignore-submodules=dirty"), "\x00"), "\x00")
+	if slices.Sort(lines); want[0] == "" {
+		want = nil
 	}
-	r.write("top", "top\n")
-	r.commit()
-	r.write("in/sub1/file1", numbered(3))
-	r.write("out/sub1/file1", numbered(3))
-	r.write("out/new", "new\n")
-	r.commit()
-	r.write("in/sub2/file2", numbered(3))
-	r.write("in/sub0/staged", "staged\n")
-	r.git("add", "in/sub0/staged")
-	r.write("in/sub0/staged", "staged\nchanged\n")
+	if slices.Sort(want); !slices.Equal(lines, want) {
+		r.Errorf("%s: got\n%q\ngit says\n%q", about, lines, want)
+	}
+	return got
 }
 
-func TestIndexVersions(t *testing.T) {
-	for _, version := range []string{"2", "4"} {
-		for _, intent := range []bool{false, true} { // with it, version 2 becomes 3
-			t.Run(fmt.Sprint(version, intent), func(t *testing.T) {
-				t.Parallel()
-				r := newRig(t)
-				planted(r)
-				if intent {
-					r.write("in/sub0/intended", "intended\n")
-					r.write("intended too", "")
-					r.git("add", "-N", "in/sub0/intended", "intended too")
-				}
-				r.git("update-index", "--index-version", version)
-				r.sameBelow("in", "in/sub0", "in/sub1/file1")
-			})
+// layouts are repositories of every form, each with a file a and a file dir/b.
+var layouts = map[string]func(r *rig){
+	"usual": func(*rig) {},
+	"SHA-256": func(r *rig) {
+		r.remove(".git")
+		r.git("init", "-q", "-b", "main", "--object-format=sha256")
+		r.commit()
+	},
+	"split index": func(r *rig) {
+		r.git("update-index", "--split-index")
+	},
+	"untracked cache": func(r *rig) { r.git("update-index", "--force-untracked-cache"); r.git("status") },
+	"index version 4": func(r *rig) { r.git("update-index", "--index-version", "4") },
+	"sparse index": func(r *rig) {
+		r.git("sparse-checkout", "init", "--cone", "--sparse-index")
+		r.git("sparse-checkout", "set", "dir")
+	},
+	"packed":                func(r *rig) { r.git("gc", "-q") },
+	"its own core.worktree": func(r *rig) { r.git("config", "core.worktree", r.top) },
+	"worktree configuration": func(r *rig) {
+		r.git("config", "extensions.worktreeConfig", "true")
+		r.git("config", "--worktree", "core.quotePath", "false")
+	},
+	"separate": func(r *rig) {
+		r.git("init", "-q", "--separate-git-dir", filepath.Join(r.TempDir(), "apart.git"))
+	},
+	"conversions": func(r *rig) {
+		r.write(".gitattributes", "*.txt text eol=crlf\nencoded working-tree-encoding=UTF-16\n")
+		r.write("x.txt", "1\r\n2\r\n")
+		r.write("encoded", "\xff\xfea\x00\n\x00")
+		r.commit()
+		r.write("x.txt", "1\r\n3\r\n")
+	},
+	"replaced": func(r *rig) {
+		r.write("a", "other\n")
+		r.commit()
+		r.git("replace", "HEAD:a", "HEAD~1:a")
+	},
+	"odd names": func(r *rig) {
+		for _, name := range []string{"tab\t", "new\nline", "quote\"", "ü", " ", "-x", "dir/é b"} {
+			r.write(name, "1\n")
 		}
-	}
+		r.git("add", "ü", "dir/é b", "new\nline")
+		r.git("commit", "-qm", "odd")
+		r.git("mv", "new\nline", "other\nline")
+		r.write("ü", "2\n")
+	},
+	"modes and kinds": func(r *rig) {
+		r.write("kind", "1\n")
+		r.write("tool", "1\n")
+		r.must(os.Symlink("a", r.path("link")))
+		r.write("binary", "\x00\x01")
+		r.commit()
+		r.remove("kind")
+		r.must(os.Symlink("dir", r.path("kind")))
+		r.must(os.Chmod(r.path("tool"), 0o755))
+		r.write("binary", "\x00\x02")
+		r.remove("dir")
+		r.write("dir", "a file now\n")
+	},
+	"intent to add": func(r *rig) { r.write("new", "1\n"); r.git("add", "-N", "new") },
+	"not born":      func(r *rig) { r.git("checkout", "-q", "--orphan", "fresh") },
+	"detached":      func(r *rig) { r.git("checkout", "-q", "--detach") },
+	"a submodule": func(r *rig) {
+		other := newRig(r.T)
+		other.write("x", "1\n")
+		other.commit()
+		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.top, "module")
+		r.commit()
+		sub := r.inner("module")
+		sub.write("y", "2\n")
+		sub.commit()
+		sub.write("x", "3\n")
+	},
+	"a linked work tree": func(r *rig) {
+		linked := r.linked("topic")
+		r.top, r.root = linked.top, linked.top
+	},
+	"borrowed objects": func(r *rig) {
+		clone := r.clone("--shared")
+		r.top, r.root = clone.top, clone.top
+	},
+	"shallow": func(r *rig) {
+		r.commit()
+		clone := r.clone("--depth=1", "--no-local")
+		r.top, r.root = clone.top, clone.top
+	},
+	"a conflict": func(r *rig) {
+		r.git("checkout", "-q", "-b", "theirs")
+		r.write("a", "theirs\n")
+		r.commit()
+		r.git("checkout", "-q", "main")
+		r.write("a", "ours\n")
+		r.commit()
+		_, err := r.try("", "merge", "-q", "theirs")
+		if err == nil {
+			r.Fatal("no conflict")
+		}
+	},
 }
 
-func TestIntentToAdd(t *testing.T) {
-	r := newRig(t)
-	r.write("a", numbered(20))
-	r.write("kept", "1\n")
-	r.commit()
-	r.write("b", "1\n")
-	r.commit()
-	r.git("rm", "-q", "--cached", "kept") // HEAD has it, the index only means to
-	r.git("add", "-N", "kept")
-	r.write("dir/deep/new", numbered(20))
-	r.write("gone", "gone\n")
-	r.write("script", "#!/bin/sh\n")
-	r.must(os.Chmod(r.path("script"), 0o755))
-	r.must(os.Symlink("a", r.path("link")))
-	r.git("add", "-N", "dir", "gone", "script", "link")
-	r.remove("gone")
-	r.sameBelow("dir", "dir/deep/new", "script")
-	r.sameStatus("intended")
-}
-
-func TestDiffAttributes(t *testing.T) {
-	for name, attributes := range map[string]string{
-		"no diff": "*.x -diff\n", "binary": "*.x binary\n", "macro": "[attr]picture -diff -text\n*.x picture\n",
-		"text after all": "*.x diff\n", "a driver": "*.x diff=mine\n", "a binary driver": "*.x diff=blob\n",
-	} {
+// TestLayouts: every form of a repository is read as git reads it.
+func TestLayouts(t *testing.T) {
+	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.git("config", "diff.blob.binary", "true")
-			for _, name := range []string{"changed", "gone", "mode", "moved", "theirs", "linked"} {
-				r.write(name+".x", numbered(20)+name+"\n")
+			r.write("a", numbered(30))
+			r.write("dir/b", "1\n")
+			r.commit()
+			layout(r)
+			r.write("a", strings.Replace(numbered(30), "line20()", "changed()", 1))
+			r.write("untracked/x", "1\n")
+			r.sameStatus("changed")
+			r.same(git.DiffOptions{Context: 3}, "--ours", "--ignore-submodules=dirty")
+			if name != "a conflict" {
+				r.git("add", "a")
+				r.same(git.DiffOptions{Context: 0, Staged: true})
 			}
-			r.write("nul.x", "a\x00b\n")
-			r.commit()
-			r.write(".gitattributes", attributes)
-			r.commit()
-			r.write("changed.x", numbered(21))
-			r.write("nul.x", "a\x00c\n")
-			r.remove("gone.x")
-			r.must(os.Chmod(r.path("mode.x"), 0o755))
-			r.git("mv", "moved.x", "elsewhere.x")
-			r.write("elsewhere.x", numbered(22))
-			r.remove("linked.x")
-			r.must(os.Symlink("changed.x", r.path("linked.x")))
-			r.write("new.x", "new\n")
-			r.write("empty.x", "")
-			r.git("add", "elsewhere.x", "empty.x")
-			r.git("add", "-N", "new.x")
-			r.sameBelow()
+			if name != "not born" {
+				r.same(git.DiffOptions{Context: 3, Base: "HEAD"}, "--ignore-submodules=dirty")
+				r.sameLog(git.LogOptions{})
+				r.sameShow("HEAD")
+			}
+			r.sameBranches()
 		})
 	}
 }
 
-// every kind of conflict, of text and of other files.
-func TestEveryConflict(t *testing.T) {
+// TestConflicts has all seven kinds.
+func TestConflicts(t *testing.T) {
 	r := newRig(t)
-	names := []string{"both_deleted", "added_by_us", "deleted_by_them", "added_by_them", "deleted_by_us", "both_added", "both_modified", "dir/both", "run"}
-	for _, name := range names {
-		r.write(name, "base of "+name+"\n")
-	}
-	r.write("fine", "1\n")
+	r.write("a", "1\n")
 	r.commit()
-	r.write("fine", "2\n")
-	r.commit()
-	blob := func(text string) string {
-		hash, err := r.try(text, "hash-object", "-w", "--stdin")
-		r.must(err)
-		return strings.TrimSpace(hash)
-	}
-	var info strings.Builder
-	stages := map[string]string{"both_deleted": "1", "added_by_us": "2", "deleted_by_them": "12", "added_by_them": "3", "deleted_by_us": "13", "both_added": "23", "only/staged": "3"}
-	names = append(names, "only/staged") // HEAD has no such file
-	for _, name := range names {
-		fmt.Fprintf(&info, "0 %040d\t%s\n", 0, name)
-		which, known := stages[name]
-		if !known {
-			which = "123"
-		}
-		for _, stage := range which {
-			mode := "100644"
-			if name == "run" && stage != '1' {
-				mode = "100755"
+	blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
+	var lines strings.Builder
+	for stages := 1; stages < 8; stages++ {
+		for stage := 1; stage <= 3; stage++ {
+			if stages>>(stage-1)&1 == 1 {
+				lines.WriteString("100644 " + blob + " " + strconv.Itoa(stage) + "\tkind" + strconv.Itoa(stages) + "\n")
 			}
-			fmt.Fprintf(&info, "%s %s %c\t%s\n", mode, blob(fmt.Sprintf("%s in stage %c\n", name, stage)), stage, name)
 		}
 	}
-	if out, err := r.try(info.String(), "update-index", "--index-info"); err != nil {
+	if out, err := r.try(lines.String(), "update-index", "--index-info"); err != nil {
 		t.Fatal(out)
 	}
-	r.remove("both_deleted")
-	r.write("both_modified", "<<<<<<< ours\n")
-	for _, version := range []string{"2", "4"} {
-		r.git("update-index", "--index-version", version)
-		r.git("config", "core.fileMode", strconv.FormatBool(version == "2")) // else the index says what is executable
-		for _, o := range everyWay {
-			for _, dir := range []string{"", "dir", "both_added"} {
-				if o.Dir = r.top; dir != "" {
-					o.Dir = r.path(dir)
-				}
-				got, err := r.diff(o)
-				var more []string
-				if o.Base == "" && !o.Staged {
-					more = []string{"--ours"}
-				}
-				if want := r.oracle(o, more...); err != nil || got.Diff != want {
-					t.Errorf("index version %s, %+v: %v: %s", version, o, err, apart(got.Diff, want))
-				}
-			}
-		}
+	kinds := map[string]bool{}
+	for _, f := range r.sameStatus("conflicts").Files {
+		kinds[f.Conflict] = true
+	}
+	if len(kinds) != 7 || kinds[""] {
+		t.Errorf("kinds %v", kinds)
+	}
+	_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top})
+	asFault(t, err, fault.GitError, "conflicts that nobody has resolved: kind1, kind2")
+}
+
+// TestUpstreamsOfStatus has branches ahead, behind and apart, and ones that are gone.
+func TestUpstreamsOfStatus(t *testing.T) {
+	origin := newRig(t)
+	for i := range 3 {
+		origin.write("a", strconv.Itoa(i))
+		origin.commit()
+	}
+	r := origin.clone()
+	r.git("reset", "-q", "--hard", "HEAD~2")
+	r.write("b", "1\n")
+	r.commit()
+	if got := r.sameStatus("apart"); got.Upstream != "origin/main" || got.Ahead != 1 || got.Behind != 2 || got.UpstreamGone {
+		t.Errorf("%+v", got)
+	}
+	r.git("update-ref", "-d", "refs/remotes/origin/main")
+	if got := r.sameStatus("gone"); got.Upstream != "origin/main" || !got.UpstreamGone {
+		t.Errorf("%+v", got)
 	}
 }
 
-func TestSparseCheckouts(t *testing.T) {
-	for name, arguments := range map[string][]string{
-		"cone":         {"set", "--cone", "in"},
-		"sparse index": {"set", "--cone", "--sparse-index", "in"}, // of whose folders git 2.39 finds no part in a commit
-		"patterns":     {"set", "--no-cone", "/in/", "!/in/sub1/", "/top"},
-	} {
-		parts := []string{"in", "out", "out/sub1", "out/sub1/file1"}
-		if name == "sparse index" {
-			parts = parts[:2]
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			planted(r)
-			r.git("stash", "-q")
-			r.git(append([]string{"sparse-checkout"}, arguments...)...)
-			r.git("stash", "pop", "-q")
-			r.sameBelow(parts...)
-			r.write("out/sub1/file1", "here after all\n") // git sees what is there
-			r.write("out/other", "untracked\n")
-			r.sameBelow(parts...)
-			r.git("rm", "-q", "--cached", "--sparse", "out/sub2/file2")
-			r.git("update-index", "--index-version", "4")
-			r.sameBelow(parts[:2]...)
-		})
-	}
-}
-
-// Where the repository's own folder is elsewhere: a linked work tree, a separate folder, a
-// clone that borrows its objects; with files of one name in each.
-func TestElsewhere(t *testing.T) {
+// TestWhereTheWorkspaceIs: below the top of a repository, above it, behind a link.
+func TestWhereTheWorkspaceIs(t *testing.T) {
 	r := newRig(t)
-	planted(r)
-	r.git("stash", "-q")
-	linked := r.beside("linked")
-	r.git("worktree", "add", "-q", "--detach", linked.top)
-	borrowing := r.beside("borrowing")
-	r.git("clone", "-q", "--shared", r.top, borrowing.top)
-	separate := r.beside("separate")
-	r.git("clone", "-q", "--separate-git-dir", filepath.Join(t.TempDir(), "elsewhere.git"), r.top, separate.top)
-	inside := linked.inner("in/inner") // a repository in a work tree of another
-	r.git("clone", "-q", r.top, inside.top)
-	for _, one := range []*rig{linked, borrowing, separate, inside} {
-		one.write("in/sub0/file0", "changed in "+filepath.Base(one.top)+"\n")
-		one.write("out/added", "added\n")
-		one.git("add", "out/added")
-		one.git("rm", "-q", "out/new")
-		one.sameBelow("in")
-		one.git("gc", "-q")
-		one.same(git.DiffOptions{Context: 3, Base: "HEAD~1", Dir: one.path("in")})
+	r.write("outside", "1\n")
+	r.write("in/a", "1\n")
+	r.commit()
+	r.write("outside", "2\n")
+	r.write("in/a", "2\n")
+	r.write("in/new/x", "1\n")
+	below := *r
+	below.root = r.path("in")
+	below.same(git.DiffOptions{Context: 3, Dir: r.path("in")})
+	got, err := below.status(git.StatusOptions{Dir: r.path("in")})
+	if err != nil || len(got.Files) != 2 || got.Files[0].Path != "in/a" || got.Files[1].Path != "in/new/" || got.Top != r.top {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := below.status(git.StatusOptions{Dir: r.top}); fault.CodeOf(err) != fault.PathOutsideWorkspace {
+		t.Errorf("above the workspace: %v", err)
+	}
+	above := *r
+	above.root = filepath.Dir(r.top)
+	above.same(git.DiffOptions{Context: 3})
+	link := filepath.Join(t.TempDir(), "link")
+	r.must(os.Symlink(r.top, link))
+	if got, err := reader.Status(context.Background(), link, git.StatusOptions{Dir: link}); err != nil || len(got.Files) != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// A folder that is open and wholly untracked is shown by what is in it.
+	untracked := *r
+	untracked.root = r.path("in/new")
+	if got, err := untracked.status(git.StatusOptions{Dir: untracked.root}); err != nil || len(got.Files) != 1 || got.Files[0].Path != "in/new/x" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-// Submodules whose folder is looked at, left out, or in a conflict of names.
-func TestSubmoduleWays(t *testing.T) {
-	r, other := newRig(t), newRig(t)
-	other.write("a", "1\n")
-	other.commit()
-	for _, name := range []string{"deep/moved", "deep/ignored", "replaced", "gone"} {
-		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.top, name)
+// TestAnotherWorkTree: a repository that says where its files are is read there alone.
+func TestAnotherWorkTree(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	other := t.TempDir()
+	r.must(os.WriteFile(filepath.Join(other, "a"), []byte("elsewhere\n"), 0o600))
+	r.git("config", "core.worktree", other)
+	_, err := r.diff(git.DiffOptions{})
+	asFault(t, err, fault.GitError, "core.worktree")
+	r.git("config", "core.worktree", "/")
+	_, err = r.status(git.StatusOptions{})
+	asFault(t, err, fault.GitError, "core.worktree")
+	r.git("config", "--unset", "core.worktree")
+	r.git("config", "core.bare", "true")
+	_, err = r.status(git.StatusOptions{})
+	asFault(t, err, fault.GitError, "bare")
+}
+
+// TestWhatAFilterConverts: it is not run, and what git says without it is said to be so.
+func TestWhatAFilterConverts(t *testing.T) {
+	r := newRig(t)
+	r.git("config", "filter.up.clean", "tr a-z A-Z")
+	r.write(".gitattributes", "*.up filter=up\n")
+	r.write("x.up", "one\n")
+	r.write("y.up", "one\n")
+	r.commit()
+	old := time.Now().Add(-time.Hour) // else git looks into files as old as the index
+	r.must(os.Chtimes(r.path("x.up"), old, old))
+	r.must(os.Chtimes(r.path("y.up"), old, old))
+	r.git("update-index", "--refresh")
+	if got, err := r.status(git.StatusOptions{}); err != nil || len(got.Files) != 0 {
+		t.Errorf("nothing is changed: %+v, %v", got.Files, err)
 	}
-	r.commit()
+	r.write("x.up", "two\n")
 	r.write("plain", "1\n")
+	r.git("add", "plain")
+	got, err := r.status(git.StatusOptions{})
+	if err != nil || len(got.Files) != 2 || !got.Files[1].Filtered || got.Files[1].Path != "x.up" || got.Files[0].Filtered {
+		t.Errorf("%+v, %v", got.Files, err)
+	}
+	diff, err := r.diff(git.DiffOptions{Context: 3, Base: "HEAD"})
+	if err != nil || !strings.Contains(diff.Diff, "File x.up differs; a filter converts it") || strings.Contains(diff.Diff, "two") || !strings.Contains(diff.Diff, "+++ b/plain") {
+		t.Errorf("%s, %v", diff.Diff, err)
+	}
+}
+
+// TestSwitchesThatLoseNothing: what is ignored, and what stands in the way, is not overwritten.
+func TestSwitchesThatLoseNothing(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.write("b", "1\n")
+	r.write(".gitignore", "*.log\nbuild/\n")
 	r.commit()
-	sub := r.inner
-	sub("deep/moved").write("b", "2\n")
-	sub("deep/moved").commit()
-	sub("deep/ignored").write("a", "2\n")
-	sub("deep/moved").write("a", "2\n")
-	r.git("config", "submodule.deep/ignored.ignore", "dirty")
-	r.remove("replaced")
-	r.write("replaced", "a file\n")
-	r.remove("gone")
-	r.git("rm", "-q", "--cached", "gone")
-	r.sameBelow("deep", "replaced") // a path into a submodule asks the submodule
-	r.git("add", "deep/moved")
-	r.git("update-index", "--index-version", "4")
-	r.sameBelow("deep")
+	r.git("checkout", "-q", "-b", "other")
+	r.write("a", "2\n")
+	r.write("made.log", "1\n")
+	r.write("build/out", "1\n")
+	r.write("folder/x", "1\n")
+	r.git("add", "-f", "made.log", "build/out")
+	r.commit()
+	r.git("checkout", "-q", "main")
+	for name, c := range map[string]struct{ write, text, lost string }{
+		"nothing":               {},
+		"another file":          {"b", "mine\n", ""},
+		"a changed file":        {"a", "mine\n", "a"},
+		"an ignored file":       {"made.log", "mine\n", "made.log"},
+		"in an ignored folder":  {"build/other", "mine\n", ""},
+		"a file in its way":     {"folder", "mine\n", "folder/x"},
+		"a folder in its way":   {"made.log/x", "mine\n", "made.log"},
+		"the same, but ignored": {"build/out", "1\n", "build/out"},
+	} {
+		if c.write != "" {
+			r.write(c.write, c.text)
+		}
+		got, err := reader.Switch(context.Background(), r.root, r.top, "other")
+		switch f, _ := err.(*fault.Error); {
+		case c.lost == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.lost == "" && got.Changes.FilesChanged != 4:
+			t.Errorf("%s: %+v", name, got.Changes)
+		case c.lost != "" && (f == nil || f.Code != fault.WorkTreeDirty || !slices.Equal(f.Details["paths"].([]string), []string{c.lost})):
+			t.Errorf("%s: %+v", name, err)
+		}
+		r.git("clean", "-qfdx")
+		r.git("checkout", "-q", ".")
+	}
+	linked := r.linked("elsewhere")
+	_, err := reader.Switch(context.Background(), r.root, r.top, "elsewhere")
+	asFault(t, err, fault.GitError, "checked out in another work tree", linked.top)
 }

@@ -3,12 +3,30 @@ package git
 import (
 	"context"
 	"encoding/json"
-
-	"github.com/go-git/go-git/v5/plumbing"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"pillion/internal/fault"
-	"pillion/workspace/git/odb"
 )
+
+// Person is who made something.
+type Person struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+// LogCommit is a commit for people, in UTF-8.
+type LogCommit struct {
+	Hash    string   `json:"hash"`
+	Short   string   `json:"short"` // as git abbreviates it
+	Author  Person   `json:"author"`
+	Date    string   `json:"date"` // when it was written, in RFC 3339 with the author's zone
+	Subject string   `json:"subject"`
+	Body    string   `json:"body"` // without the line ends around it
+	Parents []string `json:"parents"`
+}
 
 // LogOptions says which commits Log lists.
 type LogOptions struct {
@@ -25,97 +43,136 @@ type LogOptions struct {
 // GIT_ERROR for one that cannot be read or a reference that names no commit,
 // FILE_NOT_FOUND for a path that is nowhere and has no commits, FILE_TOO_LARGE
 // over MaxBytes.
-func Log(ctx context.Context, root string, o LogOptions) ([]LogCommit, error) {
-	place, repo, err := at(root, o.Dir)
+func (g *Reader) Log(ctx context.Context, root string, o LogOptions) ([]LogCommit, error) {
+	r, err := g.open(ctx, root, o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	defer repo.Close()
-	start, err := repo.start(o.Ref)
+	if r == nil {
+		return builtinLog(root, o)
+	}
+	start, err := r.start(o.Ref)
 	if err != nil {
 		return nil, err
 	}
-	w := newHistoryWalk(ctx, repo)
-	defer w.graph.Close()
-	path := ""
+	prefix := ""
 	if o.Limited {
-		path = repo.Prefix(place.Dir)
+		prefix = r.prefix
 	}
-	if path != "" {
-		w.path = newPathHistory(w.history, path)
+	found, err := r.commits(append([]string{fmt.Sprintf("--max-count=%d", o.Limit), start}, pathspec(prefix)...)...)
+	if err != nil {
+		return nil, err
 	}
-	found, err := w.list(start, o)
-	if err == nil && len(found) == 0 && path != "" && !place.Exists {
-		return nil, fault.New(fault.FileNotFound, "%s is not there, and no commit of this history ever changed it", fault.Quote(path))
-	}
-	return found, err
+	return o.check(found, prefix, r.location.Exists)
 }
 
-// list is the commits that a walk shows.
-func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, error) {
-	if err := w.push(w.number(start)); err != nil {
-		return nil, err
+// check refuses a path that nobody knows, and commits of which there is too much to say.
+func (o LogOptions) check(found []LogCommit, prefix string, exists bool) ([]LogCommit, error) {
+	if len(found) == 0 && prefix != "" && !exists {
+		return nil, fault.New(fault.FileNotFound, "%s is not there, and no commit of this history ever changed it", fault.Quote(prefix))
 	}
-	found := []LogCommit{}
 	size := int64(0)
-	for len(found) < o.Limit {
-		n, more, err := w.next()
-		if err != nil || !more {
-			return found, err
-		}
-		c, err := w.repo.describe(w.nodes[n].hash)
-		if err != nil {
-			return nil, err
-		}
+	for i, c := range found {
 		text, err := json.Marshal(c)
 		if err != nil {
 			return nil, err
 		}
 		if size += int64(len(text)); o.MaxBytes > 0 && size > o.MaxBytes {
-			return nil, fault.New(fault.FileTooLarge, "what there is to say of the first %d commits has more than %d bytes; ask for fewer", len(found)+1, o.MaxBytes)
+			return nil, fault.New(fault.FileTooLarge, "what there is to say of the first %d commits has more than %d bytes; ask for fewer", i+1, o.MaxBytes)
 		}
-		found = append(found, c)
 	}
 	return found, nil
 }
 
-// describe reads a commit for people.
-func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
-	data, err := r.Objects.Of(plumbing.CommitObject, h)
-	if err != nil {
-		return LogCommit{}, err
-	}
-	head, ok := odb.ParseCommit(data)
-	if !ok {
-		return LogCommit{}, fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
-	}
-	c := describe(data)
-	c.Hash, c.Short, c.Parents = h.String(), r.Short(h), []string{}
-	for _, p := range r.Objects.Parents(h, head.Parents) {
-		c.Parents = append(c.Parents, p.String())
-	}
-	return c, nil
-}
-
 // start is the commit from which history is told.
-func (r *repository) start(ref string) (plumbing.Hash, error) {
+func (r *repository) start(ref string) (string, error) {
 	if ref == "" {
-		if _, born := r.Head(); !born {
-			return plumbing.ZeroHash, fault.New(fault.GitError, "the repository has no commit yet, at least not on what is checked out").
-				WithHint("git.branch lists the branches; give one as ref")
+		if head := r.head(); head != "" {
+			return head, nil
 		}
-		ref = "HEAD"
+		return "", unborn()
 	}
-	c, err := r.Commit(ref)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return c.Hash, nil
+	return r.commit(ref)
 }
 
-// trustsGraph reports whether the commit-graph tells what the commits tell:
-// not where other parents count. Git does not look at it there either.
-func (r *repository) trustsGraph() bool {
-	o := r.Objects
-	return len(o.Replaced) == 0 && len(o.Grafts) == 0 && len(o.Shallow) == 0 && r.Config.Bool("core.commitgraph", true)
+func unborn() error {
+	return fault.New(fault.GitError, "the repository has no commit yet, at least not on what is checked out").
+		WithHint("git.branch lists the branches; give one as ref")
 }
+
+// commitFormat are the parts of a commit, each ended by a NUL.
+const commitFormat = "--format=tformat:%H%x00%h%x00%aN%x00%aE%x00%aI%x00%P%x00%s%x00%b"
+
+const commitParts = 8
+
+// commits are those that git log lists with these arguments.
+func (r *repository) commits(args ...string) ([]LogCommit, error) {
+	out, err := r.output(append([]string{"log", "-z", "--no-show-signature", "--no-color", "--no-decorate", "--no-notes", "--encoding=UTF-8", "--no-patch", commitFormat}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	found := []LogCommit{}
+	parts := fields(out)
+	if len(parts)%commitParts != 0 {
+		return nil, fault.New(fault.GitError, "git printed %d parts of commits, which is no multiple of %d", len(parts), commitParts)
+	}
+	for i := 0; i < len(parts); i += commitParts {
+		found = append(found, readCommit(parts[i:i+commitParts]))
+	}
+	return found, nil
+}
+
+func readCommit(part []string) LogCommit {
+	return LogCommit{
+		Hash: part[0], Short: part[1], Author: Person{name(part[2]), name(part[3])}, Date: date(part[4]), Parents: append([]string{}, strings.Fields(part[5])...),
+		Subject: readable(part[6]), Body: strings.TrimRight(strings.TrimLeft(readable(part[7]), "\n"), "\n"),
+	}
+}
+
+// date is git's strict form with a zone in digits, and the beginning of time where git can read none.
+func date(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at = time.Unix(0, 0).UTC()
+	}
+	return at.Format(dateFormat)
+}
+
+// What people and agents are told of a message and of a name. Nobody writes longer ones,
+// but for who means to fill somebody's memory.
+const (
+	longestMessage = 64 << 10
+	longestName    = 1000
+)
+
+// readable is a message as far as anybody reads it.
+func readable(message string) string {
+	message = strings.ToValidUTF8(message, "\ufffd")
+	if len(message) <= longestMessage {
+		return message
+	}
+	return fmt.Sprintf("%s\n[%d bytes of the message are left out]\n", strings.ToValidUTF8(message[:longestMessage], ""), len(message)-longestMessage)
+}
+
+func name(text string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), longestName)], ""))
+}
+
+// whoAndWhen reads "Name <email> seconds zone".
+func whoAndWhen(line string) (Person, string) {
+	who, rest, _ := strings.Cut(line, "<")
+	email, when, _ := strings.Cut(rest, ">")
+	seconds, zone, _ := strings.Cut(strings.TrimSpace(when), " ")
+	at, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return Person{name(who), name(email)}, ""
+	}
+	hours, err := strconv.Atoi(zone)
+	if err != nil {
+		hours = 0
+	}
+	minutes := hours/100*60 + hours%100
+	return Person{name(who), name(email)}, time.Unix(at, 0).In(time.FixedZone("", minutes*60)).Format(dateFormat)
+}
+
+const dateFormat = "2006-01-02T15:04:05-07:00"

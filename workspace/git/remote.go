@@ -3,19 +3,17 @@ package git
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
-	"pillion/workspace/git/odb"
 )
 
 // PushOptions says what is to be pushed.
@@ -55,22 +53,22 @@ func (p Push) State() string { return stateOf(p) }
 const Protocols = "file:http:https:ssh"
 
 // NewPush looks at a push of one branch to the branch of its name.
-func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
-	_, r, err := at(root, o.Dir)
+func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
+	r, err := g.open(ctx, root, o.Dir)
 	if err != nil {
 		return Push{}, err
 	}
-	defer r.Close()
+	if r == nil {
+		return Push{}, NeedsGit("pushing speaks to a remote")
+	}
 	p := Push{Repository: r.about()}
 	p.Name = cmp.Or(o.Branch, p.Branch)
 	if p.Name == "" {
 		return p, fault.New(fault.GitError, "no branch is checked out; name the branch to push")
 	}
-	tip, err := r.existing(p.Name)
-	if err != nil {
+	if p.New, err = r.existing(p.Name); err != nil {
 		return p, err
 	}
-	p.New = tip.String()
 	if p.Remote, err = remoteFor(r.Config, p.Name, o.Remote); err != nil {
 		return p, err
 	}
@@ -88,79 +86,44 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 	} else if p.Scheme != "file" {
 		p.Helpers = helpersOf(r.Config)
 	}
-	return p, r.beyond(ctx, &p)
+	return p, r.beyond(&p)
 }
 
 // beyond counts what the remote does not have yet.
-func (r *repository) beyond(ctx context.Context, p *Push) error {
-	tip, _ := odb.ParseHash(p.New)
-	tracking := r.Config.TrackingOf(p.Remote, "refs/heads/"+p.Name)
-	if tracking != "" { // it moves with the push
-		if err := r.Writable(tracking); err != nil {
+func (r *repository) beyond(p *Push) error {
+	base := ""
+	if tracking := r.Config.TrackingOf(p.Remote, "refs/heads/"+p.Name); tracking != "" { // it moves with the push
+		if err := r.writable(tracking); err != nil {
 			return err
 		}
+		p.Old = r.reference(tracking)
+		base = p.Old
 	}
-	base, known := r.Reference(tracking)
-	if known {
-		p.Old = base.String()
-	} else if all := r.List("refs/remotes/" + p.Remote + "/"); len(all) > 0 {
-		base, known = all[0].Hash, true
-		for _, ref := range all {
-			if ref.Name == "refs/remotes/"+p.Remote+"/main" || ref.Name == "refs/remotes/"+p.Remote+"/master" {
-				base = ref.Hash
-			}
+	for _, name := range []string{"main", "master", "HEAD"} {
+		if base == "" {
+			base = r.reference("refs/remotes/" + p.Remote + "/" + name)
 		}
 	}
-	if !known {
+	if base == "" {
+		base, _, _ = strings.Cut(r.line("for-each-ref", "--count=1", "--format=%(objectname) ", "refs/remotes/"+p.Remote+"/"), " ")
+	}
+	if base == "" {
 		p.Ahead = -1
 		return nil
 	}
-	commits, err := r.Beside(ctx, tip, base)
+	count, err := r.output("rev-list", "--count", base+".."+p.New)
 	if err != nil {
 		return err
 	}
-	p.Ahead = len(commits)
-	for _, c := range newest(commits, mostNews) {
-		about, err := r.describe(c.Hash)
-		if err != nil {
-			return err
-		}
-		p.News = append(p.News, News{about.Hash, about.Subject})
+	p.Ahead, _ = strconv.Atoi(strings.TrimSpace(count)) //nolint:errcheck // git writes a number
+	found, err := r.commits("--topo-order", fmt.Sprintf("--max-count=%d", mostNews), base+".."+p.New, "--")
+	for _, c := range found {
+		p.News = append(p.News, News{c.Hash, c.Subject})
 	}
-	return nil
+	return err
 }
 
-// newest are the first of these commits, none before those that it is a parent of.
-func newest(commits []*object.Commit, most int) []*object.Commit {
-	children, known := map[plumbing.Hash]int{}, map[plumbing.Hash]*object.Commit{}
-	for _, c := range commits {
-		known[c.Hash] = c
-		for _, parent := range c.ParentHashes {
-			children[parent]++
-		}
-	}
-	var ready, out []*object.Commit
-	for _, c := range commits {
-		if children[c.Hash] == 0 {
-			ready = append(ready, c)
-		}
-	}
-	for len(ready) > 0 && len(out) < most {
-		next := slices.MinFunc(ready, func(a, b *object.Commit) int {
-			return cmp.Or(b.Committer.When.Compare(a.Committer.When), strings.Compare(a.Hash.String(), b.Hash.String()))
-		})
-		ready = slices.DeleteFunc(ready, func(c *object.Commit) bool { return c == next })
-		out = append(out, next)
-		for _, parent := range next.ParentHashes {
-			if children[parent]--; children[parent] == 0 && known[parent] != nil {
-				ready = append(ready, known[parent])
-			}
-		}
-	}
-	return out
-}
-
-// remotes are the names of those that are configured.
+// remotesOf are the names of those that are configured.
 func remotesOf(c gitdir.Config) []string {
 	var out []string
 	for key := range c {
@@ -174,7 +137,7 @@ func remotesOf(c gitdir.Config) []string {
 	return out
 }
 
-// remoteOf is the remote that a branch is pushed to, as git chooses it.
+// remoteFor is the remote that a branch is pushed to, as git chooses it.
 func remoteFor(c gitdir.Config, branch, asked string) (string, error) {
 	known := remotesOf(c)
 	names := "none is configured"
@@ -300,7 +263,7 @@ func Address(address string) string {
 	return found + strings.TrimSuffix(host+"/"+path, "/")
 }
 
-// helpers are the programs that are asked for credentials, and for a password.
+// helpersOf are the programs that are asked for credentials, and for a password.
 func helpersOf(c gitdir.Config) []string {
 	var out []string
 	for key, values := range c {
@@ -314,7 +277,7 @@ func helpersOf(c gitdir.Config) []string {
 	return slices.Compact(out)
 }
 
-// fetchers are the programs by which objects would be fetched that a partial clone has
+// fetchersOf are the programs by which objects would be fetched that a partial clone has
 // not.
 func fetchersOf(c gitdir.Config) []string {
 	var out []string
@@ -338,15 +301,14 @@ func fetchersOf(c gitdir.Config) []string {
 }
 
 // FullHash is the commit that a revision names in the repository of dir, "" if none.
-func FullHash(root, dir, revision string) string {
-	_, r, err := at(root, dir)
+func (g *Reader) FullHash(ctx context.Context, root, dir, revision string) string {
+	r, err := g.open(ctx, root, dir)
+	if err != nil || r == nil {
+		return ""
+	}
+	hash, err := r.commit(revision)
 	if err != nil {
 		return ""
 	}
-	defer r.Close()
-	commit, err := r.Commit(revision)
-	if err != nil {
-		return ""
-	}
-	return commit.Hash.String()
+	return hash
 }

@@ -3,18 +3,17 @@ package git_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+	"time"
 
-	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
+	"pillion/workspace/git/program"
 )
 
 // The tests hold the package against the real git, which must be installed.
@@ -32,14 +31,21 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(name, value)
 	}
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": strconv.Itoa(machine.Cases(8, 60))} { // unless the command line says otherwise
-		if err := flag.Set(name, value); err != nil {
-			panic(err)
-		}
-	}
+	program.ListWithin, program.Within = 2*time.Second, 2*time.Second // of a FIFO nobody reads
 	code := m.Run()
 	os.RemoveAll(home)
 	os.Exit(code)
+}
+
+var reader = &git.Reader{}
+
+// numbered is a text of so many lines.
+func numbered(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "line%d()\n", i+1)
+	}
+	return out.String()
 }
 
 // rig is a repository to try things on.
@@ -143,7 +149,7 @@ func (r *rig) diff(o git.DiffOptions) (git.DiffResult, error) {
 	if o.Dir == "" {
 		o.Dir = r.top
 	}
-	return git.Diff(context.Background(), r.root, o)
+	return reader.Diff(context.Background(), r.root, o)
 }
 
 // oracle is what git diff says to the same question.
@@ -199,8 +205,8 @@ func apart(got, want string) string {
 	return fmt.Sprintf("from line %d on got\n%s\n\ngit says\n%s\n", at+1, around(a), around(b))
 }
 
-// numbers makes git's --numstat -z comparable: one line a file, without those
-// in conflict, the new name of a renamed one.
+// numbers makes git's --numstat -z comparable: one line a file, of those
+// in conflict the difference to the work tree, the new name of a renamed one.
 func numbers(numstat string) []string {
 	var lines []string
 	fields := strings.Split(strings.TrimSuffix(numstat, "\x00"), "\x00")
@@ -212,6 +218,9 @@ func numbers(numstat string) []string {
 		if parts[2] == "" { // a rename: the two names follow
 			parts[2] = fields[i+2]
 			i += 2
+		}
+		if n := len(lines); n > 0 && strings.HasSuffix(lines[n-1], " "+parts[2]) {
+			lines = lines[:n-1]
 		}
 		lines = append(lines, strings.Join(parts, " "))
 	}
@@ -235,9 +244,4 @@ var everyKind = []git.DiffOptions{
 	{Context: 3, Staged: true},
 	{Context: 3, Base: "HEAD"},
 	{Context: 3, Base: "HEAD", Staged: true},
-}
-
-func lexists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }

@@ -1,21 +1,16 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"io"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
-	"pillion/workspace/git/gitfile"
-	"pillion/workspace/git/odb"
-	"pillion/workspace/git/worktree"
+	"pillion/workspace/git/program"
 )
 
 // ShowOptions says what Show shows.
@@ -55,6 +50,15 @@ const (
 	KindSubmodule  Kind = "submodule"
 )
 
+var kinds = map[string]Kind{"100755": KindExecutable, "120000": KindSymlink, "040000": KindFolder, "160000": KindSubmodule}
+
+func kindOf(mode string) Kind {
+	if kind, known := kinds[mode]; known {
+		return kind
+	}
+	return KindFile
+}
+
 // ShownEntry is an entry of a folder.
 type ShownEntry struct {
 	Name string `json:"name"`
@@ -69,6 +73,9 @@ type Tag struct {
 	Message string `json:"message"`
 }
 
+// mostFile is the largest file of a commit that is shown.
+const mostFile = 64 << 20
+
 // Show shows a commit, as git show does, or a file, link or folder in it. A merge
 // is compared with its first parent alone. Of a repository that begins above the
 // workspace's folder root, what lies outside of that is not shown.
@@ -76,183 +83,157 @@ type Tag struct {
 // Failures are *fault.Error: GIT_NOT_INITIALIZED, GIT_ERROR, FILE_NOT_FOUND for a
 // path that the commit has not, FILE_TOO_LARGE over a limit, with the numbers of
 // each file in the details if it is the diff.
-func Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
-	place, repo, err := at(root, o.Dir)
+func (g *Reader) Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
+	r, err := g.open(ctx, root, o.Dir)
 	if err != nil {
 		return Shown{}, err
 	}
-	defer repo.Close()
-	s := &showing{ctx: ctx, place: place, repo: repo, options: o}
+	if r == nil {
+		return builtinShow(ctx, root, o)
+	}
 	revision, file, inside := strings.Cut(o.Ref, ":")
-	if err := s.name(revision); err != nil {
+	if revision == "" {
+		return Shown{}, noRevision()
+	}
+	hash, err := r.commit(revision)
+	if err != nil {
 		return Shown{}, err
 	}
+	found, err := r.commits("--max-count=1", hash, "--")
+	if err != nil || len(found) == 0 {
+		return Shown{}, errors.Join(err, r.unknown(revision))
+	}
+	shown := Shown{Commit: found[0], Tag: r.tag(revision, hash)}
 	switch {
 	case inside:
-		err = s.file(path.Clean(file))
-	case o.File && s.repo.Prefix(s.place.Dir) != "":
-		err = s.file(s.repo.Prefix(s.place.Dir))
+		err = r.showFile(&shown, path.Clean(file), o.MaxBytes)
+	case o.File && r.prefix != "":
+		err = r.showFile(&shown, r.prefix, o.MaxBytes)
 	default:
-		err = s.diff()
+		err = r.showCommit(&shown, o)
 	}
-	return s.shown, err
+	return shown, err
 }
 
-type showing struct {
-	ctx     context.Context
-	place   gitdir.Location
-	repo    *repository
-	options ShowOptions
-	commit  plumbing.Hash
-	tree    plumbing.Hash
-	parents []plumbing.Hash
-	shown   Shown
+func noRevision() error {
+	return fault.New(fault.GitError, "no commit is given; give a branch, a tag or a hash as ref, such as HEAD")
 }
 
-// name finds the commit, and the tag that leads to it.
-func (s *showing) name(revision string) error {
-	if revision == "" {
-		return fault.New(fault.GitError, "no commit is given; give a branch, a tag or a hash as ref, such as HEAD")
+// tag is the annotated tag that a revision names and that leads to a commit.
+func (r *repository) tag(revision, commit string) *Tag {
+	h := r.reference(revision)
+	if h == "" || h == commit || r.line("cat-file", "-t", h) != "tag" {
+		return nil
 	}
-	commit, err := s.repo.Commit(revision)
+	text, err := r.output("cat-file", "tag", h)
 	if err != nil {
-		return err
+		return nil
 	}
-	s.commit, s.tree, s.parents = commit.Hash, commit.TreeHash, commit.ParentHashes
-	if s.shown.Commit, err = s.repo.describe(commit.Hash); err != nil {
-		return err
-	}
-	if h, ok := s.repo.Named(revision); ok && h != commit.Hash {
-		if found, err := s.repo.Objects.Get(h, odb.MaxObject); err == nil && found.Kind == plumbing.TagObject {
-			s.shown.Tag = describeTag(found.Data)
-		}
-	}
-	return nil
+	return readTag(text)
 }
 
-// describeTag reads what people want to know out of a tag's bytes.
-func describeTag(data []byte) *Tag {
-	tag, _ := odb.ParseTag(decoded(data))
-	out := &Tag{Name: tag.Name, Message: strings.TrimRight(skipBlank(string(readable(tag.Text))), "\n")}
-	if line := headerOf(data, "tagger "); line != "" {
-		out.Tagger, out.Date = whoAndWhen(decoded([]byte(line)))
+// readTag reads what people want to know out of a tag's bytes.
+func readTag(text string) *Tag {
+	head, message, _ := strings.Cut(text, "\n\n")
+	message, _, _ = strings.Cut(message, "-----BEGIN ") // its signature
+	out := &Tag{Message: strings.Trim(readable(message), "\n")}
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch key {
+		case "tag":
+			out.Name = name(value)
+		case "tagger":
+			out.Tagger, out.Date = whoAndWhen(value)
+		}
 	}
 	return out
 }
 
-// diff compares the commit with its first parent, inside the workspace.
-func (s *showing) diff() error {
-	before := plumbing.ZeroHash
-	if len(s.parents) > 0 {
-		parent, err := s.repo.Objects.Commit(s.parents[0])
+// showCommit compares the commit with its first parent, inside the workspace.
+func (r *repository) showCommit(shown *Shown, o ShowOptions) error {
+	if gitdir.Inside(r.Top, r.location.Root) {
+		shown.Within = r.Prefix(r.location.Root)
+	}
+	before, err := r.emptyTree()
+	if len(shown.Commit.Parents) > 0 {
+		shown.Parent, before = shown.Commit.Parents[0], shown.Commit.Parents[0]
+	}
+	if err == nil {
+		shown.Diff, err = r.diff(comparison{between: []string{before, shown.Commit.Hash}, path: shown.Within, context: o.Context, limit: o.MaxDiff})
+	}
+	return err
+}
+
+// within is a path of the repository as one of the workspace's folder.
+func within(location gitdir.Location, top, name string) (string, error) {
+	if name != "." && name != "" && !gitdir.SafePath(name) {
+		return "", fault.New(fault.PathOutsideWorkspace, "%s is no path of the repository; give it from the top of the repository, without \"..\"", fault.Quote(name))
+	}
+	rel, err := filepath.Rel(location.Root, filepath.Join(top, filepath.FromSlash(name)))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", fault.New(fault.PathOutsideWorkspace, "%s of the repository is outside the workspace; give a path inside it", fault.Quote(name))
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// showFile shows what the commit has at a path of the repository.
+func (r *repository) showFile(shown *Shown, name string, most int64) (err error) {
+	if shown.Path, err = within(r.location, r.Top, name); err != nil {
+		return err
+	}
+	kind, hash := KindFolder, r.line("rev-parse", "--verify", "--quiet", shown.Commit.Hash+"^{tree}")
+	if name != "." && name != "" {
+		out, err := r.output("ls-tree", "-z", "--full-tree", shown.Commit.Hash, "--", name)
 		if err != nil {
 			return err
 		}
-		s.shown.Parent, before = s.parents[0].String(), parent.TreeHash
-	}
-	after := s.tree
-	if gitdir.Inside(s.repo.Top, s.place.Root) {
-		s.shown.Within = s.repo.Prefix(s.place.Root)
-	}
-	if s.shown.Within != "" {
-		var err error
-		if before, err = s.repo.folderAt(before, s.shown.Within); err != nil {
-			return err
-		}
-		if after, err = s.repo.folderAt(after, s.shown.Within); err != nil {
-			return err
+		if kind, hash = entryAt(fields(out), name); hash == "" {
+			return notInCommit(name, shown.Commit)
 		}
 	}
-	c := &worktree.Comparison{Ctx: s.ctx, Repo: s.repo.Checkout}
-	changes, err := c.Trees(before, after, s.shown.Within)
-	if err != nil {
-		return err
-	}
-	if changes, err = c.Renames(changes); err != nil {
-		return err
-	}
-	slices.SortStableFunc(changes, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
-	s.shown.Diff, err = (&printer{ctx: s.ctx, repo: s.repo.Checkout, context: s.options.Context, limit: s.options.MaxDiff}).print(changes)
-	return err
-}
-
-// folderAt is the tree of a folder below tree, or the zero hash.
-func (r *repository) folderAt(tree plumbing.Hash, name string) (plumbing.Hash, error) {
-	if tree.IsZero() {
-		return tree, nil
-	}
-	at, err := r.Objects.At(tree, name)
-	if err != nil || at.Mode != odb.ModeDir {
-		return plumbing.ZeroHash, err
-	}
-	return at.Hash, nil
-}
-
-// file shows what the commit has at a path of the repository.
-func (s *showing) file(name string) error {
-	if name != "." && name != "" && !odb.SafePath(name) {
-		return fault.New(fault.PathOutsideWorkspace, "%s is no path of the repository; give it from the top of the repository, without \"..\"", fault.Quote(name))
-	}
-	rel, err := filepath.Rel(s.place.Root, filepath.Join(s.repo.Top, filepath.FromSlash(name)))
-	if err != nil || !filepath.IsLocal(rel) {
-		return fault.New(fault.PathOutsideWorkspace, "%s of the repository is outside the workspace; give a path inside it", fault.Quote(name))
-	}
-	s.shown.Path = filepath.ToSlash(rel)
-	at, err := s.repo.Objects.At(s.tree, name)
-	if err != nil {
-		return err
-	}
-	if at.Mode == odb.ModeAbsent {
-		return fault.New(fault.FileNotFound, "%s is not in the commit %s", fault.Quote(name), s.shown.Commit.Short).
-			WithHint("git.log with this path lists the commits that changed it; paths count from the top of the repository and are case-sensitive")
-	}
-	s.shown.Kind, s.shown.Hash = kindOf(at.Mode), at.Hash.String()
-	switch s.shown.Kind {
+	shown.Kind, shown.Hash = kind, hash
+	switch kind {
 	case KindFolder:
-		return s.folder(at.Hash)
+		out, err := r.output("ls-tree", "-z", "--full-tree", hash)
+		shown.Entries = []ShownEntry{}
+		for _, line := range fields(out) {
+			head, entry, _ := strings.Cut(line, "\t")
+			mode, _, _ := strings.Cut(head, " ")
+			shown.Entries = append(shown.Entries, ShownEntry{entry, kindOf(mode)})
+		}
+		return err
 	case KindSubmodule:
 		return nil
 	}
-	return s.content(at.Hash)
-}
-
-func (s *showing) folder(h plumbing.Hash) error {
-	entries, err := s.repo.Objects.Tree(h)
-	s.shown.Entries = []ShownEntry{}
-	for _, e := range entries {
-		mode := uint32(e.Mode)
-		if mode != odb.ModeDir {
-			mode = odb.Canonical(mode)
+	if most == 0 || most > mostFile {
+		most = mostFile
+	}
+	return r.Stream(r.ctx, program.Call{Args: []string{"cat-file", "blob", hash}}, func(in io.Reader) (err error) {
+		shown.Content, err = io.ReadAll(io.LimitReader(in, most+1))
+		if int64(len(shown.Content)) > most {
+			return tooLargeInCommit(shown.Path, shown.Commit, most)
 		}
-		s.shown.Entries = append(s.shown.Entries, ShownEntry{e.Name, kindOf(mode)})
-	}
-	return err
+		return err
+	})
 }
 
-func (s *showing) content(h plumbing.Hash) error {
-	limit := s.options.MaxBytes
-	if limit == 0 || limit > odb.MaxFile {
-		limit = odb.MaxFile
+// entryAt finds the entry of a path in what git ls-tree -z printed.
+func entryAt(lines []string, name string) (Kind, string) {
+	for _, line := range lines {
+		head, entry, _ := strings.Cut(line, "\t")
+		if part := strings.Fields(head); entry == name && len(part) == 3 {
+			return kindOf(part[0]), part[2]
+		}
 	}
-	data, err := s.repo.Objects.Blob(h, limit)
-	if errors.Is(err, gitfile.ErrBig) {
-		return fault.New(fault.FileTooLarge, "%s has more than %d bytes in the commit %s", fault.Quote(s.shown.Path), limit, s.shown.Commit.Short).
-			With("limit", limit).WithHint("git.diff with base shows what changed in it since")
-	}
-	s.shown.Content = data
-	return err
+	return "", ""
 }
 
-func kindOf(mode uint32) Kind {
-	switch mode {
-	case odb.ModeDir:
-		return KindFolder
-	case odb.ModeExecutable:
-		return KindExecutable
-	case odb.ModeSymlink:
-		return KindSymlink
-	case odb.ModeSubmodule:
-		return KindSubmodule
-	}
-	return KindFile
+func notInCommit(name string, c LogCommit) error {
+	return fault.New(fault.FileNotFound, "%s is not in the commit %s", fault.Quote(name), c.Short).
+		WithHint("git.log with this path lists the commits that changed it; paths count from the top of the repository and are case-sensitive")
+}
+
+func tooLargeInCommit(name string, c LogCommit, most int64) error {
+	return fault.New(fault.FileTooLarge, "%s has more than %d bytes in the commit %s", fault.Quote(name), most, c.Short).
+		With("limit", most).WithHint("git.diff with base shows what changed in it since")
 }

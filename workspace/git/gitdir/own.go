@@ -59,7 +59,7 @@ func mayBeAnothers(own, common string) bool {
 	if slices.Contains(strings.Split(filepath.ToSlash(own), "/"), ".git") {
 		return true
 	}
-	config, err := readConfig(own, common)
+	config, err := ReadConfig(Files(own, common)...)
 	return err != nil || config.Bool("core.bare", false)
 }
 
@@ -155,7 +155,7 @@ func PointsBack(gitDir, top string) bool {
 	if text, err := gitfile.Read(filepath.Join(gitDir, "gitdir")); err == nil && same(filepath.Dir(strings.TrimSpace(string(text)))) {
 		return true
 	}
-	config, err := readConfig(gitDir, CommonDirOf(gitDir))
+	config, err := ReadConfig(Files(gitDir, CommonDirOf(gitDir))...)
 	if err != nil {
 		return false
 	}

@@ -21,6 +21,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +35,7 @@ import (
 	"pillion/internal/fault"
 )
 
-// commands are those that only read, each with the option that keeps it out of submodules,
+// commands are those that only read, each with the option that keeps it out of submodules or files that are not its own,
 // and with those that it needs where the repository names a program for textconv or for
 // external diffs: there an empty name is an error.
 var commands = map[string]struct{ outside, textconv, external string }{
@@ -42,7 +43,7 @@ var commands = map[string]struct{ outside, textconv, external string }{
 	"diff":   {"--ignore-submodules=dirty", "--no-textconv", "--no-ext-diff"},
 	"log":    {textconv: "--no-textconv"},
 	"show":   {textconv: "--no-textconv"},
-	"blame":  {textconv: "--no-textconv"},
+	"blame":  {outside: "--no-ignore-revs-file", textconv: "--no-textconv"}, // of a file that is none, git prints a line
 
 	"shortlog": {}, "describe": {}, "rev-parse": {}, "rev-list": {}, "ls-files": {}, "ls-tree": {}, "cat-file": {}, "merge-base": {}, "name-rev": {},
 }
@@ -53,8 +54,7 @@ type setting struct{ key, value string }
 // folder of the user's may be a name in the work tree, and a format of the repository's may
 // ask for signatures to be checked.
 var always = []setting{
-	{"core.fsmonitor", ""},       // an older git takes false for a program
-	{"blame.ignoreRevsFile", ""}, // of a file that is none, git prints a line
+	{"core.fsmonitor", ""}, // an older git takes false for a program
 	{"core.hooksPath", os.DevNull},
 	{"diff.submodule", "short"},
 	{"fetch.bundleURI", ""},
@@ -84,6 +84,18 @@ var programs = []struct {
 		`gpg\.ssh\.defaultkeycommand|(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|` +
 		`sendemail\..*(cmd|smtpserver)|submodule\..*\.update|` +
 		`core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`), ""}, // of a file that is none of these, git prints words
+}
+
+var namesFile = keys(`core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`)
+
+// harmlessValue is a value with which a key that can name a program runs none; false: it is no such key.
+func harmlessValue(key string) (string, bool) {
+	for _, p := range programs {
+		if p.keys.MatchString(key) {
+			return p.value, true
+		}
+	}
+	return "", false
 }
 
 var (
@@ -119,7 +131,7 @@ func Reading(ctx context.Context, file, dir string, env []string, args ...string
 		cmd.Dir, cmd.Env = dir, configured(env, settings)
 		return cmd
 	}
-	listed, err := list(git(always, "config", "--list", "-z", "--show-scope"))
+	listed, err := list(git(always, "config", "--list", "-z", "--show-scope"), (*exec.Cmd).Start)
 	if err != nil {
 		return nil, err
 	}
@@ -156,15 +168,19 @@ func configured(env []string, settings []setting) []string {
 // The list is bounded: what a repository includes may be a pipe, or include itself.
 const mostListed = 8 << 20
 
-var listWithin = 10 * time.Second // tests have less
+// ListWithin is for the list of a configuration, and Within for each other command of a Repository. Tests have less.
+var (
+	ListWithin = 10 * time.Second
+	Within     = time.Minute
+)
 
 // list gives what git lists: scope and setting in turn, each ended by a NUL.
-func list(cmd *exec.Cmd) (fields []string, err error) {
+func list(cmd *exec.Cmd, start func(*exec.Cmd) error) (fields []string, err error) {
 	var said strings.Builder
 	cmd.Stderr, cmd.WaitDelay = &said, time.Second
 	out, err := cmd.StdoutPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = start(cmd)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("git cannot be started: %w", err)
@@ -173,7 +189,7 @@ func list(cmd *exec.Cmd) (fields []string, err error) {
 		_ = cmd.Process.Kill()
 		out.Close()
 	}
-	timer := time.AfterFunc(listWithin, stop)
+	timer := time.AfterFunc(ListWithin, stop)
 	text, err := io.ReadAll(io.LimitReader(out, mostListed+1))
 	if len(text) > mostListed {
 		stop()
@@ -181,7 +197,7 @@ func list(cmd *exec.Cmd) (fields []string, err error) {
 	ended := cmd.Wait()
 	switch inTime := timer.Stop(); {
 	case !inTime:
-		return nil, fmt.Errorf("the configuration cannot be read within %s", listWithin)
+		return nil, fmt.Errorf("the configuration cannot be read within %s", ListWithin)
 	case len(text) > mostListed:
 		return nil, fmt.Errorf("the configuration has more than %d bytes", mostListed)
 	case ended != nil:
@@ -191,7 +207,13 @@ func list(cmd *exec.Cmd) (fields []string, err error) {
 	case !strings.Contains(string(text), "command\x00protocol.allow\n"): // as this program has set it
 		return nil, fmt.Errorf("this git is too old to read an unknown repository; it takes git 2.31")
 	}
-	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), nil
+	fields = strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+	for i := 1; i < len(fields); i += 2 {
+		if key, _, _ := strings.Cut(fields[i], "\n"); !strings.Contains(key, ".") { // git would print it
+			return nil, errors.New("the configuration includes a file that is none, with a line that is in no section")
+		}
+	}
+	return fields, nil
 }
 
 // overrides are the settings that undo what the repository says of programs, and the keys of
@@ -216,17 +238,15 @@ func overrides(listed []string) (settings []setting, named []string) {
 	}
 	slices.Sort(repositorys)
 	for _, key := range slices.Compact(repositorys) {
-		for _, p := range programs {
-			if !p.keys.MatchString(key) {
-				continue
-			}
-			value, has := users[key]
-			if !has {
-				value, named = p.value, append(named, key)
-			}
-			settings = append(settings, setting{key, value})
-			break
+		harmless, names := harmlessValue(key)
+		if !names {
+			continue
 		}
+		value, has := users[key]
+		if !has {
+			value, named = harmless, append(named, key)
+		}
+		settings = append(settings, setting{key, value})
 	}
 	return settings, named
 }

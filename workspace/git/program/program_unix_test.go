@@ -359,13 +359,36 @@ func TestWhatIsNotRead(t *testing.T) {
 	refused(r.program("old", `printf 'global\0user.name\nx\0'`), "git 2.31", "status")
 	refused(r.program("older", `echo 'error: unknown option show-scope' >&2; exit 129`), "unknown option", "status")
 	refused(r.program("endless", "yes\n"), "more than", "status")
+	secret := filepath.Join(filepath.Dir(r.dir), "token")
+	r.must(os.WriteFile(secret, []byte("deadbeef3f9a2bb1c0de\n"), 0o600))
+	r.set("include.path=../../token")
+	refused(git(t), "in no section", "status")
+	if _, err := Reading(t.Context(), git(t), r.dir, os.Environ(), "status"); strings.Contains(err.Error(), "deadbeef") {
+		t.Error(err)
+	}
+	r = newRepository(t)
 	r.set("include.path=/dev/zero")
 	refused(git(t), "cannot be read", "status")
 	r = newRepository(t)
 	r.git("config", "include.path", pipe)
-	defer func(was time.Duration) { listWithin = was }(listWithin)
-	listWithin = 20 * time.Millisecond // the pipe never ends
+	defer func(was time.Duration) { ListWithin = was }(ListWithin)
+	ListWithin = 20 * time.Millisecond // the pipe never ends
 	refused(git(t), "cannot be read within", "status")
+}
+
+// TestBlameReadsNoOtherFile: git would print a line of a file that lists no revisions.
+func TestBlameReadsNoOtherFile(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t).history()
+	want := r.reading("blame -s a.txt")
+	r.write(".env", "SECRET=1\n")
+	r.git("config", "blame.ignoreRevsFile", ".env")
+	if got := r.reading("blame -s a.txt"); got != want || strings.Contains(got, "SECRET") {
+		t.Errorf("it printed %s, want %s", got, want)
+	}
+	if plain := r.plainly("blame -s a.txt"); !strings.Contains(plain, "exit status") { // the line is in what it says of that
+		t.Errorf("git itself prints %s: this shows nothing", plain)
+	}
 }
 
 // named looks for keys that may name a program.

@@ -1,0 +1,117 @@
+// Package gitdir finds a repository's git folder (Discover), says whether it is that of its work tree (CheckOwn), and what may
+// stand in its files: names of references, settings. It knows no objects, runs nothing and writes nothing.
+package gitdir
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
+)
+
+// Discover finds the repository that p lies in: the nearest folder at or above
+// it that holds a .git, above the workspace as well.
+func Discover(p Location) (Place, error) {
+	for at := p.Dir; ; at = filepath.Dir(at) {
+		gitDir, err := GitDirOf(at)
+		if err != nil {
+			return Place{}, err
+		}
+		if gitDir != "" {
+			return Place{Top: at, GitDir: gitDir, CommonDir: CommonDirOf(gitDir)}, CheckOwn([]string{p.Root}, at, gitDir)
+		}
+		if filepath.Dir(at) == at {
+			return Place{}, notInitialized(p)
+		}
+	}
+}
+
+func notInitialized(p Location) *fault.Error {
+	for dir := p.Dir; ; dir = filepath.Dir(dir) {
+		if isGitDir(dir) {
+			return fault.New(fault.GitNotInitialized, "%s is a repository without a work tree; its history can be read in a clone of it, or by git with run_command", fault.Quote(dir))
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
+	err := fault.New(fault.GitNotInitialized, "there is no git repository here")
+	var below []string
+	entries, _ := os.ReadDir(p.Dir)
+	for _, e := range entries {
+		if gitfile.Exists(filepath.Join(p.Dir, e.Name(), ".git")) {
+			below = append(below, fault.Quote(e.Name()))
+		}
+	}
+	if len(below) > 0 {
+		return err.WithHint("repositories below: %s; give one of them as path", strings.Join(below[:min(len(below), 10)], ", "))
+	}
+	return err.WithHint("git init makes this folder one; without a repository, compare with what read_file showed before")
+}
+
+// GitDirOf returns the git folder that top's .git is or, as in linked work
+// trees and submodules, names. It is "" where top is no repository.
+func GitDirOf(top string) (string, error) {
+	dotGit := filepath.Join(top, ".git")
+	info, err := os.Stat(dotGit)
+	switch {
+	case err != nil:
+		return "", nil
+	case info.IsDir():
+		if isGitDir(dotGit) {
+			return dotGit, nil
+		}
+		return "", nil
+	case !info.Mode().IsRegular():
+		return "", nil
+	}
+	text, err := gitfile.Read(dotGit)
+	if err != nil {
+		return "", fault.From(err)
+	}
+	target, ok := strings.CutPrefix(string(text), "gitdir: ")
+	if target = strings.TrimRight(target, "\r\n"); ok && !filepath.IsAbs(target) {
+		target = filepath.Join(top, filepath.FromSlash(target))
+	}
+	if !ok || !isGitDir(target) {
+		return "", fault.New(fault.GitError, "the file %s does not name a git folder; git worktree repair may fix it", fault.Quote(dotGit))
+	}
+	return filepath.Clean(target), nil
+}
+
+// isGitDir is as strict as git is: of what it passes over it would take another
+// repository, one that a stranger has laid out in the work tree or above it.
+func isGitDir(dir string) bool {
+	common := CommonDirOf(dir)
+	return IsHead(filepath.Join(dir, "HEAD")) && gitfile.IsDir(filepath.Join(common, "objects")) && gitfile.IsDir(filepath.Join(common, "refs"))
+}
+
+// IsHead reports whether a file may be a repository's HEAD.
+func IsHead(name string) bool {
+	if target, err := os.Readlink(name); err == nil {
+		return strings.HasPrefix(target, "refs/")
+	}
+	text, err := gitfile.Read(name)
+	if err != nil {
+		return false
+	}
+	if target, symbolic := strings.CutPrefix(string(text), "ref:"); symbolic {
+		return strings.HasPrefix(strings.TrimLeft(target, " \t\r\n"), "refs/")
+	}
+	const shortest = 40 // hex digits of SHA-1
+	return len(text) >= shortest && strings.Trim(string(text[:shortest]), "0123456789abcdefABCDEF") == ""
+}
+
+func CommonDirOf(gitDir string) string {
+	text, err := gitfile.Read(filepath.Join(gitDir, "commondir"))
+	if err != nil {
+		return gitDir
+	}
+	common := filepath.FromSlash(strings.TrimSpace(string(text)))
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(gitDir, common)
+	}
+	return filepath.Clean(common)
+}

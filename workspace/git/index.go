@@ -1,0 +1,122 @@
+package git
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
+)
+
+// mostIndex is the longest index that is looked at.
+const mostIndex = 256 << 20
+
+// indexStaysInside says whether all that an index holds now lies below the top of the work tree, and neither in .git nor, unlike
+// before, in a repository within it: what git takes from the disk it does not check again, and into those it goes and does what
+// their configurations say. One that is not there holds nothing. Read as one of SHA-1 or of SHA-256, as git may do.
+func indexStaysInside(before, now string) bool {
+	text, err := gitfile.ReadWithin(now, mostIndex)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	was, _ := gitfile.ReadWithin(before, mostIndex) //nolint:errcheck // then it leads into none
+	known := map[string]bool{}
+	readIndex(was, func(e indexEntry) bool {
+		known[e.name] = known[e.name] || e.isRepository
+		return true
+	})
+	return readIndex(text, func(e indexEntry) bool {
+		return (e.name == "" || gitdir.SafePath(strings.TrimSuffix(e.name, "/"))) && (!e.isRepository || known[e.name]) // "": it stands for one of a shared index
+	})
+}
+
+// indexEntry is a path in an index, and whether another repository is there.
+type indexEntry struct {
+	name         string
+	isRepository bool
+}
+
+// readIndex says whether an index can be read, and is holds of all its entries.
+func readIndex(text []byte, is func(indexEntry) bool) bool {
+	const header, sha1Size, sha256Size = 12, 20, 32
+	if len(text) < header || string(text[:4]) != "DIRC" {
+		return false
+	}
+	version, count := binary.BigEndian.Uint32(text[4:]), binary.BigEndian.Uint32(text[8:])
+	if version < 2 || version > 4 {
+		return false
+	}
+	read := false
+	for _, size := range []int{sha1Size, sha256Size} {
+		if len(text) < header+size {
+			continue
+		}
+		entries, whole := indexEntries(text[header:len(text)-size], version, int(count), size)
+		if whole && slices.ContainsFunc(entries, func(e indexEntry) bool { return !is(e) }) {
+			return false
+		}
+		read = read || whole
+	}
+	return read
+}
+
+// indexEntries are the entries, and whether all could be read and are in order.
+func indexEntries(text []byte, version uint32, count, hashSize int) (entries []indexEntry, whole bool) {
+	fixed := 40 + hashSize + 2 // times and numbers, the hash, flags
+	if count > len(text)/fixed {
+		return nil, false
+	}
+	const extended, most, modeAt, kindMask, repositoryKind = 0x4000, mostIndex, 24, 0o170000, 0o160000
+	last, at, total := "", 0, 0
+	for range count {
+		start := at
+		if len(text)-at < fixed+2 {
+			return nil, false
+		}
+		flags := binary.BigEndian.Uint16(text[at+fixed-2:])
+		if at += fixed; flags&extended != 0 {
+			at += 2
+		}
+		keep := 0
+		if version == 4 {
+			drop, n := varint(text[at:])
+			if n == 0 || drop > len(last) {
+				return nil, false
+			}
+			keep, at = len(last)-drop, at+n
+		}
+		end := bytes.IndexByte(text[at:], 0)
+		if end < 0 {
+			return nil, false
+		}
+		name := last[:keep] + string(text[at:at+end])
+		if total += len(name); total > most { // a path can be made of the one before and a byte
+			return nil, false
+		}
+		if at += end + 1; version < 4 {
+			at = min(start+(at-1-start+8)&^7, len(text))
+		}
+		if name < last && name != "" {
+			return nil, false
+		}
+		last, entries = name, append(entries, indexEntry{name, binary.BigEndian.Uint32(text[start+modeAt:])&kindMask == repositoryKind})
+	}
+	return entries, true
+}
+
+// varint reads git's offset encoding, and how many bytes it has; 0: it is none.
+func varint(text []byte) (value, n int) {
+	for n = 0; n < len(text) && n < 5; n++ {
+		c := text[n]
+		value = value<<7 | int(c&0x7f)
+		if c&0x80 == 0 {
+			return value, n + 1
+		}
+		value++
+	}
+	return 0, 0
+}

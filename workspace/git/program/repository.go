@@ -1,0 +1,198 @@
+package program
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+)
+
+// Repository is a repository that this program itself asks about, with no shell and nobody's options. Nothing that a
+// configuration names runs, the user's own included: what they have configured to convert or show files, as Git LFS does, is
+// left out.
+type Repository struct {
+	gitdir.Place
+	Config gitdir.Config
+
+	file     string
+	env      []string
+	settings []setting
+	start    Start
+}
+
+// Start starts a command that may write below the named folders alone, and has no network, where that can be had.
+type Start func(cmd *exec.Cmd, writable ...string) error
+
+// inherited are the variables of git that its own commands get: where the configuration is.
+var inherited = []string{"GIT_CONFIG_GLOBAL=", "GIT_CONFIG_SYSTEM=", "GIT_CONFIG_NOSYSTEM="}
+
+// ours are set for every command, beside always. The place is given by variables: git looks for no other, and does not
+// mind whose it is.
+var ours = []setting{
+	{"diff.autoRefreshIndex", "false"}, // it would write the index
+	{"core.checkStat", "default"},      // a file of which all times are the same has not changed
+	{"core.ignoreStat", "false"},
+	{"core.bigFileThreshold", "64m"}, // what is larger is not held, and shown as binary
+	{"core.splitIndex", "false"},     // an index to be thrown away has no other file
+	{"core.trustctime", "true"},
+}
+
+// Open reads the configuration of a repository, with the git program at file.
+func Open(ctx context.Context, file string, place gitdir.Place, start Start) (*Repository, error) {
+	if start == nil {
+		start = func(cmd *exec.Cmd, _ ...string) error { return cmd.Start() }
+	}
+	r := &Repository{Place: place, Config: gitdir.Config{}, file: file, start: start, settings: slices.Concat(always, ours)}
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "GIT_") || slices.ContainsFunc(inherited, func(name string) bool { return strings.HasPrefix(entry, name) }) {
+			r.env = append(r.env, entry)
+		}
+	}
+	r.env = append(r.env, "GIT_DIR="+place.GitDir, "GIT_WORK_TREE="+place.Top, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=false", "GIT_PAGER=cat", "LC_ALL=C")
+	fields, err := list(r.command(ctx, Call{Args: []string{"config", "--list", "-z", "--show-scope"}}), func(cmd *exec.Cmd) error { return start(cmd) })
+	switch {
+	case ctx.Err() != nil:
+		return nil, fault.From(ctx.Err())
+	case err != nil:
+		return nil, fault.New(fault.GitError, "%w", err)
+	}
+	for i := 0; i+1 < len(fields); i += 2 {
+		key, value, has := strings.Cut(fields[i+1], "\n")
+		if !has {
+			value = "true"
+		}
+		if fields[i] != "command" {
+			r.Config[key] = append(r.Config[key], value)
+		}
+		if fetches.MatchString(key) {
+			r.settings = append(r.settings, setting{key, "never"})
+		}
+		isUsers := fields[i] == "system" || fields[i] == "global"
+		if !isUsers && strings.HasPrefix(value, "%(") && leadsByPath.MatchString(key) {
+			return nil, fault.New(fault.GitError, "the repository's own setting %s begins with %%(, which stands for a folder of git's", fault.Quote(key)).
+				WithHint("ask the user about it")
+		}
+		if harmless, names := harmlessValue(key); names && !(isUsers && namesFile.MatchString(key)) && !isRegular(key, value, place.Top) {
+			r.settings = append(r.settings, setting{key, harmless})
+		}
+	}
+	return r, nil
+}
+
+// leadsByPath are the keys of paths that this program follows itself.
+var leadsByPath = keys(`core\.(hookspath|attributesfile|excludesfile|worktree)`)
+
+// isRegular: the repository's own setting names an ordinary file, of which git prints nothing but in warnings, which nobody
+// gets to see. Those of /proc say that they are empty, and may have no end.
+func isRegular(key, value, top string) bool {
+	if !namesFile.MatchString(key) {
+		return false
+	}
+	info, err := os.Stat(gitdir.ExpandPath(value, top))
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0 && info.Size() < mostListed
+}
+
+// Call is a command that only reads, run at the top of the work tree.
+type Call struct {
+	Args     []string
+	Env      []string // added to the environment
+	Stdin    string
+	Writable []string // folders in which it may write
+}
+
+// Output is what a command printed.
+func (r *Repository) Output(ctx context.Context, c Call) (string, error) {
+	var out []byte
+	err := r.Stream(ctx, c, func(in io.Reader) (err error) {
+		out, err = io.ReadAll(io.LimitReader(in, mostOutput+1))
+		if len(out) > mostOutput {
+			err = fault.New(fault.FileTooLarge, "git says more of this repository than is read; give a path for a part of it")
+		}
+		return err
+	})
+	return string(out), err
+}
+
+// mostOutput bounds what is held of a command.
+const mostOutput = 256 << 20
+
+// Stream has read take what a command prints as it comes.
+func (r *Repository) Stream(ctx context.Context, c Call, read func(io.Reader) error) error {
+	within, cancel := context.WithTimeout(ctx, Within)
+	defer cancel()
+	var said strings.Builder
+	cmd := r.command(within, c)
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = r.start(cmd, c.Writable...)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fault.From(ctx.Err())
+	case err != nil:
+		return fault.New(fault.GitError, "git cannot be started: %w", err)
+	}
+	readErr := read(out)
+	if readErr != nil {
+		_ = cmd.Process.Kill() // nobody reads on
+	}
+	err = cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return fault.From(ctx.Err())
+	case within.Err() != nil:
+		return fault.New(fault.Timeout, "git %s did not end within %s, and was ended; give a path for a part of the repository", c.Args[0], Within)
+	case readErr != nil:
+		return readErr
+	}
+	return failed(cmd, err, said.String())
+}
+
+func (r *Repository) command(ctx context.Context, c Call) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, r.file, append([]string{"--no-pager"}, c.Args...)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = r.Top, append(configured(r.env, r.settings), c.Env...), time.Second
+	if c.Stdin != "" {
+		cmd.Stdin = strings.NewReader(c.Stdin)
+	}
+	return cmd
+}
+
+// failed says in git's own words why a command did. Warnings, which may have the lines of files, are left out.
+func failed(cmd *exec.Cmd, err error, said string) error {
+	if err == nil {
+		return nil
+	}
+	var reasons []string
+	for line := range strings.Lines(said) {
+		for _, prefix := range []string{"fatal: ", "error: "} {
+			if reason, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	const most, reasonsSaid, usage = 500, 3, 129
+	switch {
+	case cmd.ProcessState.ExitCode() == usage: // it takes the folder for none
+		reasons = []string{"this git does not know the format of the repository; a newer one may"}
+	case len(reasons) == 0:
+		reasons = []string{err.Error()}
+	}
+	return fault.New(fault.GitError, "git %s: %s", cmd.Args[2], fault.Clip(strings.Join(reasons[:min(len(reasons), reasonsSaid)], "; "), most))
+}
+
+// Look finds the git program in PATH, "" if there is none.
+func Look() string {
+	file, err := exec.LookPath("git")
+	if err != nil {
+		return ""
+	}
+	return file
+}
