@@ -35,6 +35,7 @@ require (
 	golang.org/x/tools v0.52.0
 	mvdan.cc/sh/v3 v3.14.1
 	pgregory.net/rapid v1.3.0
+	znkr.io/diff v1.0.1
 )
 
 require (

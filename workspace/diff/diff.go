@@ -1,13 +1,15 @@
 // Package diff compares two texts line by line: an edit script (Lines), hunks
 // with context (Hunks) and the text that git apply and patch read (Unified).
 //
-// It finds the shortest script of up to 256 changed lines, a short one beyond,
-// with work that is linear then, and the same script every time. Words, renames, binary
-// files and the header lines of a file's diff are not here; package git has
-// those. It imports the standard library alone.
+// znkr.io/diff finds the script: a short one, not always the shortest, and the same one every time. Renames, binary
+// files and the header lines of a file's diff are not here.
 package diff
 
-import "strings"
+import (
+	"strings"
+
+	"znkr.io/diff"
+)
 
 // Edit replaces the lines OldStart to OldEnd of the old text by the lines
 // NewStart to NewEnd of the new one: 0-based, half open.
@@ -37,69 +39,33 @@ func SplitLines(s string) []string {
 // Lines returns the edits that turn before into after, in order, never
 // touching each other.
 func Lines(before, after []string) []Edit {
-	v := view{before: before, after: after, atTop: true, atBottom: true}
-	edits, _ := v.slide(unslid(before, after))
-	return edits
-}
-
-// unslid gives the edits where the comparison put them.
-func unslid(before, after []string) []Edit {
-	head := commonPrefix(before, after)
-	tail := commonSuffix(before[head:], after[head:])
-	budget := totalBudget
-	changes := compare(before[head:len(before)-tail], after[head:len(after)-tail], &budget)
-
-	edits := changes.edits()
-	for i := range edits {
-		edits[i].OldStart += head
-		edits[i].OldEnd += head
-		edits[i].NewStart += head
-		edits[i].NewEnd += head
-	}
-	return edits
-}
-
-func commonPrefix[T comparable](a, b []T) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func commonSuffix[T comparable](a, b []T) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
-		n++
-	}
-	return n
-}
-
-// changes marks the lines of two sequences that are not in common. The lines
-// left unmarked are the same, in the same order, on both sides.
-type changes struct {
-	deleted, inserted []bool
-}
-
-func (c changes) edits() []Edit {
+	start, end := same(before, after, 0)
+	before, after = before[start:len(before)-end], after[start:len(after)-end]
 	var edits []Edit
-	i, j := 0, 0
-	for {
-		for i < len(c.deleted) && j < len(c.inserted) && !c.deleted[i] && !c.inserted[j] {
-			i++
-			j++
-		}
-		e := Edit{OldStart: i, NewStart: j}
-		for i < len(c.deleted) && c.deleted[i] {
-			i++
-		}
-		for j < len(c.inserted) && c.inserted[j] {
-			j++
-		}
-		if i == e.OldStart && j == e.NewStart {
-			return edits
-		}
-		e.OldEnd, e.NewEnd = i, j
-		edits = append(edits, e)
+	for _, h := range diff.Hunks(before, after, options(before, after)...) {
+		edits = append(edits, Edit{start + h.PosX, start + h.EndX, start + h.PosY, start + h.EndY})
 	}
+	return edits
+}
+
+// same is how many lines both begin with, and end with, each without the last so many.
+func same(before, after []string, around int) (start, end int) {
+	for start < len(before) && start < len(after) && before[start] == after[start] {
+		start++
+	}
+	for end < len(before)-start && end < len(after)-start && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	return max(start-around, 0), max(end-around, 0)
+}
+
+// mostLines is how many lines two texts may have together for a short script
+// to be looked for: of so many that are hardly alike it takes a second. Of more, what comes at once is taken.
+const mostLines = 20_000
+
+func options(before, after []string) []diff.Option {
+	if len(before)+len(after) > mostLines {
+		return []diff.Option{diff.Context(0), diff.Fast()}
+	}
+	return []diff.Option{diff.Context(0)}
 }

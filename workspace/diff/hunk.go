@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"znkr.io/diff/textdiff"
 )
 
 // Op says what becomes of a line of a hunk.
@@ -60,28 +62,29 @@ func appendSpan(to []byte, start, lines int) []byte {
 }
 
 // Hunks compares two texts and returns their changes, each with so many lines
-// of context; changes whose context would touch share a hunk.
+// of context; changes whose context would touch share a hunk. A change that could be shown in several
+// places that mean the same is shown where its indentation makes it easiest to read.
 func Hunks(before, after string, context int) []Hunk {
 	if before == after {
 		return nil
 	}
-	return hunksOf(before, after, context)
-}
-
-// hunks makes hunks of edits; skipped is the text above the view.
-func (v *view) hunks(edits []Edit, skipped string) []Hunk {
-	context := min(v.context, max(len(v.before), len(v.after)))
-	above := strings.Count(skipped, "\n")
-	headings := headings{lines: v.before, above: skipped}
+	const around = 100 // more lines than decide where a change is shown
+	old, changed := SplitLines(before), SplitLines(after)
+	start, end := same(old, changed, around)
+	x, y := old[start:len(old)-end], changed[start:len(changed)-end]
+	var edits []Edit
+	for _, h := range textdiff.Hunks(strings.Join(x, ""), strings.Join(y, ""), append(options(x, y), textdiff.IndentHeuristic())...) {
+		edits = append(edits, Edit{start + h.LineNoX, start + h.EndLineNoX, start + h.LineNoY, start + h.EndLineNoY})
+	}
+	context = min(max(context, 0), max(len(old), len(changed)))
+	headings := headings{lines: old}
 	out := make([]Hunk, 0, len(edits))
 	for len(edits) > 0 {
 		group := 1
 		for group < len(edits) && edits[group].OldStart-edits[group-1].OldEnd <= 2*context {
 			group++
 		}
-		h := hunk(v.before, v.after, edits[:group], context)
-		h.OldStart += above
-		h.NewStart += above
+		h := hunk(old, changed, edits[:group], context)
 		h.Section = headings.before(edits[0].OldStart - min(context, edits[0].OldStart))
 		out = append(out, h)
 		edits = edits[group:]
@@ -128,20 +131,15 @@ func (h *Hunk) add(op Op, lines []string) {
 // headings finds the last heading above a line, for lines in rising order.
 type headings struct {
 	lines []string
-	above string // the text above the first line
 	next  int
 	last  string
-	found bool // last is one of lines, or what was found above
 }
 
 func (h *headings) before(line int) string {
 	for ; h.next < line; h.next++ {
 		if text := h.lines[h.next]; startsHeading(text) {
-			h.last, h.found = shortened(text), true
+			h.last = shortened(text)
 		}
-	}
-	if !h.found {
-		h.last, h.found = headingAbove(h.above), true
 	}
 	return h.last
 }

@@ -294,24 +294,28 @@ func (d *drafting) named(what *comparison, staged DiffResult) error {
 
 // check refuses files that cannot be committed by their names, and notes those that are new.
 func (d *drafting) check() error {
-	index, err := d.output("ls-files", "-z")
+	tracked, err := d.names("ls-files", "-z")
 	if err != nil {
 		return err
 	}
-	tracked := map[string]bool{}
-	for _, name := range fields(index) {
-		tracked[name] = true
-	}
+	var committed map[string]bool // nil: not asked for
 	var others []string
 	for _, name := range d.draft.Paths {
-		info, err := os.Lstat(filepath.Join(d.Top, filepath.FromSlash(name)))
-		isCommitted := !tracked[name] && d.isCommitted(name)
+		info, statErr := os.Lstat(filepath.Join(d.Top, filepath.FromSlash(name)))
+		if committed == nil && !tracked[name] {
+			committed = map[string]bool{}
+			if d.draft.Head != "" {
+				if committed, err = d.names("ls-tree", "-r", "-z", "--full-tree", "--name-only", d.draft.Head); err != nil {
+					return err
+				}
+			}
+		}
 		switch {
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && !gitfile.IsNotDir(err):
-			return fault.From(err)
-		case err != nil && !tracked[name] && !isCommitted:
+		case statErr != nil && !errors.Is(statErr, fs.ErrNotExist) && !gitfile.IsNotDir(statErr):
+			return fault.From(statErr)
+		case statErr != nil && !tracked[name] && !committed[name]:
 			return notThere(name)
-		case err != nil || tracked[name]:
+		case statErr != nil || tracked[name]:
 			continue
 		case info.IsDir():
 			return isFolder(name)
@@ -319,7 +323,7 @@ func (d *drafting) check() error {
 			return fault.New(fault.NotAFile, "%s is neither a file nor a link; git cannot commit it", fault.Quote(name))
 		}
 		others = append(others, name)
-		if !isCommitted {
+		if !committed[name] {
 			d.draft.New = append(d.draft.New, name)
 		}
 	}
@@ -334,14 +338,14 @@ func (d *drafting) check() error {
 	return nil // it ends with 1 where nothing is ignored
 }
 
-// isCommitted says whether the last commit has a file of the name.
-func (d *drafting) isCommitted(name string) bool {
-	if d.draft.Head == "" {
-		return false
+// names are what a command lists, each ended by a NUL.
+func (d *drafting) names(args ...string) (map[string]bool, error) {
+	out, err := d.output(args...)
+	names := map[string]bool{}
+	for _, name := range fields(out) {
+		names[name] = true
 	}
-	out, err := d.output("ls-tree", "-z", "--full-tree", d.draft.Head, "--", name)
-	kind, _ := entryAt(fields(out), name)
-	return err == nil && kind != "" && kind != KindFolder
+	return names, err
 }
 
 func notThere(name string) error {
