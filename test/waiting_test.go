@@ -56,7 +56,12 @@ func TestTheAnswerIsCollected(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	dialog.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": dialog.Text("digest")}
-	if got := call("wait_for_answer", object{"id": "w1"}); !strings.Contains(got, "a.txt") || e.Read("a.txt") != "one, two\n" {
+	got := ""
+	eventually(t, "that it is done", func() bool {
+		got = call("wait_for_answer", object{"id": "w1"})
+		return !strings.HasPrefix(got, "still running")
+	})
+	if !strings.Contains(got, "a.txt") || e.Read("a.txt") != "one, two\n" {
 		t.Errorf("got %q, and the file holds %q", got, e.Read("a.txt"))
 	}
 	if len(e.Approvals) != 0 {
