@@ -7,7 +7,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -79,8 +78,6 @@ func mcpCommand(args []string) int {
 	}
 	explainTo("an agent", "pillion mcp")
 	harden()
-	// Passing calls on takes one thread; waking others for it takes longer than it does.
-	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
 	err = mcp.Serve(ctx, mcp.Options{

@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"errors"
-	"runtime"
 
 	"pillion/agents/mcp"
 	"pillion/config"
@@ -22,7 +21,6 @@ func Alone(dirs []string, agent session.Agent, asker approval.Asker, human tools
 	for i, dir := range dirs {
 		folders[i].Dir = dir
 	}
-	runtime.SetDefaultGOMAXPROCS()
 	c, err := New(Options{Folders: folders, Settings: settings, Asker: asker, Human: human, Passing: true})
 	if err != nil {
 		return nil, err

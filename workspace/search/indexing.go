@@ -184,41 +184,12 @@ func (p *pass) run(ctx context.Context, tops []workspace.Path) (over bool) {
 // differs says that one size is worth telling of after the other.
 func differs(before, now int64) bool { return max(before, now)-min(before, now) > before/20 }
 
-// room is how many goroutines run in the background, in all passes.
-var room struct {
-	sync.Mutex // guards what follows, and GOMAXPROCS
-	taken      int
-}
-
-// ownPlaces is how many goroutines run at once beside those in the background.
-func ownPlaces() int {
-	room.Lock()
-	defer room.Unlock()
-	return runtime.GOMAXPROCS(0) - room.taken
-}
-
-// makeRoom has so many more goroutines run at once, until what it gives is called. Go's scheduler
-// knows no priorities: with as many places as before for the others, it is the system that lets them
-// go first.
-func makeRoom(more int) (done func()) {
-	add := func(n int) {
-		room.Lock()
-		defer room.Unlock()
-		room.taken += n
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
-	}
-	add(more)
-	return func() { add(-more) }
-}
-
-// folders goes through a list on all processors but one, which is left to who is waited
+// folders goes through a list on half of the processors: the others are left to who is waited
 // for.
 func (p *pass) folders(ctx context.Context, list *workspace.Contents, since *kept) {
 	next := make(chan *workspace.Contents)
 	var running sync.WaitGroup
-	workers := max(1, ownPlaces()-1)
-	defer makeRoom(workers)()
-	for range workers {
+	for range max(1, runtime.GOMAXPROCS(0)/2) {
 		running.Go(func() {
 			inBackground()
 			w := indexer{pass: p, since: since, signer: newSigner()}
