@@ -63,6 +63,7 @@ type Sidecar struct {
 	// Conversations are those with agents that come by a gateway.
 	Conversations *conversation.Set
 	runner        *process.Runner
+	held          *process.Held
 	processes     *process.Table
 	watcher       *watch.Watcher
 	tree          *watch.Tree
@@ -119,6 +120,7 @@ func New(o Options) (*Sidecar, error) {
 		Conversations: &conversation.Set{},
 
 		runner:    runner,
+		held:      &process.Held{},
 		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
 		settings:  newLiveSettings(o.Settings, o.Events, alone),
@@ -144,7 +146,7 @@ func New(o Options) (*Sidecar, error) {
 		Guarded:    c.guarded,
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
-		StartGit:   process.StartHeld,
+		GitStarter: c.held,
 	}
 	c.Registry.Committer.Git = c.Registry.Git()
 	c.Registry.Committer.Observer = &change.Observer{List: c.Registry.Files.List, Told: c.Registry.Files.Told}
@@ -212,7 +214,7 @@ func (c *Sidecar) Close() error {
 	}
 	c.Registry.Found.Close()
 	c.Registry.Files.Close()
-	return errors.Join(c.languages.Close(), c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
+	return errors.Join(c.languages.Close(), c.runner.Close(), c.held.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
 }
 
 // sandbox is how commands are confined. They never see the registry: with what

@@ -107,7 +107,6 @@ func branchAnswer(list git.BranchList, done string) *Answer {
 // branchAction is what is different between the actions that change something.
 type branchAction struct {
 	look     func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error)
-	hooks    []string
 	args     func(c git.BranchChange) []string                               // git's
 	builtin  func(g *git.Reader, root, dir string, c git.BranchChange) error // does it without git; nil: only git can
 	facts    func(s *sheet, b branchPlan)
@@ -121,7 +120,6 @@ var createBranch = branchAction{
 	look: func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
 		return g.NewBranch(ctx, root, dir, args.Name, args.From)
 	},
-	hooks: git.BranchHooks,
 	args: func(c git.BranchChange) []string {
 		if c.Start != "" {
 			return []string{"branch", "--end-of-options", c.Name, c.Start}
@@ -142,7 +140,6 @@ var switchBranch = branchAction{
 	look: func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
 		return g.Switch(ctx, root, dir, args.Name)
 	},
-	hooks: git.SwitchHooks,
 	args: func(c git.BranchChange) []string {
 		return []string{"switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--end-of-options", c.Name}
 	},
@@ -159,7 +156,6 @@ var deleteBranch = branchAction{
 	look: func(ctx context.Context, g *git.Reader, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
 		return g.Delete(ctx, root, dir, args.Name)
 	},
-	hooks: git.BranchHooks,
 	args: func(c git.BranchChange) []string {
 		return []string{"branch", "--quiet", "--delete", "--end-of-options", c.Name}
 	},
@@ -178,7 +174,6 @@ type branchPlan struct {
 	git.BranchChange
 	args  gitBranchArgs
 	dir   workspace.Path
-	runs  []git.Hook
 	git   gitProgram
 	files []workspace.Path // that a switch changes
 }
@@ -187,9 +182,6 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	root, dir := b.dir.RootDir(), b.dir.Abs()
 	var err error
 	if b.BranchChange, err = b.look(ctx, in.Git, root, dir, b.args); err != nil {
-		return nil, err
-	}
-	if b.runs, err = in.Git.Hooks(ctx, root, dir, b.hooks); err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(b.Changes.Files))
@@ -208,19 +200,18 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 		Title: b.title + " " + fault.Quote(fault.Clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
 		Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
-	if err := b.git.hold(in, a, len(b.runs)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
+	if err := b.git.hold(in, a, len(b.Hooks)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
 		return nil, err
 	}
 	a.Preview = b.preview()
 	a.Run = b.run
-	in.Snapshot.RestOnState("branch", b.state(), func() string {
+	in.Snapshot.RestOnState("branch", b.State(), func() string {
 		now := branchPlan{}
 		var err error
 		if now.BranchChange, err = b.look(context.Background(), in.Git, root, dir, b.args); err != nil {
 			return err.Error()
 		}
-		now.runs, _ = in.Git.Hooks(context.Background(), root, dir, b.hooks) //nolint:errcheck // the look says so
-		return now.state()
+		return now.State()
 	})
 	return a, nil
 }
@@ -234,8 +225,6 @@ func (b branchPlan) unsaved(snap *document.Snapshot, files []workspace.Path) err
 	return nil
 }
 
-func (b branchPlan) state() string { return b.BranchChange.State() + fmt.Sprint(b.runs) }
-
 func (b branchPlan) preview() approval.Preview {
 	const most = 200
 	var s sheet
@@ -245,7 +234,7 @@ func (b branchPlan) preview() approval.Preview {
 		s.fact("size", "Changes", changeSize(b.Changes)+"; uncommitted changes in other files stay")
 		s.list("files", "Files", most, changeLines(b.Changes)...)
 	}
-	b.git.hooks(&s, b.runs)
+	b.git.hooks(&s, b.Hooks)
 	b.git.programs(&s, b.Filters, b.Fetched)
 	return s.preview()
 }
@@ -303,7 +292,7 @@ func (b branchPlan) runBuiltin(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	a, err := b.answer(context.WithoutCancel(ctx))
-	if err == nil && len(b.runs) > 0 {
+	if err == nil && len(b.Hooks) > 0 {
 		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
 	}
 	return a, err

@@ -47,7 +47,6 @@ type commitPlan struct {
 	message string
 	root    string
 	options git.CommitOptions
-	hooks   []git.Hook
 	git     gitProgram
 }
 
@@ -68,27 +67,23 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	if c.Draft, err = in.Git.NewDraft(ctx, root, options); err != nil {
 		return nil, err
 	}
-	if c.hooks, err = in.Git.Hooks(ctx, root, options.Dir, git.CommitHooks); err != nil {
-		return nil, err
-	}
 	c.git = in.gitProgram(c.Top)
 	if c.From != git.FromStaged && !c.pathsFit() && len(c.message) > mostArgument {
 		return nil, invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
 	}
 	a := c.action(in)
-	if err := c.git.hold(in, a, len(c.hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
+	if err := c.git.hold(in, a, len(c.Hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
 		return nil, err
 	}
 	a.Preview = c.preview(a.Preview.Unsaved)
 	a.Run = c.run
-	in.Snapshot.RestOnState("commit", c.state(), func() string {
+	in.Snapshot.RestOnState("commit", c.State(), func() string {
 		now := commitPlan{}
 		var err error
 		if now.Draft, err = in.Git.NewDraft(context.Background(), root, options); err != nil {
 			return err.Error()
 		}
-		now.hooks, _ = in.Git.Hooks(context.Background(), root, options.Dir, git.CommitHooks) //nolint:errcheck // the draft says so
-		return now.state()
+		return now.State()
 	})
 	return a, nil
 }
@@ -120,8 +115,6 @@ func commitOptions(in Input, args gitCommitArgs) (git.CommitOptions, string, err
 	o.Dir = at.Abs()
 	return o, at.RootDir(), nil
 }
-
-func (c commitPlan) state() string { return c.Draft.State() + fmt.Sprint(c.hooks) }
 
 func (c commitPlan) action(in Input) *Action {
 	names := slices.Sorted(maps.Keys(c.Content))
@@ -200,7 +193,7 @@ func (c commitPlan) preview(unsaved []string) approval.Preview {
 	s.fact("contents", "Contents", commitSources[c.From]+": "+changeSize(c.Changes))
 	s.list("files", "Files", most, changeLines(c.Changes)...)
 	s.list("staged", "Stays staged", 20, quoteAll(c.Left)...)
-	c.git.hooks(&s, c.hooks)
+	c.git.hooks(&s, c.Hooks)
 	c.git.programs(&s, c.Filters, c.Fetched)
 	if s.Diff == "" && c.Changes.FilesChanged > 0 {
 		s.warn("diff", "Not shown", "the diff is too long")
@@ -312,7 +305,7 @@ func (c commitPlan) runBuiltin(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	a := c.answer(made, "")
-	if len(c.hooks) > 0 {
+	if len(c.Hooks) > 0 {
 		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
 	}
 	return a, nil

@@ -41,10 +41,9 @@ type gitPushResult struct {
 // pushPlan is a push that was looked at.
 type pushPlan struct {
 	git.Push
-	args  gitPushArgs
-	dir   workspace.Path
-	hooks []git.Hook
-	git   gitProgram
+	args gitPushArgs
+	dir  workspace.Path
+	git  gitProgram
 }
 
 func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) {
@@ -55,9 +54,6 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	root, options := dir.RootDir(), git.PushOptions{Dir: dir.Abs(), Remote: args.Remote, Branch: args.Branch}
 	p := pushPlan{args: args, dir: dir}
 	if p.Push, err = in.Git.NewPush(ctx, root, options); err != nil {
-		return nil, err
-	}
-	if p.hooks, err = in.Git.Hooks(ctx, root, dir.Abs(), git.PushHooks); err != nil {
 		return nil, err
 	}
 	p.git = in.gitProgram(p.Top)
@@ -74,7 +70,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if p.Scheme == "file" {
 		a.because("remote_hooks", "the remote is a folder on this machine, and its hooks run here")
 	}
-	if err := p.git.hold(in, a, len(p.hooks)+len(p.Fetched), true, true); err != nil {
+	if err := p.git.hold(in, a, len(p.Hooks)+len(p.Fetched), true, true); err != nil {
 		return nil, err
 	}
 	if args.SetUpstream && p.git.held.Level != process.None {
@@ -82,14 +78,13 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	}
 	a.Preview = p.preview()
 	a.Run = p.run
-	in.Snapshot.RestOnState("push", p.state(), func() string {
+	in.Snapshot.RestOnState("push", p.State(), func() string {
 		now := pushPlan{}
 		var err error
 		if now.Push, err = in.Git.NewPush(context.Background(), root, options); err != nil {
 			return err.Error()
 		}
-		now.hooks, _ = in.Git.Hooks(context.Background(), root, dir.Abs(), git.PushHooks) //nolint:errcheck // the look says so
-		return now.state()
+		return now.State()
 	})
 	return a, nil
 }
@@ -101,8 +96,6 @@ var pushVariables = map[string][]string{
 	"http":  {"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"},
 	"https": {"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"},
 }
-
-func (p pushPlan) state() string { return p.Push.State() + fmt.Sprint(p.hooks) }
 
 func (p pushPlan) preview() approval.Preview {
 	var s sheet
@@ -124,7 +117,7 @@ func (p pushPlan) preview() approval.Preview {
 	}
 	s.list("credentials", "Credentials", 10, quoteAll(p.Helpers)...)
 	s.fact("signature", "Signed", signingWords(p.Sign))
-	p.git.hooks(&s, p.hooks)
+	p.git.hooks(&s, p.Hooks)
 	p.git.programs(&s, nil, p.Fetched)
 	return s.preview()
 }

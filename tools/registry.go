@@ -43,8 +43,8 @@ type Registry struct {
 	Agents Agents
 	// Files is the list of files; nil is a list that is always made anew.
 	Files *search.Files
-	// StartGit starts the git program to read; nil just starts it. See git.Reader.
-	StartGit git.Start
+	// GitStarter starts the git program to read; nil just starts it. See git.Reader.
+	GitStarter git.Starter
 	// Web fetches pages.
 	Web web.Fetcher
 	// Found are the tools of other programs. Nil: there are none.
@@ -170,7 +170,7 @@ func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 
 // Git reads repositories by the user's own git.
 func (r *Registry) Git() *git.Reader {
-	return &git.Reader{Start: r.StartGit, Program: func() string {
+	return &git.Reader{Starter: r.GitStarter, Program: func() string {
 		if r.LookPath == nil {
 			return ""
 		}

@@ -1,8 +1,8 @@
 package process
 
 import (
-	"os/exec"
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,32 +10,44 @@ import (
 // mostHeld is how much memory a command gets that reads: a few objects of a repository can stand for more than there is.
 const mostHeld = 2 << 30
 
-// StartHeld starts a command that reads: Landlock lets it write below the named folders alone, takes the network away, and what
-// is left of sockets. Where there is no Landlock it has only a bound on its memory.
-func StartHeld(cmd *exec.Cmd, writable ...string) error {
-	err := startHeld(cmd, writable)
-	if err == nil {
-		_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: mostHeld, Max: mostHeld}, nil) // it may have ended
+// run starts commands from one thread, which is held and lives as long as there may be others: Landlock lets them write below a
+// folder alone, if there is one, and has neither a network nor other sockets; and they end with this program, however that ends.
+// Where there is no Landlock they have only the bound on memory and that.
+func (s *heldStarter) run(writable string) {
+	runtime.LockOSThread() // and not unlocked: the thread is held as well, and ends with this function
+	if unix.Gettid() == unix.Getpid() {
+		// The first thread stands for the whole program, as for signals, and is not to be held. While it is locked here, another
+		// gets the next goroutine.
+		defer runtime.UnlockOSThread()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.run(writable)
+		}()
+		<-done
+		return
 	}
-	return err
-}
-
-func startHeld(cmd *exec.Cmd, writable []string) error {
-	if landlockABI() < leastABI {
-		return cmd.Start()
+	var err error
+	if landlockABI() >= leastABI {
+		h := hold{Level: Landlock, Offline: true, NoDevices: true}
+		if writable != "" {
+			h.Writable = [][]byte{[]byte(Resolve(writable))}
+		}
+		err = h.landlock()
 	}
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread is held as well, and ends with this function
-		h := hold{Level: Landlock, Offline: true}
-		for _, dir := range writable {
-			h.Writable = append(h.Writable, []byte(Resolve(dir)))
+	for o := range s.orders {
+		if err != nil {
+			o.started <- err
+			continue
 		}
-		if err := h.landlock(); err != nil {
-			started <- err
-			return
+		if o.cmd.SysProcAttr == nil {
+			o.cmd.SysProcAttr = &syscall.SysProcAttr{}
 		}
-		started <- cmd.Start()
-	}()
-	return <-started
+		o.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+		startErr := o.cmd.Start()
+		if startErr == nil {
+			_ = unix.Prlimit(o.cmd.Process.Pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: mostHeld, Max: mostHeld}, nil) // it may have ended
+		}
+		o.started <- startErr
+	}
 }

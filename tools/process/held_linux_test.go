@@ -13,30 +13,63 @@ func TestWhatIsHeldToRead(t *testing.T) {
 		t.Log("this kernel has no Landlock: nothing is held")
 		return
 	}
-	dir, open := t.TempDir(), t.TempDir()
-	run := func(line string, writable ...string) error {
+	h := &Held{}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := t.TempDir()
+	scratch, err := h.Scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(line string, writes bool) error {
 		cmd := exec.Command("/bin/sh", "-c", line)
 		cmd.Dir = dir
-		if err := StartHeld(cmd, writable...); err != nil {
+		if err := h.Start(cmd, writes); err != nil {
 			t.Fatal(err)
 		}
 		return cmd.Wait()
 	}
-	if err := run("test -r /etc/passwd && cat /etc/passwd >/dev/null"); err != nil {
+	if err := run("test -r /etc/passwd && cat /etc/passwd >/dev/null", false); err != nil {
 		t.Errorf("it reads: %v", err)
 	}
-	for _, line := range []string{"echo x >file", "mkdir folder", "rm -r .", "echo x >" + open + "/file", "kill -0 " + "$PPID"} {
-		if err := run(line); err == nil {
-			t.Errorf("%s works", line)
+	for _, line := range []string{"echo x >file", "mkdir folder", "rm -r .", "echo x >/dev/shm/pillion-held", "kill -0 $PPID"} {
+		for _, writes := range []bool{false, true} {
+			if err := run(line, writes); err == nil {
+				t.Errorf("%s works", line)
+			}
 		}
 	}
-	if err := run("until [ $(ulimit -d) = 2097152 ]; do :; done"); err != nil { // in KiB
+	if run("echo x >"+filepath.Join(scratch, "file"), false) == nil {
+		t.Error("what only reads writes")
+	}
+	if err := run("until [ $(ulimit -d) = 2097152 ]; do :; done", false); err != nil { // in KiB
 		t.Errorf("its memory has no bound: %v", err)
 	}
-	if err := run("echo x >"+filepath.Join(open, "file"), open); err != nil {
+	if err := run("echo x >"+filepath.Join(scratch, "file"), true); err != nil {
 		t.Errorf("where it may write: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "ours"), nil, 0o600); err != nil {
 		t.Errorf("this program is held as well: %v", err)
+	}
+}
+
+// TestWhatIsHeldEndsWithItsStarter, though it waits for something that never comes.
+func TestWhatIsHeldEndsWithItsStarter(t *testing.T) {
+	h := &Held{}
+	cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")
+	if err := h.Start(cmd, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("it ended: %v", err)
+	}
+	if err := h.Start(exec.Command("/bin/true"), false); err == nil {
+		t.Error("something is started after the end")
 	}
 }

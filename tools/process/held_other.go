@@ -2,7 +2,9 @@
 
 package process
 
-import "os/exec"
-
-// StartHeld starts a command that reads: here nothing can hold it without another program.
-func StartHeld(cmd *exec.Cmd, _ ...string) error { return cmd.Start() }
+// run starts commands: here nothing can hold them without another program.
+func (s *heldStarter) run(string) {
+	for o := range s.orders {
+		o.started <- o.cmd.Start()
+	}
+}

@@ -87,7 +87,11 @@ func (h hold) landlock() error {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	allowed := append(texts(h.Writable), texts(h.Files)...)
-	if err := restrict(attr, append(allowed, devicesAll...)); err != nil {
+	devices := devicesAll
+	if h.NoDevices {
+		devices = []string{os.DevNull}
+	}
+	if err := restrict(attr, append(allowed, devices...)); err != nil {
 		return err
 	}
 	if h.Offline {

@@ -24,13 +24,14 @@ type box struct {
 
 // hold is what a guardian does to its command before it starts it.
 type hold struct {
-	Level    Level
-	Writable [][]byte // folders, for Landlock
-	Files    [][]byte // to be made if they are not there; for Landlock also what may be written
-	Offline  bool     // for Landlock
-	Scoped   bool     // beside bubblewrap
-	Masked   [][]byte // sockets that bubblewrap covers
-	Stages   []*stage // folders of which copies are to be brought back
+	Level     Level
+	Writable  [][]byte // folders, for Landlock
+	Files     [][]byte // to be made if they are not there; for Landlock also what may be written
+	Offline   bool     // for Landlock
+	Scoped    bool     // beside bubblewrap
+	NoDevices bool     // but /dev/null; for Landlock
+	Masked    [][]byte // sockets that bubblewrap covers
+	Stages    []*stage // folders of which copies are to be brought back
 
 	Hosts, PrivateHosts []string // behind the gate of a box
 }

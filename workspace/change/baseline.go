@@ -108,6 +108,9 @@ func (b *baseline) look(ctx context.Context, c *Committer, first bool) (out find
 	if first && (isNew || b.copies.Size() > 2*mostBytes) {
 		b.forget()
 	}
+	for _, s := range b.stored {
+		s.Within(ctx)
+	}
 	out.unasked = first
 	lists, err := b.list(ctx, c, roots)
 	for i := 0; err == nil && i < len(roots); i++ {
@@ -126,6 +129,7 @@ func (b *baseline) list(ctx context.Context, c *Committer, roots []workspace.Pat
 	for _, root := range roots {
 		if b.lists[root.Abs()] == nil {
 			b.stored[root.Abs()] = c.Git.NewStored(root.Abs())
+			b.stored[root.Abs()].Within(ctx)
 			if _, watched := c.Observer.Told(ctx); watched && b.stored[root.Abs()].Open() == nil {
 				b.most = mostTracked // else each look would be at all of them
 			}

@@ -211,3 +211,17 @@ func TestManyChangesOfACommandAreSaid(t *testing.T) {
 	b.command("next", func() { b.write("tool.sh", "other\n") })
 	b.wantKept("next", "overwrite tool.sh +1 -1")
 }
+
+// TestAReplacedObjectIsNotTakenForTheFile: git shows another in its place, but it is not what was on disk.
+func TestAReplacedObjectIsNotTakenForTheFile(t *testing.T) {
+	b := newTracked(t)
+	b.write("f.txt", "good\n")
+	b.committed()
+	b.write("other", "evil\n")
+	other := strings.TrimSpace(b.git("hash-object", "-w", "other"))
+	b.git("replace", strings.TrimSpace(b.git("rev-parse", "HEAD:f.txt")), other)
+	b.must(os.Remove(b.abs("other")))
+	b.command("c", func() { b.write("f.txt", "by a command\n") })
+	b.revertCall("c")
+	b.want("f.txt", "good\n")
+}

@@ -25,8 +25,7 @@ type BranchList struct {
 }
 
 // Branches lists the local branches of the repository that dir, inside the
-// workspace's folder root, lies in. References that name no object are passed
-// over, as git does.
+// workspace's folder root, lies in.
 func (g *Reader) Branches(ctx context.Context, root, dir string) (BranchList, error) {
 	r, err := g.open(ctx, root, dir)
 	if err != nil {
@@ -35,7 +34,13 @@ func (g *Reader) Branches(ctx context.Context, root, dir string) (BranchList, er
 	if r == nil {
 		return builtinBranches(root, dir)
 	}
-	list := BranchList{Head: Head{Branch: r.branch(), Hash: r.head()}}
+	list := BranchList{}
+	if list.Head.Branch, err = r.branch(); err != nil {
+		return list, err
+	}
+	if list.Head.Hash, err = r.head(); err != nil {
+		return list, err
+	}
 	out, err := r.output("for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)%00%(upstream:short)", "refs/heads/")
 	for line := range strings.Lines(out) {
 		if part := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(part) == 3 {

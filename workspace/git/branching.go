@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -40,12 +41,15 @@ func (g *Reader) NewBranch(ctx context.Context, root, dir, name, from string) (B
 	if r == nil {
 		return builtinNewBranch(root, dir, name, from)
 	}
-	out := BranchChange{Repository: r.about(), Name: name}
-	if err := r.changeable(name); err != nil {
+	out := BranchChange{Name: name}
+	if out.Repository, err = r.about(branchHooks); err == nil {
+		err = r.changeable(name)
+	}
+	if err != nil {
 		return out, err
 	}
-	if r.reference("refs/heads/"+name) != "" {
-		return out, alreadyThere(name)
+	if taken, err := r.reference("refs/heads/" + name); err != nil || taken != "" {
+		return out, cmp.Or(err, alreadyThere(name))
 	}
 	if from == "" {
 		from = "HEAD"
@@ -53,11 +57,8 @@ func (g *Reader) NewBranch(ctx context.Context, root, dir, name, from string) (B
 	if out.Hash, err = r.commit(from); err != nil {
 		return out, err
 	}
-	isLocal := r.reference("refs/heads/"+from) != ""
-	for _, full := range []string{from, "refs/" + from, "refs/remotes/" + from} {
-		if !isLocal && strings.HasPrefix(full, "refs/remotes/") && r.reference(full) != "" {
-			out.Start = full
-		}
+	if full := r.line("rev-parse", "--symbolic-full-name", from); strings.HasPrefix(full, "refs/remotes/") {
+		out.Start = full
 	}
 	return out, nil
 }
@@ -87,8 +88,8 @@ func (r *repository) existing(name string) (string, error) {
 	if err := r.changeable(name); err != nil {
 		return "", err
 	}
-	if h := r.reference("refs/heads/" + name); h != "" {
-		return h, nil
+	if h, err := r.reference("refs/heads/" + name); err != nil || h != "" {
+		return h, err
 	}
 	err := fault.New(fault.GitError, "there is no branch %s", fault.Quote(name))
 	all, _ := r.output("for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/") //nolint:errcheck // then none has one
@@ -110,7 +111,10 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	if r == nil {
 		return BranchChange{}, NeedsGit("switching branches changes files in the work tree")
 	}
-	out := BranchChange{Repository: r.about(), Name: name}
+	out := BranchChange{Name: name}
+	if out.Repository, err = r.about(switchHooks); err != nil {
+		return out, err
+	}
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
@@ -187,20 +191,27 @@ func (r *repository) losses(c BranchChange) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	index, err := r.output("ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
+	tracked := map[string]bool{}
+	for _, name := range fields(index) {
+		tracked[name] = true
+	}
 	changes := map[string]bool{}
 	var lost []string
 	for pair := range slices.Chunk(fields(out), 2) {
 		if len(pair) < 2 {
 			break
 		}
-		if changes[pair[1]] = true; pair[0] == "A" && r.occupied(pair[1]) {
+		if changes[pair[1]] = true; pair[0] == "A" && r.occupied(tracked, pair[1]) {
 			lost = append(lost, pair[1])
 		}
 	}
 	now, err := r.statusOf("", "no", "--no-renames")
 	for _, f := range now.Files {
-		isStaged := f.Worktree == "" && r.reference(":0:"+f.Path) == r.reference(c.Hash+":"+f.Path) // git leaves it as it is
-		if changes[f.Path] && !isStaged && !slices.Contains(lost, f.Path) {
+		if changes[f.Path] && !slices.Contains(lost, f.Path) && !r.isStaged(f, c.Hash) {
 			lost = append(lost, f.Path)
 		}
 	}
@@ -208,17 +219,28 @@ func (r *repository) losses(c BranchChange) ([]string, error) {
 }
 
 // occupied says whether something that is not committed stands where a file is to be, or on the way to it.
-func (r *repository) occupied(name string) bool {
-	if _, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(name))); err == nil {
-		others, err := r.output(append([]string{"ls-files", "-z", "--others"}, pathspec(name)...)...)
-		return err != nil || others != ""
-	}
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(dir))); err == nil {
-			return !info.IsDir() && r.line(append([]string{"ls-files", "-z", "--others"}, pathspec(dir)...)...) != ""
+func (r *repository) occupied(tracked map[string]bool, name string) bool {
+	for at := name; at != "."; at = path.Dir(at) {
+		info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(at)))
+		switch {
+		case err != nil:
+		case !info.IsDir():
+			return !tracked[at]
+		case at == name:
+			others, err := r.output(append([]string{"ls-files", "-z", "--others"}, pathspec(name)...)...)
+			return err != nil || others != ""
+		default:
+			return false
 		}
 	}
 	return false
+}
+
+// isStaged: the file is as a commit has it, in the index and on disk. Git leaves it so.
+func (r *repository) isStaged(f FileStatus, commit string) bool {
+	staged, err := r.reference(":0:" + f.Path)
+	there, otherErr := r.reference(commit + ":" + f.Path)
+	return f.Worktree == "" && err == nil && otherErr == nil && staged == there
 }
 
 func (r *repository) orEmptyTree(commit string) (string, error) {
@@ -238,7 +260,10 @@ func (g *Reader) Delete(ctx context.Context, root, dir, name string) (BranchChan
 	if r == nil {
 		return builtinDelete(root, dir, name)
 	}
-	out := BranchChange{Repository: r.about(), Name: name, Beyond: "HEAD"}
+	out := BranchChange{Name: name, Beyond: "HEAD"}
+	if out.Repository, err = r.about(branchHooks); err != nil {
+		return out, err
+	}
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
@@ -250,7 +275,11 @@ func (g *Reader) Delete(ctx context.Context, root, dir, name string) (BranchChan
 	}
 	base := out.Head
 	if upstream, follows := r.Config.Tracked(name); follows {
-		if h := r.reference(upstream); h != "" {
+		h, err := r.reference(upstream)
+		if err != nil {
+			return out, err
+		}
+		if h != "" {
 			base, out.Beyond = h, gitdir.ShortReference(upstream)
 		}
 	}

@@ -127,8 +127,10 @@ func (b *builtin) branch() string {
 	return ref.Target().Short()
 }
 
-func (b *builtin) about() Repository {
-	return Repository{Top: b.Top, Dir: b.GitDir, Branch: b.branch(), Head: b.head()}
+// about is as of repository.
+func (b *builtin) about(hooks []string) (Repository, error) {
+	found, err := hooksOf(b.Place, b.config, hooks)
+	return Repository{Top: b.Top, Dir: b.GitDir, Branch: b.branch(), Head: b.head(), Hooks: found}, err
 }
 
 func (b *builtin) commit(revision string) (*object.Commit, error) {
@@ -563,7 +565,7 @@ func builtinShow(ctx context.Context, root string, o ShowOptions) (Shown, error)
 	if err != nil {
 		return Shown{}, err
 	}
-	revision, file, inside := strings.Cut(o.Ref, ":")
+	revision, file, inside := cutFile(o.Ref)
 	if revision == "" {
 		return Shown{}, noRevision()
 	}

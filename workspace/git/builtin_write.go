@@ -37,11 +37,15 @@ func builtinDraft(ctx context.Context, root string, o CommitOptions) (Draft, err
 	if err == nil {
 		err = b.Writable("HEAD")
 	}
+	about := Repository{}
+	if err == nil {
+		about, err = b.about(commitHooks)
+	}
 	if err != nil {
 		return Draft{}, err
 	}
 	d := Draft{
-		Repository: b.about(), Content: map[string]string{}, Sign: signingOf(b.config),
+		Repository: about, Content: map[string]string{}, Sign: signingOf(b.config),
 		Author: identityOf(b.config, "author"), Committer: identityOf(b.config, "committer"),
 	}
 	for _, one := range operations {
@@ -139,9 +143,9 @@ func builtinHeadCommit(root, dir string) (Committed, error) {
 	if err != nil {
 		return Committed{}, err
 	}
-	made := Committed{Repository: b.about(), Content: map[string]string{}}
-	if made.Head == "" {
-		return made, nil
+	made := Committed{Content: map[string]string{}}
+	if made.Repository, err = b.about(nil); err != nil || made.Head == "" {
+		return made, err
 	}
 	c, err := b.commit("HEAD")
 	if err != nil {
@@ -427,7 +431,10 @@ func builtinNewBranch(root, dir, name, from string) (BranchChange, error) {
 	if err != nil {
 		return BranchChange{}, err
 	}
-	out := BranchChange{Repository: b.about(), Name: name}
+	out := BranchChange{Name: name}
+	if out.Repository, err = b.about(branchHooks); err != nil {
+		return out, err
+	}
 	if _, err := b.store.Reference(plumbing.NewBranchReferenceName(name)); err == nil {
 		return out, alreadyThere(name)
 	}
@@ -446,7 +453,10 @@ func builtinDelete(root, dir, name string) (BranchChange, error) {
 	if err != nil {
 		return BranchChange{}, err
 	}
-	out := BranchChange{Repository: b.about(), Name: name, Beyond: "HEAD"}
+	out := BranchChange{Name: name, Beyond: "HEAD"}
+	if out.Repository, err = b.about(branchHooks); err != nil {
+		return out, err
+	}
 	tip, err := b.commit("refs/heads/" + name)
 	if err != nil {
 		return out, fault.New(fault.GitError, "there is no branch %s", fault.Quote(name)).WithHint("list shows the branches there are")

@@ -87,11 +87,12 @@ func (r *repository) knows(commit string) bool {
 		return true
 	}
 	if commit == "" {
-		if commit = r.head(); commit == "" {
-			return false
-		}
+		commit, _ = r.head() //nolint:errcheck // then it has nothing
 	}
-	out, err := r.output("ls-tree", "-z", "--full-tree", commit, "--", r.prefix)
+	if commit == "" {
+		return false
+	}
+	out, err := r.output(append([]string{"ls-tree", "-z", "--full-tree", commit}, pathspec(r.prefix)...)...)
 	return err == nil && out != ""
 }
 
@@ -103,13 +104,11 @@ type comparison struct {
 	limit   int64 // the longest text; 0 is no limit
 	// quiet leaves the text out, as does what exceeds the limit if that is no failure.
 	quiet, lenient bool
-	// env is for one command, and writable where it may write.
-	env      []string
-	writable []string
-	filtered map[string]bool // paths whose content is not what is stored: see repository.filtered
+	env            []string        // of a draft, which has an index and objects of its own
+	filtered       map[string]bool // paths whose content is not what is stored: see repository.filtered
 }
 
-// shown are the options by which what git prints is the same for everybody, and runs nothing.
+// shown are the options by which what git prints can be applied by everybody, and runs nothing.
 var shown = []string{
 	"--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0", "--submodule=short", "--no-relative",
 	"--ignore-submodules=dirty", "--find-renames", "--no-color-moved", "--ws-error-highlight=none", "--ita-invisible-in-index",
@@ -147,7 +146,7 @@ func (r *repository) outputWith(c comparison, args ...string) (string, error) {
 }
 
 func (c comparison) call(args []string) program.Call {
-	return program.Call{Args: args, Env: c.env, Writable: c.writable}
+	return program.Call{Args: args, Env: c.env, Writes: len(c.env) > 0}
 }
 
 // readNumbers takes what git diff --raw --numstat -z printed: all files with their states, then all with their numbers.
@@ -224,13 +223,30 @@ func (r *repository) leaveFiltered(d *DiffResult, c *comparison) error {
 // text has git print the hunks.
 func (r *repository) text(d *DiffResult, c comparison) error {
 	args := append([]string{"diff", fmt.Sprintf("-U%d", c.context)}, shown...)
-	args = append(append(args, c.between...), pathspec(c.path)...)
+	args = append(args, c.between...)
 	var said strings.Builder
+	var plain, filtered []string
 	for _, f := range d.Files {
-		if f.Filtered {
-			args = append(args, ":(top,exclude,literal)"+f.Path)
-			fmt.Fprintf(&said, "File %s differs; a filter converts it, which is not run to show how\n", fault.Quote(f.Path))
+		if !f.Filtered {
+			plain = append(plain, ":(top,literal)"+f.Path)
+			if f.OldPath != "" {
+				plain = append(plain, ":(top,literal)"+f.OldPath)
+			}
+			continue
 		}
+		filtered = append(filtered, ":(top,exclude,literal)"+f.Path)
+		fmt.Fprintf(&said, "File %s differs; a filter converts it, which is not run to show how\n", fault.Quote(f.Path))
+	}
+	switch {
+	case len(plain) == 0:
+		return d.fits(c, said.String(), int64(said.Len()))
+	case len(filtered) > len(plain) || len(filtered) > mostExcluded:
+		args = append(append(args, "--"), plain...)
+	default:
+		args = append(append(args, pathspec(c.path)...), filtered...)
+	}
+	if size := len(strings.Join(args, " ")); size > mostArguments {
+		return d.tooLarge(int64(size), mostArguments)
 	}
 	var kept bytes.Buffer
 	size := int64(said.Len())
@@ -246,17 +262,29 @@ func (r *repository) text(d *DiffResult, c comparison) error {
 		}
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.limit > 0 && size > c.limit && c.lenient:
-		return nil
-	case c.limit > 0 && size > c.limit:
+	}
+	return d.fits(c, strings.ToValidUTF8(kept.String(), "\ufffd")+said.String(), size)
+}
+
+// fits takes the text, if its size is within the limit.
+func (d *DiffResult) fits(c comparison, text string, size int64) error {
+	if c.limit > 0 && size > c.limit {
+		if c.lenient {
+			return nil
+		}
 		return d.tooLarge(size, c.limit)
 	}
-	d.Diff = strings.ToValidUTF8(kept.String(), "\ufffd") + said.String()
+	d.Diff = text
 	return nil
 }
+
+// How many files are left out by name, for which git compares each with each, and how long the names may be together.
+const (
+	mostExcluded  = 500
+	mostArguments = 1 << 20
+)
 
 // mostDiff bounds the text where nothing else does.
 const mostDiff = 64 << 20

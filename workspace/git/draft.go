@@ -13,7 +13,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -65,6 +64,7 @@ type Repository struct {
 	// Fetched is by what git fetches objects that a partial clone has not, when it comes
 	// upon them.
 	Fetched []string
+	Hooks   []Hook // that run when it is done
 }
 
 // State is another text whenever anything of the draft is another.
@@ -79,8 +79,20 @@ func stateOf(v any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (r *repository) about() Repository {
-	return Repository{Top: r.Top, Dir: r.GitDir, Branch: r.branch(), Head: r.head(), Fetched: fetchersOf(r.Config)}
+// about is the repository, for a write at which these hooks run.
+func (r *repository) about(hooks []string) (out Repository, err error) {
+	out = Repository{Top: r.Top, Dir: r.GitDir, Fetched: fetchersOf(r.Config)}
+	if err := r.writable("HEAD"); err != nil {
+		return out, err
+	}
+	if out.Branch, err = r.branch(); err != nil {
+		return out, err
+	}
+	if out.Head, err = r.head(); err != nil {
+		return out, err
+	}
+	out.Hooks, err = hooksOf(r.Place, r.Config, hooks)
+	return out, err
 }
 
 // operationInProgress is what git is in the middle of, "" for nothing.
@@ -111,12 +123,13 @@ func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Dr
 	if r == nil {
 		return builtinDraft(ctx, root, o)
 	}
-	if err := r.writable("HEAD"); err != nil {
+	about, err := r.about(commitHooks)
+	if err != nil {
 		return Draft{}, err
 	}
 	d := &drafting{repository: r, root: root, options: o}
 	d.draft = Draft{
-		Repository: r.about(), Content: map[string]string{}, Doing: r.operationInProgress(), Sign: signingOf(r.Config),
+		Repository: about, Content: map[string]string{}, Doing: r.operationInProgress(), Sign: signingOf(r.Config),
 		Author: identityOf(r.Config, "author"), Committer: identityOf(r.Config, "committer"),
 	}
 	defer d.throwAway()
@@ -154,25 +167,27 @@ func (d *drafting) run() error {
 	if err := d.unmerged(); err != nil {
 		return err
 	}
-	staged, err := d.repository.diff(comparison{between: []string{"--cached"}, quiet: true})
+	head, err := d.orEmptyTree(d.draft.Head) // git takes one that it cannot read for none
 	if err != nil {
 		return err
 	}
-	what := comparison{between: []string{"--cached"}, context: 3, limit: d.options.MaxBytes, lenient: true}
+	staged, err := d.repository.diff(comparison{between: []string{"--cached", head}, quiet: true})
+	if err != nil {
+		return err
+	}
+	what := comparison{between: []string{"--cached", head}, context: 3, limit: d.options.MaxBytes, lenient: true}
 	merging := d.has("MERGE_HEAD")
 	switch {
 	case len(d.options.Files) > 0 && merging:
 		return fault.New(fault.GitError, "a merge cannot be committed in part; stage what it is to hold, and leave files out")
 	case len(d.options.Files) > 0:
 		d.draft.From = FromFiles
-		err = d.named(&what, staged)
+		err = d.named(&what, head, staged)
 	case staged.FilesChanged > 0 || merging:
 		d.draft.From = FromStaged
 	default:
 		d.draft.From = FromTracked
-		if err = d.prepare(&what); err == nil {
-			_, err = d.outputWith(what, append([]string{"add", "--update"}, pathspec(d.prefix)...)...)
-		}
+		err = d.tracked(&what)
 	}
 	if err != nil {
 		return err
@@ -210,7 +225,7 @@ func nothingToCommit(from string) error {
 
 // prepare makes an index to be thrown away, and a folder for the objects that come into it.
 func (d *drafting) prepare(what *comparison) (err error) {
-	if d.scratch, err = os.MkdirTemp("", "pillion-draft-"); err != nil {
+	if d.scratch, err = d.Scratch(); err != nil {
 		return fault.From(err)
 	}
 	objects := filepath.Join(d.scratch, "objects")
@@ -220,12 +235,16 @@ func (d *drafting) prepare(what *comparison) (err error) {
 	if err := copyIndex(filepath.Join(d.GitDir, "index"), filepath.Join(d.scratch, "index")); err != nil {
 		return fault.From(err)
 	}
-	what.writable = []string{d.scratch}
 	what.env = []string{
 		"GIT_INDEX_FILE=" + filepath.Join(d.scratch, "index"), "GIT_OBJECT_DIRECTORY=" + objects,
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + strconv.Quote(filepath.Join(d.CommonDir, "objects")),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoted(filepath.Join(d.CommonDir, "objects")),
 	}
 	return nil
+}
+
+// quoted is a path as git reads one in a list.
+func quoted(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
 // copyIndex copies an index, if there is one, with its time: by that git knows which files may have changed since without
@@ -254,8 +273,53 @@ func (d *drafting) throwAway() {
 	}
 }
 
+// tracked takes what has changed in tracked files. Not by git add --update, which goes into submodules.
+func (d *drafting) tracked(what *comparison) error {
+	changed, err := d.repository.diff(comparison{path: d.prefix, quiet: true})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, f := range changed.Files {
+		names = append(names, f.Path)
+		if f.OldPath != "" {
+			names = append(names, f.OldPath)
+		}
+	}
+	if err := d.prepare(what); err != nil || len(names) == 0 {
+		return err
+	}
+	return d.update(*what, names)
+}
+
+// update takes files as they are on disk into the index of the draft.
+func (d *drafting) update(what comparison, names []string) error {
+	var gone, there []string // git refuses what is gone behind a link, unless it is told so
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(d.Top, filepath.FromSlash(name))); err != nil || !gitfile.IsStraight(d.Top, path.Dir(name)) {
+			gone = append(gone, name)
+		} else {
+			there = append(there, name)
+		}
+	}
+	for _, one := range []struct {
+		names   []string
+		options []string
+	}{{gone, []string{"--force-remove"}}, {there, []string{"--add", "--remove", "--replace"}}} {
+		if len(one.names) == 0 {
+			continue
+		}
+		call := what.call(slices.Concat([]string{"update-index"}, one.options, []string{"-z", "--stdin"}))
+		call.Stdin = strings.Join(one.names, "\x00") + "\x00"
+		if _, err := d.Output(d.ctx, call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // named takes the files that were asked for into what the last commit holds.
-func (d *drafting) named(what *comparison, staged DiffResult) error {
+func (d *drafting) named(what *comparison, head string, staged DiffResult) error {
 	for _, file := range d.options.Files {
 		name, err := nameIn(d.Place, d.root, file)
 		if err != nil {
@@ -279,17 +343,10 @@ func (d *drafting) named(what *comparison, staged DiffResult) error {
 	if err := d.prepare(what); err != nil {
 		return err
 	}
-	head, err := d.orEmptyTree(d.draft.Head)
-	if err == nil {
-		_, err = d.outputWith(*what, "read-tree", head)
-	}
-	if err != nil {
+	if _, err := d.outputWith(*what, "read-tree", head); err != nil {
 		return err
 	}
-	call := what.call([]string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"})
-	call.Stdin = strings.Join(d.draft.Paths, "\x00") + "\x00"
-	_, err = d.Output(d.ctx, call)
-	return err
+	return d.update(*what, d.draft.Paths)
 }
 
 // check refuses files that cannot be committed by their names, and notes those that are new.
@@ -396,11 +453,14 @@ func (g *Reader) HeadCommit(ctx context.Context, root, dir string) (Committed, e
 	if r == nil {
 		return builtinHeadCommit(root, dir)
 	}
-	made := Committed{Repository: r.about(), Content: map[string]string{}}
-	if made.Head == "" {
-		return made, nil
+	made := Committed{Content: map[string]string{}}
+	if made.Repository, err = r.about(nil); err != nil || made.Head == "" {
+		return made, err
 	}
-	parent, err := r.orEmptyTree(r.line("rev-parse", "--verify", "--quiet", made.Head+"^1"))
+	parent, err := r.reference(made.Head + "^1")
+	if err == nil {
+		parent, err = r.orEmptyTree(parent)
+	}
 	if err == nil {
 		made.Changes, err = r.diff(comparison{between: []string{parent, made.Head}, quiet: true})
 	}

@@ -2,7 +2,7 @@
 //
 // Where there is a git program, it is asked (program.Repository), so that every form of repository is read as git reads it:
 // other hashes and references, split and sparse indexes, partial clones, replaced objects, mailmaps. Nothing runs that a
-// configuration names, of the repository or the user; where the kernel can, git is held by it as well (Reader.Start): it
+// configuration names, of the repository or the user; where the kernel can, git is held by it as well (Reader.Starter): it
 // writes nowhere and has no network. A file that a filter would have to convert, as Git LFS does, is said to be changed as soon as
 // its size or times are others, and its content is not shown. Into submodules nobody looks, but which commit of them is checked out.
 //
@@ -26,15 +26,15 @@ import (
 	"pillion/workspace/git/program"
 )
 
-// Start is program.Start.
-type Start = program.Start
+// Starter is program.Starter.
+type Starter = program.Starter
 
 // Reader asks the git program. The zero value takes the one in PATH.
 type Reader struct {
 	// Program finds the git program; "" is none.
 	Program func() string
-	// Start starts it where it can write below the named folders alone and has no network; nil just starts it.
-	Start Start
+	// Starter starts it; nil just starts it.
+	Starter Starter
 }
 
 func (g *Reader) program() string {
@@ -62,15 +62,18 @@ func (g *Reader) open(ctx context.Context, root, dir string) (*repository, error
 	if file == "" {
 		return nil, nil
 	}
-	var start program.Start
+	var starter Starter
 	if g != nil {
-		start = g.Start
+		starter = g.Starter
 	}
-	opened, err := program.Open(ctx, file, place, start)
+	opened, err := program.Open(ctx, file, place, starter)
 	if err != nil {
 		return nil, err
 	}
-	r := &repository{Repository: opened, ctx: ctx, location: location}
+	r := &repository{Repository: opened, ctx: ctx, location: location, prefix: place.Prefix(location.Dir)}
+	if place.GitDir != place.CommonDir {
+		return r, nil // of a linked work tree git takes neither setting
+	}
 	if r.Config.Bool("core.bare", false) {
 		return nil, fault.New(fault.GitError, "this repository is bare: it has no work tree to compare; give base and path in a clone of it")
 	}
@@ -81,7 +84,6 @@ func (g *Reader) open(ctx context.Context, root, dir string) (*repository, error
 				WithHint("give path, that folder, if it is open; else run git with run_command")
 		}
 	}
-	r.prefix = r.Prefix(location.Dir)
 	return r, nil
 }
 
@@ -134,16 +136,17 @@ func (r *repository) commit(revision string) (string, error) {
 	if strings.Contains(revision, "..") {
 		return "", fault.New(fault.GitError, "%s is a range; give one commit", fault.Quote(revision))
 	}
-	if hash := r.line("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}"); hash != "" && !strings.HasPrefix(revision, "^") {
-		return hash, nil
+	hash, err := r.reference(revision + "^{commit}")
+	if err == nil && (hash == "" || strings.HasPrefix(revision, "^")) {
+		err = r.unknown(revision)
 	}
-	return "", r.unknown(revision)
+	return hash, err
 }
 
 // unknown is the error for a revision that names no commit; it says what does.
 func (r *repository) unknown(revision string) error {
 	err := fault.New(fault.GitError, "%s names no commit of this repository", fault.Quote(revision))
-	if r.head() == "" {
+	if head, headErr := r.head(); headErr == nil && head == "" {
 		return err.WithHint("the repository has no commit yet; git.diff shows, without base or with staged, what there is")
 	}
 	const most = 20
@@ -156,6 +159,7 @@ func (r *repository) unknown(revision string) error {
 			}
 		}
 	}
+	names = slices.Compact(names)
 	more := ""
 	if len(names) > most {
 		more = fmt.Sprintf(", and %d more", len(names)-most)
@@ -164,23 +168,20 @@ func (r *repository) unknown(revision string) error {
 }
 
 // head is the commit that is checked out, "" before the first.
-func (r *repository) head() string {
-	return r.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-}
+func (r *repository) head() (string, error) { return r.reference("HEAD") }
 
 // branch is the one that is checked out, "" for none.
-func (r *repository) branch() string {
-	name, isBranch := strings.CutPrefix(r.line("symbolic-ref", "--quiet", "HEAD"), "refs/heads/")
+func (r *repository) branch() (string, error) {
+	target, err := r.Symbolic(r.ctx, "HEAD")
+	name, isBranch := strings.CutPrefix(target, "refs/heads/")
 	if !isBranch {
-		return ""
+		name = ""
 	}
-	return name
+	return name, err
 }
 
 // reference is the object that a full name leads to, "" for none.
-func (r *repository) reference(name string) string {
-	return r.line("rev-parse", "--verify", "--quiet", "--end-of-options", name)
-}
+func (r *repository) reference(name string) (string, error) { return r.Resolve(r.ctx, name) }
 
 // emptyTree is a folder without anything in it, by the hash that the repository has.
 func (r *repository) emptyTree() (string, error) {
@@ -191,7 +192,11 @@ func (r *repository) emptyTree() (string, error) {
 // has says whether git is in the middle of what this file or reference stands for.
 func (r *repository) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(r.GitDir, name))
-	return err == nil || r.isReftable() && r.reference(name) != ""
+	if err == nil || !r.isReftable() {
+		return err == nil
+	}
+	h, err := r.reference(name)
+	return err != nil || h != ""
 }
 
 func (r *repository) isReftable() bool { return r.Config.Get("extensions.refstorage") == "reftable" }

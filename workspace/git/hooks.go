@@ -1,7 +1,6 @@
 package git
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -26,28 +25,13 @@ type Hook struct {
 
 // What runs, by what git does.
 var (
-	CommitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction"}
-	SwitchHooks = []string{"post-checkout", "post-index-change", "reference-transaction"}
-	BranchHooks = []string{"reference-transaction"}
-	PushHooks   = []string{"pre-push", "reference-transaction"}
+	commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change", "reference-transaction"}
+	switchHooks = []string{"post-checkout", "post-index-change", "reference-transaction"}
+	branchHooks = []string{"reference-transaction"}
+	pushHooks   = []string{"pre-push", "reference-transaction"}
 )
 
-// Hooks are those of the names that would run in the repository of dir.
-func (g *Reader) Hooks(ctx context.Context, root, dir string, names []string) ([]Hook, error) {
-	r, err := g.open(ctx, root, dir)
-	if err != nil {
-		return nil, err
-	}
-	if r != nil {
-		return hooksOf(r.Place, r.Config, names)
-	}
-	b, err := openBuiltin(root, dir)
-	if err != nil {
-		return nil, err
-	}
-	return hooksOf(b.Place, b.config, names)
-}
-
+// hooksOf are those of the names that would run.
 func hooksOf(place gitdir.Place, config gitdir.Config, names []string) ([]Hook, error) {
 	dir := filepath.Join(place.CommonDir, "hooks")
 	set := config.Get("core.hookspath")

@@ -288,3 +288,54 @@ func TestCraftedRepositories(t *testing.T) {
 		})
 	}
 }
+
+// TestASubmoduleRunsNothing: what is nested has a configuration of its own, which nobody lists. A gitlink is enough to lead there.
+func TestASubmoduleRunsNothing(t *testing.T) {
+	r := newRig(t)
+	r.write("f", "1\n")
+	sub := r.inner("inner")
+	r.must(os.Mkdir(sub.top, 0o755))
+	sub.git("init", "-q")
+	sub.write("i", "1\n")
+	sub.commit()
+	r.commit()
+	mark := filepath.Join(t.TempDir(), "mark")
+	sub.git("config", "filter.e.clean", "touch "+mark+"; cat")
+	sub.git("config", "core.fsmonitor", "touch "+mark+"; false")
+	sub.write(".git/info/attributes", "* filter=e\n")
+	sub.write("i", "2\n")
+	r.write("f", "2\n")
+	ctx := context.Background()
+	for _, o := range []git.CommitOptions{{Dir: r.top}, {Dir: r.top, Files: []string{r.path("f")}}} {
+		if d, err := reader.NewDraft(ctx, r.root, o); err != nil || len(d.Content) != 1 {
+			t.Errorf("%+v, %v", d.Content, err)
+		}
+	}
+	if got, err := r.status(git.StatusOptions{}); err != nil || len(got.Files) != 1 {
+		t.Errorf("%+v, %v", got.Files, err)
+	}
+	r.git("branch", "topic")
+	if _, err := reader.Switch(ctx, r.root, r.top, "topic"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Fatal("it ran")
+	}
+	r.git("add", "-u")
+	if _, err := os.Stat(mark); err != nil {
+		t.Error("git add does not run it either: this shows nothing")
+	}
+}
+
+// TestAMailmapOfElsewhere is not read: it would print names from it.
+func TestAMailmapOfElsewhere(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	r.write("../outside", "Secret line <a@example.com>\n")
+	r.git("config", "mailmap.file", r.path("../outside"))
+	got, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	if err != nil || got[0].Author.Name != "A" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -139,6 +139,17 @@ var layouts = map[string]func(r *rig){
 		linked := r.linked("topic")
 		r.top, r.root = linked.top, linked.top
 	},
+	"a work tree of a bare repository": func(r *rig) {
+		bare := r.clone("--bare")
+		wt := r.beside("wt")
+		bare.git("worktree", "add", "-q", wt.top, "main")
+		r.top, r.root = wt.top, wt.top
+	},
+	"an odd path": func(r *rig) {
+		other := r.beside(`全　角:"x" \ é`)
+		r.git("clone", "-q", r.top, other.top)
+		r.top, r.root = other.top, other.top
+	},
 	"borrowed objects": func(r *rig) {
 		clone := r.clone("--shared")
 		r.top, r.root = clone.top, clone.top
@@ -177,6 +188,10 @@ func TestLayouts(t *testing.T) {
 			r.sameStatus("changed")
 			r.same(git.DiffOptions{Context: 3}, "--ours", "--ignore-submodules=dirty")
 			if name != "a conflict" {
+				d, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path("a")}})
+				if err != nil || len(d.Content) != 1 && name != "not born" {
+					t.Errorf("a commit of one file: %+v, %v", d.Content, err)
+				}
 				r.git("add", "a")
 				r.same(git.DiffOptions{Context: 0, Staged: true})
 			}
@@ -363,4 +378,58 @@ func TestSwitchesThatLoseNothing(t *testing.T) {
 	linked := r.linked("elsewhere")
 	_, err := reader.Switch(context.Background(), r.root, r.top, "elsewhere")
 	asFault(t, err, fault.GitError, "checked out in another work tree", linked.top)
+}
+
+// TestAMissingCommit is said to be one, and not taken for a repository without commits.
+func TestAMissingCommit(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	head := strings.TrimSpace(r.git("rev-parse", "HEAD"))
+	r.remove(".git/objects/" + head[:2] + "/" + head[2:])
+	_, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	if f := asFault(t, err, fault.GitError); strings.Contains(f.Message, "no commit yet") {
+		t.Error(f.Message)
+	}
+	r.write("a", "2\n")
+	if d, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path("a")}}); err == nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestNamesThatLookLikePathspecs are names.
+func TestNamesThatLookLikePathspecs(t *testing.T) {
+	r := newRig(t)
+	for _, name := range []string{":x", ":(top)y", "*", "-z"} {
+		r.write(name, name+"\n")
+	}
+	r.commit()
+	for _, name := range []string{":x", ":(top)y", "*", "-z"} {
+		got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.path(name), File: true, Ref: "HEAD"})
+		if err != nil || string(got.Content) != name+"\n" {
+			t.Errorf("%s: %q, %v", name, got.Content, err)
+		}
+	}
+	if got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "HEAD@{2030-01-01 10:00:00}:-z"}); err != nil || string(got.Content) != "-z\n" {
+		t.Errorf("%q, %v", got.Content, err)
+	}
+}
+
+// TestWhereABranchBegins: a tag goes before a remote branch of its name, as in git.
+func TestWhereABranchBegins(t *testing.T) {
+	origin := newRig(t)
+	origin.write("a", "1\n")
+	origin.commit()
+	origin.write("a", "2\n")
+	origin.commit()
+	r := origin.clone()
+	for from, follows := range map[string]string{"origin/main": "refs/remotes/origin/main", "origin/main~1": "", "main": ""} {
+		if got, err := reader.NewBranch(context.Background(), r.root, r.top, "new", from); err != nil || got.Start != follows {
+			t.Errorf("%s: %+v, %v", from, got, err)
+		}
+	}
+	r.git("tag", "origin/main", "main~1")
+	if got, err := reader.NewBranch(context.Background(), r.root, r.top, "new", "origin/main"); err != nil || got.Start != "" || got.Hash != strings.TrimSpace(r.git("rev-parse", "main~1")) {
+		t.Errorf("%+v, %v", got, err)
+	}
 }

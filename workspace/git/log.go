@@ -86,13 +86,14 @@ func (o LogOptions) check(found []LogCommit, prefix string, exists bool) ([]LogC
 
 // start is the commit from which history is told.
 func (r *repository) start(ref string) (string, error) {
-	if ref == "" {
-		if head := r.head(); head != "" {
-			return head, nil
-		}
-		return "", unborn()
+	if ref != "" {
+		return r.commit(ref)
 	}
-	return r.commit(ref)
+	head, err := r.head()
+	if err == nil && head == "" {
+		err = unborn()
+	}
+	return head, err
 }
 
 func unborn() error {

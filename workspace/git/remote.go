@@ -61,7 +61,10 @@ func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push,
 	if r == nil {
 		return Push{}, NeedsGit("pushing speaks to a remote")
 	}
-	p := Push{Repository: r.about()}
+	p := Push{}
+	if p.Repository, err = r.about(pushHooks); err != nil {
+		return p, err
+	}
 	p.Name = cmp.Or(o.Branch, p.Branch)
 	if p.Name == "" {
 		return p, fault.New(fault.GitError, "no branch is checked out; name the branch to push")
@@ -96,12 +99,18 @@ func (r *repository) beyond(p *Push) error {
 		if err := r.writable(tracking); err != nil {
 			return err
 		}
-		p.Old = r.reference(tracking)
+		var err error
+		if p.Old, err = r.reference(tracking); err != nil {
+			return err
+		}
 		base = p.Old
 	}
 	for _, name := range []string{"main", "master", "HEAD"} {
 		if base == "" {
-			base = r.reference("refs/remotes/" + p.Remote + "/" + name)
+			var err error
+			if base, err = r.reference("refs/remotes/" + p.Remote + "/" + name); err != nil {
+				return err
+			}
 		}
 	}
 	if base == "" {

@@ -91,7 +91,7 @@ func (g *Reader) Show(ctx context.Context, root string, o ShowOptions) (Shown, e
 	if r == nil {
 		return builtinShow(ctx, root, o)
 	}
-	revision, file, inside := strings.Cut(o.Ref, ":")
+	revision, file, inside := cutFile(o.Ref)
 	if revision == "" {
 		return Shown{}, noRevision()
 	}
@@ -115,14 +115,32 @@ func (g *Reader) Show(ctx context.Context, root string, o ShowOptions) (Shown, e
 	return shown, err
 }
 
+// cutFile parts REF:PATH. A colon in braces is of the revision, as in HEAD@{2030-01-01 10:00}.
+func cutFile(ref string) (revision, file string, inside bool) {
+	depth := 0
+	for at, c := range ref {
+		switch c {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case ':':
+			if depth == 0 {
+				return ref[:at], ref[at+1:], true
+			}
+		}
+	}
+	return ref, "", false
+}
+
 func noRevision() error {
 	return fault.New(fault.GitError, "no commit is given; give a branch, a tag or a hash as ref, such as HEAD")
 }
 
 // tag is the annotated tag that a revision names and that leads to a commit.
 func (r *repository) tag(revision, commit string) *Tag {
-	h := r.reference(revision)
-	if h == "" || h == commit || r.line("cat-file", "-t", h) != "tag" {
+	h, err := r.reference(revision)
+	if err != nil || h == "" || h == commit || r.line("cat-file", "-t", h) != "tag" {
 		return nil
 	}
 	text, err := r.output("cat-file", "tag", h)
@@ -181,9 +199,12 @@ func (r *repository) showFile(shown *Shown, name string, most int64) (err error)
 	if shown.Path, err = within(r.location, r.Top, name); err != nil {
 		return err
 	}
-	kind, hash := KindFolder, r.line("rev-parse", "--verify", "--quiet", shown.Commit.Hash+"^{tree}")
+	kind, hash := KindFolder, ""
+	if hash, err = r.reference(shown.Commit.Hash + "^{tree}"); err != nil {
+		return err
+	}
 	if name != "." && name != "" {
-		out, err := r.output("ls-tree", "-z", "--full-tree", shown.Commit.Hash, "--", name)
+		out, err := r.output(append([]string{"ls-tree", "-z", "--full-tree", shown.Commit.Hash}, pathspec(name)...)...)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 type Stored struct {
 	reader *Reader
 	folder string
+	ctx    context.Context // of the look that goes on
 
 	known map[string]storedFile // by the name in the folder; nil: git was not asked
 	asked time.Time             // just before git looked at the files
@@ -34,7 +35,12 @@ type storedFile struct {
 }
 
 // NewStored is about the folder with this absolute name.
-func (g *Reader) NewStored(folder string) *Stored { return &Stored{reader: g, folder: folder} }
+func (g *Reader) NewStored(folder string) *Stored {
+	return &Stored{reader: g, folder: folder, ctx: context.Background()}
+}
+
+// Within has what is asked from here on end with ctx.
+func (s *Stored) Within(ctx context.Context) { s.ctx = ctx }
 
 // Open says why there is no repository that can be read, if there is none.
 func (s *Stored) Open() error {
@@ -56,7 +62,7 @@ func (s *Stored) openRepository() (err error) {
 	if s.repo != nil {
 		return nil
 	}
-	if s.repo, err = s.reader.open(context.Background(), s.folder, s.folder); err == nil && s.repo == nil {
+	if s.repo, err = s.reader.open(s.ctx, s.folder, s.folder); err == nil && s.repo == nil {
 		err = NeedsGit("a repository is asked what it holds")
 	}
 	return err
@@ -118,7 +124,7 @@ func (s *Stored) sized(hashes map[string]string) (map[string]storedFile, error) 
 		names = append(names, name)
 		in.WriteString(hash + "\n")
 	}
-	out, err := s.repo.input(in.String(), "cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer")
+	out, err := s.repo.Output(s.ctx, program.Call{Args: []string{"cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"}, Stdin: in.String(), Env: []string{program.AsStored}})
 	known := map[string]storedFile{}
 	i := 0
 	for line := range strings.Lines(out) {

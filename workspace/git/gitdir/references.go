@@ -121,17 +121,6 @@ func ShortReference(name string) string {
 	return name
 }
 
-// Branch is the one that is checked out, "" for none.
-func (p Place) Branch() string {
-	text, _ := p.Loose("HEAD")
-	target, _ := SymbolicTarget(text)
-	name, isBranch := strings.CutPrefix(target, "refs/heads/")
-	if !isBranch {
-		return ""
-	}
-	return name
-}
-
 // Prefix is dir as a path of the repository, "" for all of it.
 func (p Place) Prefix(dir string) string {
 	rel, err := filepath.Rel(p.Top, dir)

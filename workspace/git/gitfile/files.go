@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// MaxSize is the size up to which files of a git folder are read whole. None is near it, save
+// maxSize is the size up to which files of a git folder are read whole. None is near it, save
 // packed-refs of repositories with half a million references.
-const MaxSize = 64 << 20
+const maxSize = 64 << 20
 
 // Read reads a regular file of a git folder. A FIFO in its place would
 // block, so the file is opened non-blocking and looked at first.
-func Read(name string) ([]byte, error) { return ReadWithin(name, MaxSize) }
+func Read(name string) ([]byte, error) { return ReadWithin(name, maxSize) }
 
 // ReadWithin is Read for a file of at most limit bytes.
 func ReadWithin(name string, limit int64) ([]byte, error) {
@@ -42,9 +42,9 @@ func readOpen(f *os.File, size, limit int64) ([]byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	data, err := ReadAll(io.MultiReader(bytes.NewReader(begin[:n]), io.LimitReader(f, limit+1-int64(n))), size)
+	data, err := readAll(io.MultiReader(bytes.NewReader(begin[:n]), io.LimitReader(f, limit+1-int64(n))), size)
 	if err == nil && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: f.Name(), Err: ErrBig}
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errBig}
 	}
 	return data, err
 }
@@ -60,7 +60,7 @@ func openWithin(name string, limit int64) (*os.File, int64, error) {
 	case !info.Mode().IsRegular():
 		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
 	case info.Size() > limit:
-		err = &fs.PathError{Op: "read", Path: name, Err: ErrBig}
+		err = &fs.PathError{Op: "read", Path: name, Err: errBig}
 	default:
 		if info.Size() == 0 {
 			// The files of /proc and its like say that they are empty: one may have no end,
@@ -101,29 +101,12 @@ func IsDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Open opens a regular file.
-func Open(name string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|NonBlocking, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
-}
-
-// ReadAll reads to the end of r, which is expected after size bytes.
-func ReadAll(r io.Reader, size int64) ([]byte, error) {
+// readAll reads to the end of r, which is expected after size bytes.
+func readAll(r io.Reader, size int64) ([]byte, error) {
 	var buffer bytes.Buffer
-	buffer.Grow(int(min(max(size, 0), MaxSize)) + bytes.MinRead)
+	buffer.Grow(int(min(max(size, 0), maxSize)) + bytes.MinRead)
 	_, err := buffer.ReadFrom(r)
 	return buffer.Bytes(), err
 }
 
-var ErrBig = errors.New("too large")
+var errBig = errors.New("too large")

@@ -3,12 +3,15 @@ package program
 import (
 	"bufio"
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
-	"strconv"
-	"strings"
 	"sync"
+	"time"
 
 	"pillion/internal/fault"
 )
@@ -26,7 +29,7 @@ type Objects struct {
 // Objects are those of the repository. They are closed by who asked for them.
 func (r *Repository) Objects() *Objects { return &Objects{r: r} }
 
-// Blob is the content of a file.
+// Blob is the content of a file by its own hash, whatever replaces it in the repository.
 func (p *Objects) Blob(hash string) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,50 +38,82 @@ func (p *Objects) Blob(hash string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	lost := fault.New(fault.GitError, "the object %s is damaged or gone; git fsck says more", hash)
+	timer := time.AfterFunc(Within, func() { _ = p.cmd.Process.Kill() })
+	data, err := p.ask(hash)
+	if !timer.Stop() || err != nil {
+		p.end() // it may be in the middle of an answer
+		return nil, fault.New(fault.GitError, "the object %s is damaged or gone; git fsck says more", hash)
+	}
+	return data, nil
+}
+
+func (p *Objects) ask(hash string) ([]byte, error) {
 	if _, err := fmt.Fprintln(p.in, hash); err != nil {
-		return nil, lost
+		return nil, err
 	}
 	head, err := p.out.ReadString('\n')
-	part := strings.Fields(head)
-	if err != nil || len(part) != 3 || part[0] != hash || part[1] != "blob" {
-		return nil, lost
+	if err != nil {
+		return nil, err
 	}
-	size, err := strconv.Atoi(part[2])
-	if err != nil || size > mostOutput {
-		return nil, lost
+	kind, size := "", 0
+	if _, err := fmt.Sscanf(head, hash+" %s %d\n", &kind, &size); err != nil || kind != "blob" || size > mostOutput {
+		return nil, errors.Join(err, errNotStored)
 	}
 	data := make([]byte, size+1) // a line end follows
 	if _, err := io.ReadFull(p.out, data); err != nil {
-		return nil, lost
+		return nil, err
 	}
-	return data[:size], nil
+	data = data[:size]
+	if hashOf(data, len(hash)) != hash {
+		return nil, errNotStored
+	}
+	return data, nil
+}
+
+var errNotStored = errors.New("it is not stored")
+
+// hashOf is the hash that git gives a file, in so many digits.
+func hashOf(data []byte, digits int) string {
+	sum := sha1.New()
+	if digits == hex.EncodedLen(sha256.Size) {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", len(data))
+	sum.Write(data)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func (p *Objects) begin() error {
-	cmd := p.r.command(context.Background(), Call{Args: []string{"cat-file", "--batch"}})
+	cmd := p.r.command(context.Background(), Call{Args: []string{"cat-file", "--batch"}, Env: []string{AsStored}})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
-		err = p.r.start(cmd)
+		err = p.r.starter.Start(cmd, false)
 	}
 	if err != nil {
+		_ = in.Close()
 		return fault.New(fault.GitError, "git cannot be started: %w", err)
 	}
 	p.cmd, p.in, p.out = cmd, in, bufio.NewReader(out)
 	return nil
 }
 
+// AsStored is a variable by which git looks at no replacements of objects (git replace).
+const AsStored = "GIT_NO_REPLACE_OBJECTS=1"
+
 // Close ends the process, if there is one.
 func (p *Objects) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cmd == nil {
-		return
+	if p.cmd != nil {
+		p.end()
 	}
+}
+
+func (p *Objects) end() {
 	_ = p.in.Close()
 	_ = p.cmd.Process.Kill() // it has nothing to finish
 	_ = p.cmd.Wait()

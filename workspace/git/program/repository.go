@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -23,11 +24,22 @@ type Repository struct {
 	file     string
 	env      []string
 	settings []setting
-	start    Start
+	starter  Starter
 }
 
-// Start starts a command that may write below the named folders alone, and has no network, where that can be had.
-type Start func(cmd *exec.Cmd, writable ...string) error
+// Starter starts commands, where that can be had so that they have no network and write nowhere but, if they write, below Scratch.
+type Starter interface {
+	Start(cmd *exec.Cmd, writes bool) error
+	// Scratch is a folder for what is thrown away.
+	Scratch() (string, error)
+}
+
+// plain starts commands as they are.
+type plain struct{}
+
+func (plain) Start(cmd *exec.Cmd, _ bool) error { return cmd.Start() }
+
+func (plain) Scratch() (string, error) { return os.TempDir(), nil }
 
 // inherited are the variables of git that its own commands get: where the configuration is.
 var inherited = []string{"GIT_CONFIG_GLOBAL=", "GIT_CONFIG_SYSTEM=", "GIT_CONFIG_NOSYSTEM="}
@@ -41,14 +53,16 @@ var ours = []setting{
 	{"core.bigFileThreshold", "64m"}, // what is larger is not held, and shown as binary
 	{"core.splitIndex", "false"},     // an index to be thrown away has no other file
 	{"core.trustctime", "true"},
+	{"diff.suppressBlankEmpty", "false"},
+	{"log.follow", "false"},
 }
 
 // Open reads the configuration of a repository, with the git program at file.
-func Open(ctx context.Context, file string, place gitdir.Place, start Start) (*Repository, error) {
-	if start == nil {
-		start = func(cmd *exec.Cmd, _ ...string) error { return cmd.Start() }
+func Open(ctx context.Context, file string, place gitdir.Place, starter Starter) (*Repository, error) {
+	if starter == nil {
+		starter = plain{}
 	}
-	r := &Repository{Place: place, Config: gitdir.Config{}, file: file, start: start, settings: slices.Concat(always, ours)}
+	r := &Repository{Place: place, Config: gitdir.Config{}, file: file, starter: starter, settings: slices.Concat(always, ours)}
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "GIT_") || slices.ContainsFunc(inherited, func(name string) bool { return strings.HasPrefix(entry, name) }) {
 			r.env = append(r.env, entry)
@@ -56,7 +70,7 @@ func Open(ctx context.Context, file string, place gitdir.Place, start Start) (*R
 	}
 	r.env = append(r.env, "GIT_DIR="+place.GitDir, "GIT_WORK_TREE="+place.Top, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=false", "GIT_PAGER=cat", "LC_ALL=C")
-	fields, err := list(r.command(ctx, Call{Args: []string{"config", "--list", "-z", "--show-scope"}}), func(cmd *exec.Cmd) error { return start(cmd) })
+	fields, err := list(r.command(ctx, Call{Args: []string{"config", "--list", "-z", "--show-scope"}}), func(cmd *exec.Cmd) error { return starter.Start(cmd, false) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, fault.From(ctx.Err())
@@ -90,9 +104,9 @@ func Open(ctx context.Context, file string, place gitdir.Place, start Start) (*R
 var leadsByPath = keys(`core\.(hookspath|attributesfile|excludesfile|worktree)`)
 
 // isRegular: the repository's own setting names an ordinary file, of which git prints nothing but in warnings, which nobody
-// gets to see. Those of /proc say that they are empty, and may have no end.
+// gets to see; of a mailmap it prints names. Those of /proc say that they are empty, and may have no end.
 func isRegular(key, value, top string) bool {
-	if !namesFile.MatchString(key) {
+	if !namesFile.MatchString(key) || key == "mailmap.file" {
 		return false
 	}
 	info, err := os.Stat(gitdir.ExpandPath(value, top))
@@ -101,10 +115,19 @@ func isRegular(key, value, top string) bool {
 
 // Call is a command that only reads, run at the top of the work tree.
 type Call struct {
-	Args     []string
-	Env      []string // added to the environment
-	Stdin    string
-	Writable []string // folders in which it may write
+	Args   []string
+	Env    []string // added to the environment
+	Stdin  string
+	Writes bool // below Scratch
+}
+
+// Scratch makes a folder for what is thrown away, by who asked for it.
+func (r *Repository) Scratch() (string, error) {
+	dir, err := r.starter.Scratch()
+	if err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(dir, "draft-")
 }
 
 // Output is what a command printed.
@@ -132,7 +155,7 @@ func (r *Repository) Stream(ctx context.Context, c Call, read func(io.Reader) er
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
 	if err == nil {
-		err = r.start(cmd, c.Writable...)
+		err = r.starter.Start(cmd, c.Writes)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -165,6 +188,25 @@ func (r *Repository) command(ctx context.Context, c Call) *exec.Cmd {
 	return cmd
 }
 
+// Resolve is the object that a revision names, "" for none.
+func (r *Repository) Resolve(ctx context.Context, revision string) (string, error) {
+	return r.quiet(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision)
+}
+
+// Symbolic is the reference that another, such as HEAD, stands for, "" for none.
+func (r *Repository) Symbolic(ctx context.Context, name string) (string, error) {
+	return r.quiet(ctx, "symbolic-ref", "--quiet", name)
+}
+
+// quiet is the one line that a command prints, which says that there is none by its exit code.
+func (r *Repository) quiet(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Output(ctx, Call{Args: args})
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return "", nil
+	}
+	return strings.TrimSuffix(out, "\n"), err
+}
+
 // failed says in git's own words why a command did. Warnings, which may have the lines of files, are left out.
 func failed(cmd *exec.Cmd, err error, said string) error {
 	if err == nil {
@@ -185,8 +227,16 @@ func failed(cmd *exec.Cmd, err error, said string) error {
 	case len(reasons) == 0:
 		reasons = []string{err.Error()}
 	}
-	return fault.New(fault.GitError, "git %s: %s", cmd.Args[2], fault.Clip(strings.Join(reasons[:min(len(reasons), reasonsSaid)], "; "), most))
+	reason := fault.Clip(strings.Join(reasons[:min(len(reasons), reasonsSaid)], "; "), most)
+	return fault.New(fault.GitError, "git %s: %s%w", cmd.Args[2], reason, unsaid{err})
 }
+
+// unsaid is a cause for the program alone.
+type unsaid struct{ error }
+
+func (unsaid) Error() string { return "" }
+
+func (u unsaid) Unwrap() error { return u.error }
 
 // Look finds the git program in PATH, "" if there is none.
 func Look() string {
