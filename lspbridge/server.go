@@ -13,16 +13,16 @@ import (
 	"pillion/workspace/language"
 )
 
-// life is how a server stands.
-type life int
+// state is how a server stands.
+type state int
 
 const (
-	stopped    life = iota // nobody needed it, or not for long
-	starting               // for the first time
-	running                // client is there
-	restarting             // it ended by itself, and comes back
-	failed                 // it ended too often
-	stopping               // it was not needed for long
+	stopped    state = iota // nobody needed it, or not for long
+	starting                // for the first time
+	running                 // client is there
+	restarting              // it ended by itself, and comes back
+	failed                  // it ended too often
+	stopping                // it was not needed for long
 )
 
 // How often a server comes back, and how soon.
@@ -45,7 +45,7 @@ type server struct {
 	log  quota
 
 	mu      sync.Mutex // guards all below
-	life    life
+	life    state
 	client  *client       // while running
 	why     string        // it failed
 	turned  chan struct{} // closed at the next turn of life
@@ -325,14 +325,14 @@ func (s *server) giveUp() {
 	}
 }
 
-func (s *server) turn(to life, c *client) {
+func (s *server) turn(to state, c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turnLocked(to, c)
 }
 
 // turnLocked tells all who wait. A server that failed stays so until it is wanted again.
-func (s *server) turnLocked(to life, c *client) {
+func (s *server) turnLocked(to state, c *client) {
 	if s.life == failed && to == stopped {
 		return
 	}

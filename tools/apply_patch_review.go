@@ -63,12 +63,12 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 	return &Action{
 		Title:   fmt.Sprintf("Review a patch of %s", count(len(question.Files), "file")),
 		Preview: approval.Preview{Kind: "text", Markdown: question.words(promptPatch)},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			answer, err := reviewPatch(ctx, hands.Human, question)
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
+			answer, err := reviewPatch(ctx, effects.Human, question)
 			if err != nil {
 				return nil, err
 			}
-			in.Snapshot = hands.Snapshot()
+			in.Snapshot = effects.Snapshot()
 			return reviewAnswer(ctx, in, r, answer)
 		},
 	}, nil

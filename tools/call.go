@@ -228,7 +228,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			case !held:
 				return nil, fault.New(fault.ConcurrentModification, "the files that the command runs keep changing; nothing was run")
 			}
-			return plan.Run(ctx, Hands{
+			return plan.Run(ctx, Effects{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch, Search: p.search,
 				Agents: r.Agents, Found: p.callFound, Observe: p.observe, ReadsGit: p.decision.ReadsGit,
 			})

@@ -100,7 +100,7 @@ func (l commandLine) check() error {
 
 // action is the plan of running the command: run gets it as it is by then, with what it takes to
 // start it.
-func (c command) action(run func(context.Context, Hands, command, process.Spec) (*Answer, error)) *Action {
+func (c command) action(run func(context.Context, Effects, command, process.Spec) (*Answer, error)) *Action {
 	preview := approval.Preview{
 		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: !c.held.Offline, Hosts: c.held.Hosts, Sandbox: string(c.held.Level), Unsaved: c.unsaved,
 	}
@@ -110,12 +110,12 @@ func (c command) action(run func(context.Context, Hands, command, process.Spec) 
 		Preview: preview,
 		Command: &judged,
 		Reasons: c.reasons(),
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
 			now := c
-			now.unsaved = unsavedFiles(hands.Snapshot()) // whoever approved may have saved first
-			end := hands.Observe(ctx)
-			answer, err := run(ctx, hands, now, process.Spec{
-				GitWithin: c.within, Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: hands.ReadsGit,
+			now.unsaved = unsavedFiles(effects.Snapshot()) // whoever approved may have saved first
+			end := effects.Observe(ctx)
+			answer, err := run(ctx, effects, now, process.Spec{
+				GitWithin: c.within, Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: effects.ReadsGit,
 			})
 			end(answer)
 			return answer, err
@@ -163,7 +163,7 @@ func seconds(argument string, given float64, otherwise, most time.Duration) (tim
 }
 
 // stream passes a command's output on while it runs.
-func (h Hands) stream(s process.Stream, text []byte) { h.Output(string(s), string(text)) }
+func (h Effects) stream(s process.Stream, text []byte) { h.Output(string(s), string(text)) }
 
 // onProcess is the plan of a call that does something with one of its session's
 // processes.
@@ -171,8 +171,8 @@ func onProcess(title, id string, do func(context.Context, *process.Named) (*Answ
 	return &Action{
 		Title:   title,
 		Preview: approval.Preview{Kind: "text", Markdown: title},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			p, err := hands.Processes.Find(id)
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
+			p, err := effects.Processes.Find(id)
 			if err != nil {
 				return nil, err
 			}

@@ -39,9 +39,9 @@ func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Acti
 	return &Action{
 		Title:   "Leave plan mode",
 		Preview: approval.Preview{Kind: "text", Markdown: text},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
 			agent := in.Session.Agent()
-			answer, err := reviewPlan(ctx, hands.Human, PlanReview{
+			answer, err := reviewPlan(ctx, effects.Human, PlanReview{
 				Plan: text, SessionID: in.Session.ID(), Agent: approval.Agent{Name: agent.Name, Via: agent.Via},
 			})
 			if err != nil {

@@ -195,8 +195,8 @@ func planFound(f found.Tool, in Input, raw json.RawMessage) (*Action, error) {
 		Title:      "Call " + f.Name,
 		Preview:    foundPreview(f, arguments),
 		Definition: "definition:" + f.Definition,
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			got, err := hands.Found(ctx, f, sent, int(in.Limits.OutputBytes))
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
+			got, err := effects.Found(ctx, f, sent, int(in.Limits.OutputBytes))
 			if err != nil {
 				return nil, err
 			}

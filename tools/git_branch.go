@@ -242,11 +242,11 @@ func (b branchPlan) preview() approval.Preview {
 // at is a branch or nothing, and the commit that is there.
 func (b branchPlan) at(name, hash string) string { return branchWords(name) + ", at " + short(hash) }
 
-func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+func (b branchPlan) run(ctx context.Context, effects Effects) (*Answer, error) {
 	if b.git.file == "" {
 		return b.runBuiltin(ctx)
 	}
-	got, err := b.git.run(ctx, hands, "", b.branchAction.args(b.BranchChange)...)
+	got, err := b.git.run(ctx, effects, "", b.branchAction.args(b.BranchChange)...)
 	if err != nil || got.ExitCode != 0 {
 		failed := b.git.gitFailed(strings.ToLower(b.title), got, err)
 		if b.isDone(context.WithoutCancel(ctx)) {

@@ -132,8 +132,8 @@ func (c commitPlan) action(in Input) *Action {
 	if len(reads) < len(names) {
 		a.because("outside", "%s to commit outside the workspace folder", count(len(names)-len(reads), "file"))
 	}
-	if c.Doing != "" {
-		a.because("busy", "git is in the middle of %s", c.Doing)
+	if c.Operation != "" {
+		a.because("busy", "git is in the middle of %s", c.Operation)
 	}
 	if c.Branch == "" {
 		a.because("detached", "no branch is checked out, so the commit will be on none")
@@ -249,14 +249,14 @@ func changeLines(d git.DiffResult) []string {
 }
 
 // run makes the commit.
-func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+func (c commitPlan) run(ctx context.Context, effects Effects) (*Answer, error) {
 	if c.git.file == "" {
 		return c.runBuiltin(ctx)
 	}
 	if len(c.New) > 0 { // so that --only finds them; what they hold is not staged by it
-		got, err := c.git.run(ctx, hands, literal(c.New), "add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
+		got, err := c.git.run(ctx, effects, literal(c.New), "add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
 		if err != nil || got.ExitCode != 0 {
-			c.unadd(ctx, hands) // those that it came to
+			c.unadd(ctx, effects) // those that it came to
 			return c.git.gitFailed("add the new files", got, err), nil
 		}
 	}
@@ -271,7 +271,7 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		args = append(args, "--message="+c.message, "--only", "--pathspec-from-file=-", "--pathspec-file-nul")
 		stdin = literal(c.Paths)
 	}
-	got, err := c.git.run(ctx, hands, stdin, args...)
+	got, err := c.git.run(ctx, effects, stdin, args...)
 	made, lookErr := c.git.reader.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
 	if err == nil && got.ExitCode == 0 {
 		if lookErr != nil {
@@ -284,7 +284,7 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	case lookErr == nil && made.Head != c.Head:
 		failed.Notes = append(failed.Notes, "the branch has moved to "+short(made.Head)+" all the same: look with git.log whether that is this commit")
 	case len(c.New) > 0:
-		c.unadd(ctx, hands)
+		c.unadd(ctx, effects)
 	}
 	return failed, nil
 }
@@ -313,9 +313,9 @@ func (c commitPlan) runBuiltin(ctx context.Context) (*Answer, error) {
 
 // unadd takes new files out of the index again, which came into it for a commit that
 // was not made.
-func (c commitPlan) unadd(ctx context.Context, hands Hands) {
+func (c commitPlan) unadd(ctx context.Context, effects Effects) {
 	stdin := strings.Join(c.New, "\x00") + "\x00"
-	_, _ = c.git.run(context.WithoutCancel(ctx), hands, stdin, "update-index", "--force-remove", "-z", "--stdin") // then they are named there, and empty
+	_, _ = c.git.run(context.WithoutCancel(ctx), effects, stdin, "update-index", "--force-remove", "-z", "--stdin") // then they are named there, and empty
 }
 
 func (c commitPlan) answer(made git.Committed, output string) *Answer {

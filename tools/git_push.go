@@ -141,13 +141,13 @@ func (p pushPlan) news() []string {
 	return out
 }
 
-func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+func (p pushPlan) run(ctx context.Context, effects Effects) (*Answer, error) {
 	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
 	if p.args.SetUpstream {
 		args = append(args, "--set-upstream")
 	}
 	ref := "refs/heads/" + p.Name
-	got, err := p.git.run(ctx, hands, "", append(args, "--end-of-options", p.Remote, ref+":"+ref)...)
+	got, err := p.git.run(ctx, effects, "", append(args, "--end-of-options", p.Remote, ref+":"+ref)...)
 	flag, summary := pushed(got.Stdout, ref)
 	if err != nil || got.ExitCode != 0 {
 		failed := p.git.gitFailed("push", got, err)

@@ -58,9 +58,9 @@ func (in Input) gitProgram(top string) gitProgram {
 //
 // Another git that holds the index for a moment, such as the status of an editor, is
 // waited for: git itself gives up at once, and has done nothing by then.
-func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
+func (g gitProgram) run(ctx context.Context, effects Effects, stdin string, args ...string) (process.Result, error) {
 	for pause := firstPause; ; pause *= 2 {
-		got, err := g.once(ctx, hands, stdin, args...)
+		got, err := g.once(ctx, effects, stdin, args...)
 		if err != nil || got.ExitCode != gitDied || !strings.Contains(got.Stderr, "index.lock") || pause > lastPause {
 			return got, err
 		}
@@ -79,13 +79,13 @@ const (
 	gitDied    = 128
 )
 
-func (g gitProgram) once(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
+func (g gitProgram) once(ctx context.Context, effects Effects, stdin string, args ...string) (process.Result, error) {
 	env := maps.Clone(gitEnv)
 	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(g.top) // it is this repository or none
-	return hands.Processes.Run(ctx, process.Spec{
+	return effects.Processes.Run(ctx, process.Spec{
 		Args: slices.Concat([]string{g.file}, gitSettings, args), Dir: g.top, Env: env, Inherit: g.inherit, Stdin: stdin,
 		Timeout: g.timeout, Gently: true, OutputLimit: g.limits.OutputBytes, Confine: g.held,
-	}, hands.stream)
+	}, effects.stream)
 }
 
 // programs shows what else git runs on its way, which git it is, and how it is held.

@@ -36,10 +36,10 @@ func planListProcesses(context.Context, Input, listProcessesArgs) (*Action, erro
 	return &Action{
 		Title:   "List processes",
 		Preview: approval.Preview{Kind: "text", Markdown: "The agent wants to list its processes."},
-		Run: func(_ context.Context, hands Hands) (*Answer, error) {
+		Run: func(_ context.Context, effects Effects) (*Answer, error) {
 			out := listProcessesResult{Processes: []listedProcess{}}
 			var text strings.Builder
-			for _, p := range hands.Processes.List() {
+			for _, p := range effects.Processes.List() {
 				state := stateOf(p)
 				out.Processes = append(out.Processes, listedProcess{
 					ProcessID: p.ID, PID: p.PID(), Command: p.Command, Running: state.Running, ExitCode: state.ExitCode,

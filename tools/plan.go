@@ -261,7 +261,7 @@ type Action struct {
 	// Watch are folders in which a change may be one of what the plan rests on.
 	Watch []string
 	// Run does it. Nothing has happened before, and it is called at most once.
-	Run func(ctx context.Context, hands Hands) (*Answer, error)
+	Run func(ctx context.Context, effects Effects) (*Answer, error)
 }
 
 func (e *Edits) because(code, format string, args ...any) {
@@ -280,8 +280,8 @@ func (a *Action) touches() []touch {
 	return out
 }
 
-// Hands are what an Action may act with.
-type Hands struct {
+// Effects are what an Action may act with.
+type Effects struct {
 	Processes ownProcesses
 	Human     Human
 	ReadsGit  bool                      // as policy decided of the command line

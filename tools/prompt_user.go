@@ -49,8 +49,8 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 	return &Action{
 		Title:   "Ask the user",
 		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			answer, err := promptUser(ctx, hands.Human, by, fault.Escape(args.Message), args.Actions)
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
+			answer, err := promptUser(ctx, effects.Human, by, fault.Escape(args.Message), args.Actions)
 			if err != nil {
 				return nil, err
 			}

@@ -57,16 +57,16 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	if err != nil {
 		return nil, err
 	}
-	action := c.action(func(ctx context.Context, hands Hands, c command, spec process.Spec) (*Answer, error) {
+	action := c.action(func(ctx context.Context, effects Effects, c command, spec process.Spec) (*Answer, error) {
 		spec.Timeout = timeout
 		if background > 0 {
-			got, next, kept, err := hands.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, hands.stream)
+			got, next, kept, err := effects.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, effects.stream)
 			if kept != nil {
 				return backgroundAnswer(c, in.Page, kept, got, next), nil
 			}
 			return commandAnswer(c, in.Page, timeout, got, err)
 		}
-		got, err := hands.Processes.Run(ctx, spec, hands.stream)
+		got, err := effects.Processes.Run(ctx, spec, effects.stream)
 		return commandAnswer(c, in.Page, timeout, got, err)
 	})
 	if background > 0 {

@@ -69,10 +69,10 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 	if err != nil {
 		return nil, err
 	}
-	action := c.action(func(ctx context.Context, hands Hands, c command, spec process.Spec) (*Answer, error) {
+	action := c.action(func(ctx context.Context, effects Effects, c command, spec process.Spec) (*Answer, error) {
 		spec.KeepStdin, spec.Keep = true, process.KeepJoined
 		about := process.About{ID: args.ProcessID, Cwd: c.dir.String(), Unasked: in.Session.Mode() == policy.FullAccess}
-		p, err := hands.Processes.Start(ctx, about, spec, ready.output(hands))
+		p, err := effects.Processes.Start(ctx, about, spec, ready.output(effects))
 		if err != nil {
 			return nil, err
 		}
@@ -122,9 +122,9 @@ func readyWhen(pattern string) (*readiness, error) {
 	return r, err
 }
 
-func (r *readiness) output(hands Hands) func(process.Stream, []byte) {
+func (r *readiness) output(effects Effects) func(process.Stream, []byte) {
 	return func(s process.Stream, text []byte) {
-		hands.stream(s, text)
+		effects.stream(s, text)
 		if r.pattern != nil && !r.is() {
 			r.search(text)
 		}

@@ -134,7 +134,7 @@ func loadSkill(in Input, s skills.Skill) *Action {
 			Facts: []approval.Fact{approval.NewFact("source", "From", name)},
 		},
 		Covered: in.Session.GrantedOnce()[yes] || in.Session.IsEditors(),
-		Run: func(context.Context, Hands) (*Answer, error) {
+		Run: func(context.Context, Effects) (*Answer, error) {
 			in.Session.GrantOnce(yes)
 			return skillAnswer(s.Name, name, s.Content), nil
 		},

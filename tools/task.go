@@ -104,23 +104,23 @@ func (t subTask) sheet() approval.Preview {
 	return s.preview()
 }
 
-func (t subTask) run(in Input) func(context.Context, Hands) (*Answer, error) {
+func (t subTask) run(in Input) func(context.Context, Effects) (*Answer, error) {
 	if t.runner.ACP {
-		return func(ctx context.Context, hands Hands) (*Answer, error) {
-			if hands.Agents == nil {
+		return func(ctx context.Context, effects Effects) (*Answer, error) {
+			if effects.Agents == nil {
 				return nil, fault.New(fault.ExecutionFailed, "sub-agents cannot be run here").WithHint("do the work yourself")
 			}
-			summary, err := hands.Agents.Run(ctx, SubAgent{
+			summary, err := effects.Agents.Run(ctx, SubAgent{
 				Name: t.args.Agent, Objective: t.args.Objective, Parent: in.Session, Mode: t.runner.Mode,
-				Process: t.spec, WritesItself: t.runner.WritesItself, Timeout: t.runner.Timeout, Output: hands.Output,
+				Process: t.spec, WritesItself: t.runner.WritesItself, Timeout: t.runner.Timeout, Output: effects.Output,
 			})
 			return t.answer(summary, nil, err)
 		}
 	}
-	return func(ctx context.Context, hands Hands) (*Answer, error) {
+	return func(ctx context.Context, effects Effects) (*Answer, error) {
 		spec := t.spec
 		spec.Timeout = t.runner.Timeout
-		got, err := hands.Processes.Run(ctx, spec, hands.stream)
+		got, err := effects.Processes.Run(ctx, spec, effects.stream)
 		var code *int
 		switch {
 		case err != nil:

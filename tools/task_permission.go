@@ -46,7 +46,7 @@ func planTaskPermission(_ context.Context, in Input, args taskPermissionArgs) (*
 	a := &Action{
 		Title:   "Its own tool: " + fault.Escape(fault.Clip(firstLine(args.Title), 60)),
 		Preview: s.preview(),
-		Run: func(context.Context, Hands) (*Answer, error) {
+		Run: func(context.Context, Effects) (*Answer, error) {
 			return &Answer{Result: taskPermissionResult{true}, Text: "allowed", Summary: "allowed"}, nil
 		},
 	}

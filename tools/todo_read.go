@@ -33,7 +33,7 @@ func planTodoRead(_ context.Context, in Input, _ todoReadArgs) (*Action, error) 
 	return &Action{
 		Title:   "Read to-do list",
 		Preview: approval.Preview{Kind: "text", Markdown: "The agent wants to read its to-do list."},
-		Run:     func(context.Context, Hands) (*Answer, error) { return todoAnswer(in.Session), nil },
+		Run:     func(context.Context, Effects) (*Answer, error) { return todoAnswer(in.Session), nil },
 	}, nil
 }
 

@@ -40,7 +40,7 @@ func planTodoWrite(_ context.Context, in Input, args todoWriteArgs) (*Action, er
 	return &Action{
 		Title:   "Write to-do list",
 		Preview: approval.Preview{Kind: "text", Markdown: todoText(list)},
-		Run: func(context.Context, Hands) (*Answer, error) {
+		Run: func(context.Context, Effects) (*Answer, error) {
 			if err := in.Session.SetTodos(list); err != nil {
 				return nil, err
 			}

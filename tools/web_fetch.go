@@ -51,8 +51,8 @@ func planWebFetch(_ context.Context, in Input, args webFetchArgs) (*Action, erro
 		Title:   "Fetch " + shortHost(u.Host),
 		Host:    u.Host,
 		Preview: approval.Preview{Kind: "url", URL: u.String()},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			page, err := hands.Fetch(ctx, u)
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
+			page, err := effects.Fetch(ctx, u)
 			if err != nil {
 				return nil, err
 			}

@@ -50,8 +50,8 @@ func planWebSearch(_ context.Context, in Input, args webSearchArgs) (*Action, er
 			Kind: "text", Deed: "search the web for " + fault.Quote(query), Question: "Search the web?",
 			Facts: []approval.Fact{approval.NewFact("host", "Host", host), approval.NewFact("provider", "Provider", provider), approval.NewFact("query", "Query", query)},
 		},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			found, err := hands.Search(ctx, query, limit)
+		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
+			found, err := effects.Search(ctx, query, limit)
 			if err != nil {
 				return nil, err
 			}

@@ -160,7 +160,7 @@ func (a *asker) sendElsewhere(ctx context.Context, what string) (*sdk.ElicitResu
 			return refusal(given), err
 		}
 		folder, yes := a.watched(ctx)
-		if e := errandOf(ctx); e != nil && yes {
+		if e := pendingCallOf(ctx); e != nil && yes {
 			e.moved.Store(true)
 			return nil, errMoved
 		}
@@ -223,7 +223,7 @@ func cannotAsk(err error) string {
 func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.ElicitResult, error) {
 	params := &sdk.ElicitParams{Message: message, RequestedSchema: f}
 	asked, show := a.now(), a.client.Elicit
-	if e := errandOf(ctx); e != nil && e.asks() {
+	if e := pendingCallOf(ctx); e != nil && e.asks() {
 		show = e.ask
 	}
 	given, err := show(ctx, params)

@@ -45,7 +45,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
 // read; errors of the protocol are for requests that are none, see unknownTool.
-func (s *server) call(e *errand) relay.Result {
+func (s *server) call(e *pendingCall) relay.Result {
 	name := s.names.canonical(e.Name)
 	for {
 		d, err := s.route.door(e.ctx, s.session())

@@ -15,9 +15,9 @@ import (
 
 // In the newest revision a server sends no requests. A call that needs the user's answer
 // is answered with the question, as an input-required result; the client makes the call
-// again with the answer, and so joins the errand that has been waiting for it.
+// again with the answer, and so joins the pending call that has been waiting for it.
 
-// inquiry is what the client is to ask the user before an errand can go on.
+// inquiry is what the client is to ask the user before a pending call can go on.
 type inquiry struct {
 	key    string // names it in the result and in the answer: an answer is to what was asked, and nothing else
 	params *sdk.ElicitParams
@@ -27,7 +27,7 @@ type inquiry struct {
 
 // form is the inquiry as the result of the call. The client sends the state back. It needs
 // the lock.
-func (e *errand) form() relay.Result {
+func (e *pendingCall) form() relay.Result {
 	e.inquiry.asked = true
 	requests, err := json.Marshal(sdk.InputRequestMap{e.inquiry.key: e.inquiry.params})
 	if err != nil {
@@ -36,26 +36,26 @@ func (e *errand) form() relay.Result {
 	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, e.parkAs())}
 }
 
-type errandKey struct{}
+type pendingCallKey struct{}
 
-// errandOf is the call in whose course something is asked.
-func errandOf(ctx context.Context) *errand {
-	e, _ := ctx.Value(errandKey{}).(*errand)
+// pendingCallOf is the call in whose course something is asked.
+func pendingCallOf(ctx context.Context) *pendingCall {
+	e, _ := ctx.Value(pendingCallKey{}).(*pendingCall)
 	return e
 }
 
 // asks: the client is asked by results.
-func (e *errand) asks() bool { return e.revision >= newProtocol }
+func (e *pendingCall) asks() bool { return e.revision >= newProtocol }
 
 // ask has the client ask the user.
-func (e *errand) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+func (e *pendingCall) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	q := &inquiry{params: p, answer: make(chan *sdk.ElicitResult, 1)}
-	e.s.errands.mu.Lock()
+	e.s.pendingCalls.mu.Lock()
 	e.inquiries++
 	q.key = "question-" + strconv.Itoa(e.inquiries)
 	e.inquiry = q
 	after := e.turn()
-	e.s.errands.mu.Unlock()
+	e.s.pendingCalls.mu.Unlock()
 	if after != nil {
 		after()
 	}
@@ -63,8 +63,8 @@ func (e *errand) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResul
 	case given := <-q.answer:
 		return given, nil
 	case <-ctx.Done():
-		e.s.errands.mu.Lock()
-		defer e.s.errands.mu.Unlock()
+		e.s.pendingCalls.mu.Lock()
+		defer e.s.pendingCalls.mu.Unlock()
 		if e.inquiry == q {
 			e.inquiry = nil
 		}
@@ -72,16 +72,16 @@ func (e *errand) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResul
 	}
 }
 
-// resumed finds the errand that a call comes back to, and gives it the answer. It needs
+// resumed finds the pending call that a call comes back to, and gives it the answer. It needs
 // the lock.
-func (s *server) resumed(c callParams) (*errand, error) {
-	i := slices.IndexFunc(s.errands.parked, func(e *errand) bool {
+func (s *server) resumed(c callParams) (*pendingCall, error) {
+	i := slices.IndexFunc(s.pendingCalls.parked, func(e *pendingCall) bool {
 		return e.id == c.RequestState && e.Name == c.Name && slices.Equal(normal(e.Arguments), normal(c.Arguments))
 	})
 	if i < 0 {
 		return nil, fault.New(fault.InvalidArguments, "no call waits for this answer; make the call again without it")
 	}
-	e := s.errands.parked[i]
+	e := s.pendingCalls.parked[i]
 	if e.inquiry == nil {
 		return e, nil
 	}

@@ -15,11 +15,11 @@
 // writes their results as they came, because the SDK would parse a call four
 // times and a result, which may be megabytes, twice.
 //
-// A call is an errand (errands.go), apart from the requests that wait for it: shortly
+// A call is a pending call (pendingCalls.go), apart from the requests that wait for it: shortly
 // before a client would give up its request is answered, and wait_for_answer, or the
 // same call again, collects the result (waits.go). In the newest revision of the protocol,
 // in which a server asks nothing while a call runs, the question is the answer to the
-// request, and the call that comes with the user's answer joins the errand (input.go).
+// request, and the call that comes with the user's answer joins the pending call (input.go).
 // What answers to older revisions must not have is taken out in revision.go.
 //
 // Deliberately not here: tools, policy and approvals.
@@ -120,7 +120,7 @@ type server struct {
 	route *route
 	names names
 
-	errands errands
+	pendingCalls pendingCalls
 
 	ready  chan struct{} // closed when client is set
 	client *sdk.ServerSession
@@ -140,7 +140,7 @@ func Serve(ctx context.Context, o Options) error {
 	s.out.drainTime = o.drainTime
 	s.out.batches = func() bool { return s.revision() == revisionBatches }
 	defer s.route.close()
-	defer s.errands.wait()
+	defer s.pendingCalls.wait()
 	defer cancel()
 
 	protocol.AddReceivingMiddleware(s.middleware)

@@ -131,7 +131,7 @@ func (r *reporter) stop() {
 }
 
 // beat gives a sign of life at each interval, until stop is called.
-func (e *errand) beat(interval time.Duration, state func() relay.Progress) (stop func()) {
+func (e *pendingCall) beat(interval time.Duration, state func() relay.Progress) (stop func()) {
 	ended := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {

@@ -27,7 +27,7 @@ import (
 // Done when it needs it no longer.
 type door interface {
 	tools(ctx context.Context) ([]tools.Definition, error)
-	call(ctx context.Context, name string, e *errand) (relay.Result, error)
+	call(ctx context.Context, name string, e *pendingCall) (relay.Result, error)
 	close() error
 
 	Add(int)
@@ -156,7 +156,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 			r.keep(had, conn.Session())
 			return r.enter(found, conn), nil
 		}
-		if !leaves(err) || looks == mostLooks || !pause(ctx, r.o.lookAgain) {
+		if !isDisconnect(err) || looks == mostLooks || !pause(ctx, r.o.lookAgain) {
 			return nil, fault.New(fault.ExecutionFailed, "%w", err).
 				WithHint("%s has this folder open but does not answer; ask the user to reload its window", fault.Quote(found.editor))
 		}
@@ -228,8 +228,8 @@ const (
 	comeBack  = 5 * time.Second // for a sidecar that was there to start anew
 )
 
-// leaves: it was there a moment ago, and has hung up.
-func leaves(err error) bool {
+// isDisconnect: it was there a moment ago, and has hung up.
+func isDisconnect(err error) bool {
 	return errors.Is(err, wire.ErrClosed) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, fs.ErrNotExist)
 }
 
@@ -396,7 +396,7 @@ func (d *editorDoor) tools(ctx context.Context) ([]tools.Definition, error) {
 	return d.client.Tools(ctx)
 }
 
-func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
+func (d *editorDoor) call(ctx context.Context, name string, e *pendingCall) (relay.Result, error) {
 	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: e.Arguments, Quiet: e.Meta.ProgressToken == nil}, e.progress)
 	if err == nil || ctx.Err() != nil {
 		return body, err
@@ -447,7 +447,7 @@ func (d *aloneDoor) structures() bool {
 	return d.structured || d.Door.Structured != nil && d.Door.Structured()
 }
 
-func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
+func (d *aloneDoor) call(ctx context.Context, name string, e *pendingCall) (relay.Result, error) {
 	page, exact := sizes(clientName(e.s.session()))
 	call := tools.Call{
 		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: page, RangeBytes: exact,

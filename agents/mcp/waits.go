@@ -73,8 +73,8 @@ func (s *server) stillThere(id string, waits bool) relay.Result {
 	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured}, s.o.Structured)
 }
 
-// named finds the errand that wait_for_answer is to wait for. It needs the lock.
-func (s *errands) named(arguments json.RawMessage) (*errand, error) {
+// named finds the pending call that wait_for_answer is to wait for. It needs the lock.
+func (s *pendingCalls) named(arguments json.RawMessage) (*pendingCall, error) {
 	var args map[string]string
 	if json.Unmarshal(arguments, &args) != nil || len(args) != 1 || args["id"] == "" {
 		return nil, fault.New(fault.InvalidArguments, "%s needs one argument: id, a string such as w1", waitTool)

@@ -198,9 +198,9 @@ func TestLimits(t *testing.T) {
 }
 
 func TestResultsThatNobodyCollects(t *testing.T) {
-	var s errands
+	var s pendingCalls
 	for i := range maxKept + 3 {
-		s.parked = append(s.parked, &errand{id: fmt.Sprint(i), ended: i != 1})
+		s.parked = append(s.parked, &pendingCall{id: fmt.Sprint(i), ended: i != 1})
 	}
 	s.forget()
 	if len(s.parked) != maxKept+1 || s.parked[0].id != "1" || s.parked[1].id != "3" {

@@ -42,7 +42,7 @@ func (c calls) try(call string, do func() error) error {
 		if err == nil {
 			err = do()
 		}
-		if err == nil || !passes(err) || n == tries {
+		if err == nil || !isTransient(err) || n == tries {
 			return err
 		}
 		time.Sleep(pause)
@@ -50,8 +50,8 @@ func (c calls) try(call string, do func() error) error {
 	}
 }
 
-// passes: the same call may well succeed in a moment.
-func passes(err error) bool {
+// isTransient: the same call may well succeed in a moment.
+func isTransient(err error) bool {
 	return errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EBUSY) || isShared(err)
 }
 

@@ -85,7 +85,7 @@ type Committer struct {
 	Observer *Observer
 
 	calls calls
-	late  late
+	late  displacedFiles
 }
 
 // step is the change of one file, in the phases that a set needs to be made as a

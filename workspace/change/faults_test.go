@@ -91,7 +91,7 @@ func everyCall(t *testing.T, fails error, everywhere bool, times int, check func
 	}
 	for _, i := range counted.places(everywhere) {
 		call := counted.called[i]
-		if fails == errShort && call != "write" || call == "remove" && (times == forGood || !passes(fails)) {
+		if fails == errShort && call != "write" || call == "remove" && (times == forGood || !isTransient(fails)) {
 			continue // of removals see TestARemovalThatFailsIsTold
 		}
 		b := newFaulty(t, t.TempDir())

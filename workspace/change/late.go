@@ -13,11 +13,11 @@ import (
 	"pillion/workspace/journal"
 )
 
-// late holds files that were replaced or deleted open for a while, where the system
+// displacedFiles holds files that were replaced or deleted open for a while, where the system
 // does not tell who has a file open for writing: such a program would go on to write
 // into what has no name any more. What it writes goes into the journal, and the user
 // is told. Where the system does tell, such a file is not replaced in the first place.
-type late struct {
+type displacedFiles struct {
 	mu   sync.Mutex // guards held
 	held int
 	// pauses are between the looks; nil: latePauses. Set by tests.
@@ -72,7 +72,7 @@ func (c *Committer) hold(file *os.File, version string, path workspace.Path) {
 	c.late.wait(c, d)
 }
 
-func (l *late) wait(c *Committer, d *displaced) {
+func (l *displacedFiles) wait(c *Committer, d *displaced) {
 	pauses := l.pauses
 	if pauses == nil {
 		pauses = latePauses

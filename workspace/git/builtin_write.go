@@ -49,8 +49,8 @@ func builtinDraft(ctx context.Context, root string, o CommitOptions) (Draft, err
 		Author: identityOf(b.config, "author"), Committer: identityOf(b.config, "committer"),
 	}
 	for _, one := range operations {
-		if d.Doing == "" && gitfile.Exists(filepath.Join(b.GitDir, one.file)) {
-			d.Doing = one.what
+		if d.Operation == "" && gitfile.Exists(filepath.Join(b.GitDir, one.file)) {
+			d.Operation = one.what
 		}
 	}
 	in := b.aside()
@@ -218,8 +218,8 @@ func (b *builtin) makeable(d Draft) error {
 		return NeedsGit("this is a linked work tree")
 	case d.Sign.On:
 		return NeedsGit("commits are signed here (commit.gpgSign)")
-	case d.Doing != "":
-		return NeedsGit("git is in the middle of " + d.Doing)
+	case d.Operation != "":
+		return NeedsGit("git is in the middle of " + d.Operation)
 	case d.Author.Name == "" || d.Author.Email == "" || d.Committer.Name == "" || d.Committer.Email == "":
 		return fault.New(fault.GitError, "it is not known who commits; ask the user to set user.name and user.email")
 	}

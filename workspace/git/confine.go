@@ -129,15 +129,13 @@ func HarmlessState(name, before, now string) bool {
 	case forms[name] != nil:
 		text, err := gitfile.Read(now)
 		return err == nil && forms[name].Match(text)
-	case gitfile.Exists(filepath.Join(now, "rewritten")):
-		return false // of a rebase by the shell script of git before 2.34, which runs some files
 	}
 	for file, is := range naming {
 		if of, base, _ := strings.Cut(file, "/"); of == name && gitfile.Exists(filepath.Join(now, base)) && !eachLine(filepath.Join(now, base), is) {
 			return false
 		}
 	}
-	if !optionsAreHarmless(now) {
+	if !stateIsHarmless(name, now) {
 		return false
 	}
 	for file, runs := range running {
@@ -182,9 +180,14 @@ var forms = func() map[string]*regexp.Regexp {
 
 // naming are the lines of files in state folders by which git finds files or references.
 var naming = map[string]func(line string) bool{
-	"reftable/tables.list":   regexp.MustCompile(`^[0-9a-zA-Z_-]+\.ref$`).MatchString,
-	"rebase-merge/head-name": isHeadName,
-	"rebase-apply/head-name": isHeadName,
+	"reftable/tables.list":     regexp.MustCompile(`^[0-9a-zA-Z_-]+\.ref$`).MatchString,
+	"rebase-merge/head-name":   isHeadName,
+	"rebase-apply/head-name":   isHeadName,
+	"rebase-merge/update-refs": func(line string) bool { return oneHash.MatchString(line) || isBranch(line) },
+	"rebase-merge/git-rebase-todo": func(line string) bool {
+		words := strings.Fields(line)
+		return len(words) == 0 || words[0] != "u" && words[0] != "update-ref" || len(words) == 2 && isBranch(words[1])
+	},
 	"rebase-merge/autostash": oneHash.MatchString,
 	"rebase-apply/autostash": oneHash.MatchString,
 }
@@ -205,6 +208,9 @@ func eachLine(file string, is func(line string) bool) bool {
 
 // isReference is stricter than git where a name would be an option of a program that gets it.
 func isReference(name string) bool { return gitdir.IsReference(name) && !strings.Contains(name, "/-") }
+
+// isBranch is stricter still: git rebase moves what it is told to, also what is no branch.
+func isBranch(name string) bool { return strings.HasPrefix(name, "refs/heads/") && isReference(name) }
 
 // isReplacement says whether a reference's name, or a line with it, has git show another object
 // than the one that is pushed.
@@ -239,8 +245,19 @@ var running = map[string]*regexp.Regexp{
 	"sequencer/opts":               regexp.MustCompile(`[/\\]`), // settings, in which \ joins lines
 }
 
-// free are the files of an unfinished operation that hold what people write: messages, patches, the lines of running.
-var free = regexp.MustCompile(`^(message.*|patch|final-commit|info|msg|author-script|git-rebase-todo(\.backup)?|done|dropped|\d{4,}|todo)$`)
+// stateFiles are those that git makes in its state folders. What another one would have it do is not known.
+var stateFiles = map[string]*regexp.Regexp{
+	"rebase-merge": regexp.MustCompile(`^(allow_rerere_autoupdate|amend|author-script|autostash|cdate_is_adate|current-fixups|done|drop_redundant_commits|end|force-rewritten|` +
+		`git-rebase-todo(\.backup)?|gpg_sign_opt|head-name|ignore_date|interactive|keep_redundant_commits|message(-fixup|-squash)?|msgnum|(no-)?reschedule-failed-exec|onto|orig-head|` +
+		`patch|quiet|refs-to-delete|rewritten-(list|pending)|signoff|squash-onto|stopped-sha|strategy(_opts)?|update-refs|verbose)$`),
+	"rebase-apply": regexp.MustCompile(`^(abort-safety|allow_rerere_autoupdate|apply-opt|applying|author-script|autostash|dirtyindex|final-commit|gpg_sign_opt|head-name|info|keep|last|` +
+		`messageid|msg|msg-clean|next|no-verify|onto|orig-head|original-commit|patch|patch-merge-index|quiet|quoted-cr|rebasing|scissors|sign|strategy|threeway|utf8|verbose|\d{4,})$`),
+	"sequencer": regexp.MustCompile(`^(abort-safety|done|head|opts|todo)$`),
+	"reftable":  regexp.MustCompile(`^(tables\.list|[0-9a-zA-Z_-]+\.ref)$`),
+}
+
+// free are those of them that hold what people write: messages, patches, the lines of running; and what is no text.
+var free = regexp.MustCompile(`^(message.*|patch|final-commit|info|msg|msg-clean|messageid|author-script|git-rebase-todo(\.backup)?|done|\d{4,}|todo|opts|patch-merge-index|.*\.ref)$`)
 
 // options are those that git keeps for programs that it runs when it goes on, by the file that holds them. Another
 // file has none.
@@ -251,15 +268,18 @@ var options = map[string]*regexp.Regexp{
 	"allow_rerere_autoupdate": regexp.MustCompile(`^--(no-)?rerere-autoupdate\n?$`),
 }
 
-// optionsAreHarmless says whether the files of a state folder hold no option by which a program that git runs would write or
-// read elsewhere.
-func optionsAreHarmless(dir string) bool {
+// stateIsHarmless says whether a state folder has known files alone, and none of them an option by which a program that git runs
+// would write or read elsewhere.
+func stateIsHarmless(folder, dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return gitfile.IsNotDir(err)
 	}
 	for _, e := range entries {
-		if free.MatchString(e.Name()) || e.IsDir() {
+		if known := stateFiles[folder]; known != nil && (!e.Type().IsRegular() || !known.MatchString(e.Name())) {
+			return false
+		}
+		if free.MatchString(e.Name()) {
 			continue
 		}
 		text, err := gitfile.Read(filepath.Join(dir, e.Name()))

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,21 +14,27 @@ import (
 func TestWhatAnUnfinishedOperationMayHold(t *testing.T) {
 	dir := t.TempDir()
 	for file, harmless := range map[string]bool{
-		"apply-opt= '-p1' '--whitespace=fix'\n":           true,
-		"apply-opt= '--build-fake-ancestor=/home/x'\n":    false,
-		"apply-opt= '--directory=../..'\n":                false,
-		"gpg_sign_opt=-S0123ABCD\n":                       true,
-		"gpg_sign_opt=-S/bin/sh --output=x\n":             false,
-		"strategy_opts= '--ours' '--ignore-space-change'": true,
-		"strategy_opts= '--x=/../y'":                      false,
-		"onto=0123\n":                                     true,
-		"onto=--exec=x\n":                                 false,
-		"some-new-state=x '--output=y'\n":                 false,
-		"message=a text -- with --options\n":              true,
-		"0001=diff --git a/x b/x\n--- a/x\n":              true,
-		"head-name=refs/heads/main\n":                     true,
-		"head-name=refs/../x\n":                           false,
-		"allow_rerere_autoupdate=--no-rerere-autoupdate":  true,
+		"apply-opt= '-p1' '--whitespace=fix'\n":                                true,
+		"apply-opt= '--build-fake-ancestor=/home/x'\n":                         false,
+		"apply-opt= '--directory=../..'\n":                                     false,
+		"gpg_sign_opt=-S0123ABCD\n":                                            true,
+		"gpg_sign_opt=-S/bin/sh --output=x\n":                                  false,
+		"strategy_opts= '--ours' '--ignore-space-change'":                      true,
+		"strategy_opts= '--x=/../y'":                                           false,
+		"onto=0123\n":                                                          true,
+		"onto=--exec=x\n":                                                      false,
+		"some-new-state=x\n":                                                   false,
+		"update-refs=refs/heads/a\n0000000000000000000000000000000000000000\n": true,
+		"update-refs=commondir\n":                                              false,
+		"update-refs=refs/../hooks/x\n":                                        false,
+		"git-rebase-todo=pick 01 x\nupdate-ref refs/heads/a\n":                 true,
+		"git-rebase-todo=update-ref commondir\n":                               false,
+		"git-rebase-todo=exec x\n":                                             false,
+		"message=a text -- with --options\n":                                   true,
+		"0001=diff --git a/x b/x\n--- a/x\n":                                   true,
+		"head-name=refs/heads/main\n":                                          true,
+		"head-name=refs/../x\n":                                                false,
+		"allow_rerere_autoupdate=--no-rerere-autoupdate":                       true,
 	} {
 		name, text, _ := strings.Cut(file, "=")
 		for _, folder := range []string{"rebase-apply", "rebase-merge"} {
@@ -40,6 +47,12 @@ func TestWhatAnUnfinishedOperationMayHold(t *testing.T) {
 			}
 			if err := os.WriteFile(filepath.Join(now, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
+			}
+			if folder == "rebase-apply" && (name == "update-refs" || name == "git-rebase-todo" || name == "message" || name == "strategy_opts") {
+				continue // it has none
+			}
+			if folder == "rebase-merge" && (name == "apply-opt" || name == "0001") {
+				continue
 			}
 			if got := git.HarmlessState(folder, filepath.Join(dir, "before"), now); got != harmless {
 				t.Errorf("%s: %q is harmless: %v", folder, file, got)
@@ -66,6 +79,20 @@ func TestAnIndexThatLeadsElsewhere(t *testing.T) {
 			if !git.HarmlessState("index", before, r.path(".git/index")) {
 				t.Errorf("%s, version %s: an ordinary index is refused", format, version)
 			}
+			// What git reads in another place than it seems to be.
+			hidden := []byte(strings.Replace(string(text), "dirs/b", "dirs\x00b", 1))
+			r.write("../crafted", string(hidden))
+			if git.HarmlessState("index", before, r.path("../crafted")) {
+				t.Errorf("%s, version %s: a name is longer than it looks", format, version)
+			}
+			r.write("../crafted", string(text[:len(text)-20])+"ZZZZ\x00\x00\x00\x04abcd"+string(text[len(text)-20:]))
+			if git.HarmlessState("index", before, r.path("../crafted")) {
+				t.Errorf("%s, version %s: an unknown extension", format, version)
+			}
+			r.git("-c", "index.threads=2", "update-index", "--force-write-index")
+			if !git.HarmlessState("index", before, r.path(".git/index")) {
+				t.Errorf("%s, version %s: an index of several threads is refused", format, version)
+			}
 			commit := strings.TrimSpace(r.git("rev-parse", "HEAD"))
 			r.git("update-index", "--add", "--cacheinfo", "160000,"+commit+",vendor")
 			if git.HarmlessState("index", before, r.path(".git/index")) {
@@ -80,6 +107,38 @@ func TestAnIndexThatLeadsElsewhere(t *testing.T) {
 					t.Errorf("%s, version %s: %s is taken", format, version, bad)
 				}
 			}
+		}
+	}
+}
+
+// TestAnIndexThatIsReadInParts: the table of where git begins in each thread has to be right.
+func TestAnIndexThatIsReadInParts(t *testing.T) {
+	for _, version := range []string{"2", "4"} {
+		r := newRig(t)
+		r.write("a", "1\n")
+		r.commit()
+		blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
+		var lines strings.Builder
+		for i := range 25_000 {
+			fmt.Fprintf(&lines, "100644 %s\tfolder/of/files/%06d\n", blob, i)
+		}
+		if out, err := r.try(lines.String(), "-c", "index.threads=2", "-c", "index.version="+version, "update-index", "--add", "--index-info"); err != nil {
+			t.Fatal(out)
+		}
+		r.git("-c", "index.threads=2", "update-index", "--index-version", version, "--force-write-index")
+		text, err := os.ReadFile(r.path(".git/index"))
+		r.must(err)
+		table := strings.LastIndex(string(text), "IEOT")
+		if table < 0 {
+			t.Fatal("git wrote no table")
+		}
+		if !git.HarmlessState("index", r.path("none"), r.path(".git/index")) {
+			t.Errorf("version %s: an ordinary index of many files is refused", version)
+		}
+		text[table+4+4+4+8+3]++ // where the second part begins
+		r.must(os.WriteFile(r.path("crafted"), text, 0o600))
+		if git.HarmlessState("index", r.path("none"), r.path("crafted")) {
+			t.Errorf("version %s: the table leads elsewhere", version)
 		}
 	}
 }

@@ -41,13 +41,13 @@ type Draft struct {
 	Changes DiffResult // what it holds, compared with its parent
 	// Content is the mode and the hash of each file that it changes, "" of one that it
 	// deletes, and Converted of one that goes through a filter first.
-	Content map[string]string
-	Paths   []string // what to name to git, relative to Top; none of FromStaged
-	New     []string // of Paths: those that are not tracked yet
-	Left    []string // what is staged besides, and stays so
-	Sign    Signing
-	Filters []string // programs that the files go through, as the configuration has them
-	Doing   string   // what git is in the middle of, such as "a merge"; "" of nothing
+	Content   map[string]string
+	Paths     []string // what to name to git, relative to Top; none of FromStaged
+	New       []string // of Paths: those that are not tracked yet
+	Left      []string // what is staged besides, and stays so
+	Sign      Signing
+	Filters   []string // programs that the files go through, as the configuration has them
+	Operation string   // what git is in the middle of, such as "a merge"; "" of nothing
 
 	Author, Committer Identity
 }
@@ -129,7 +129,7 @@ func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Dr
 	}
 	d := &drafting{repository: r, root: root, options: o}
 	d.draft = Draft{
-		Repository: about, Content: map[string]string{}, Doing: r.operationInProgress(), Sign: signingOf(r.Config),
+		Repository: about, Content: map[string]string{}, Operation: r.operationInProgress(), Sign: signingOf(r.Config),
 		Author: identityOf(r.Config, "author"), Committer: identityOf(r.Config, "committer"),
 	}
 	defer d.throwAway()

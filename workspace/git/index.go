@@ -64,16 +64,19 @@ func readIndex(text []byte, is func(indexEntry) bool) bool {
 	return read
 }
 
-// indexEntries are the entries, and whether all could be read and are in order.
+// indexEntries are the entries, and whether all that git reads of the text is what is read here: each length of a name is that
+// of the name, and what follows the entries says nothing else of where they are.
 func indexEntries(text []byte, version uint32, count, hashSize int) (entries []indexEntry, whole bool) {
 	fixed := 40 + hashSize + 2 // times and numbers, the hash, flags
 	if count > len(text)/fixed {
 		return nil, false
 	}
-	const extended, most, modeAt, kindMask, repositoryKind = 0x4000, mostIndex, 24, 0o170000, 0o160000
+	const extended, lengthMask, most, modeAt, kindMask, repositoryKind = 0x4000, 0xfff, mostIndex, 24, 0o170000, 0o160000
 	last, at, total := "", 0, 0
+	var starts []int
 	for range count {
 		start := at
+		starts = append(starts, start)
 		if len(text)-at < fixed+2 {
 			return nil, false
 		}
@@ -98,14 +101,55 @@ func indexEntries(text []byte, version uint32, count, hashSize int) (entries []i
 			return nil, false
 		}
 		if at += end + 1; version < 4 {
-			at = min(start+(at-1-start+8)&^7, len(text))
+			at = start + (at-1-start+8)&^7
 		}
-		if name < last && name != "" {
+		if at > len(text) || int(flags&lengthMask) != min(len(name), lengthMask) || name < last && name != "" {
 			return nil, false
 		}
 		last, entries = name, append(entries, indexEntry{name, binary.BigEndian.Uint32(text[start+modeAt:])&kindMask == repositoryKind})
 	}
-	return entries, true
+	return entries, extensionsAgree(text, at, starts)
+}
+
+// extensionsAgree says whether what follows the entries is known, and whether the tables by which git reads them in several
+// threads lead to where they begin.
+func extensionsAgree(text []byte, end int, starts []int) bool {
+	const head, header, tableHead, row = 8, 12, 4, 8
+	for at := end; at < len(text); {
+		if len(text)-at < head {
+			return false
+		}
+		name, size := string(text[at:at+4]), int(binary.BigEndian.Uint32(text[at+4:]))
+		if size > len(text)-at-head {
+			return false
+		}
+		data := text[at+head : at+head+size]
+		switch name {
+		case "TREE", "REUC", "link", "UNTR", "FSMN", "sdir":
+		case "EOIE":
+			if len(data) < 4 || int(binary.BigEndian.Uint32(data)) != header+end {
+				return false
+			}
+		case "IEOT":
+			if len(data) < tableHead || (len(data)-tableHead)%row != 0 {
+				return false
+			}
+			n := 0
+			for block := data[tableHead:]; len(block) > 0; block = block[row:] {
+				if n >= len(starts) || int(binary.BigEndian.Uint32(block)) != header+starts[n] {
+					return false
+				}
+				n += int(binary.BigEndian.Uint32(block[4:]))
+			}
+			if n != len(starts) {
+				return false
+			}
+		default:
+			return false
+		}
+		at += head + size
+	}
+	return true
 }
 
 // varint reads git's offset encoding, and how many bytes it has; 0: it is none.

@@ -1,14 +1,19 @@
 package git
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/program"
 )
 
 // Person is who made something.
@@ -106,27 +111,58 @@ const commitFormat = "--format=tformat:%H%x00%h%x00%aN%x00%aE%x00%aI%x00%P%x00%s
 
 const commitParts = 8
 
-// commits are those that git log lists with these arguments.
+// commits are those that git log lists with these arguments. Of each part as much is held as anybody reads.
 func (r *repository) commits(args ...string) ([]LogCommit, error) {
-	out, err := r.output(append([]string{"log", "-z", "--no-show-signature", "--no-color", "--no-decorate", "--no-notes", "--encoding=UTF-8", "--no-patch", commitFormat}, args...)...)
-	if err != nil {
-		return nil, err
+	args = append([]string{"log", "-z", "--no-show-signature", "--no-color", "--no-decorate", "--no-notes", "--encoding=UTF-8", "--no-patch", commitFormat}, args...)
+	found, parts, size := []LogCommit{}, make([]string, 0, commitParts), 0
+	err := r.Stream(r.ctx, program.Call{Args: args}, func(out io.Reader) error {
+		for in := bufio.NewReader(out); ; {
+			part, more, err := readPart(in)
+			if err != nil || !more {
+				return err
+			}
+			if size += len(part); size > mostSaid {
+				return fault.New(fault.FileTooLarge, "what there is to say of the first %d commits has more than %d bytes; ask for fewer", len(found)+1, mostSaid)
+			}
+			if parts = append(parts, part); len(parts) == commitParts {
+				found, parts = append(found, readCommit(parts)), parts[:0]
+			}
+		}
+	})
+	if err == nil && len(parts) > 0 {
+		err = fault.New(fault.GitError, "git printed only a part of a commit")
 	}
-	found := []LogCommit{}
-	parts := fields(out)
-	if len(parts)%commitParts != 0 {
-		return nil, fault.New(fault.GitError, "git printed %d parts of commits, which is no multiple of %d", len(parts), commitParts)
+	return found, err
+}
+
+// mostSaid bounds what is held of all commits together.
+const mostSaid = 16 << 20
+
+// readPart reads to the next NUL, and keeps the beginning; false at the end.
+func readPart(in *bufio.Reader) (part string, more bool, err error) {
+	var kept []byte
+	left := 0
+	for {
+		some, err := in.ReadSlice(0)
+		data := bytes.TrimSuffix(some, []byte{0})
+		fits := min(len(data), longestMessage-len(kept))
+		kept, left = append(kept, data[:fits]...), left+len(data)-fits
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			return "", false, nil
+		case err != nil || left == 0:
+			return string(kept), err == nil, err
+		}
+		return leftOut(string(kept), left), true, nil
 	}
-	for i := 0; i < len(parts); i += commitParts {
-		found = append(found, readCommit(parts[i:i+commitParts]))
-	}
-	return found, nil
 }
 
 func readCommit(part []string) LogCommit {
 	return LogCommit{
 		Hash: part[0], Short: part[1], Author: Person{name(part[2]), name(part[3])}, Date: date(part[4]), Parents: append([]string{}, strings.Fields(part[5])...),
-		Subject: readable(part[6]), Body: strings.TrimRight(strings.TrimLeft(readable(part[7]), "\n"), "\n"),
+		Subject: valid(part[6]), Body: strings.Trim(valid(part[7]), "\n"),
 	}
 }
 
@@ -148,12 +184,17 @@ const (
 
 // readable is a message as far as anybody reads it.
 func readable(message string) string {
-	message = strings.ToValidUTF8(message, "\ufffd")
 	if len(message) <= longestMessage {
-		return message
+		return strings.ToValidUTF8(message, "\ufffd")
 	}
-	return fmt.Sprintf("%s\n[%d bytes of the message are left out]\n", strings.ToValidUTF8(message[:longestMessage], ""), len(message)-longestMessage)
+	return leftOut(message[:longestMessage], len(message)-longestMessage)
 }
+
+func leftOut(message string, size int) string {
+	return fmt.Sprintf("%s\n[%d bytes of the message are left out]\n", strings.ToValidUTF8(message, "\ufffd"), size)
+}
+
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 func name(text string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), longestName)], ""))

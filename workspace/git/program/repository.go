@@ -144,7 +144,7 @@ func (r *Repository) Output(ctx context.Context, c Call) (string, error) {
 }
 
 // mostOutput bounds what is held of a command.
-const mostOutput = 256 << 20
+const mostOutput = 64 << 20
 
 // Stream has read take what a command prints as it comes.
 func (r *Repository) Stream(ctx context.Context, c Call, read func(io.Reader) error) error {

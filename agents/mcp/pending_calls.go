@@ -12,17 +12,17 @@ import (
 	"pillion/internal/fault"
 )
 
-// errand is a call on its way, apart from the requests that wait for its result. It
+// pendingCall is a call on its way, apart from the requests that wait for its result. It
 // outlives them: shortly before a client would give up it is parked, the request is
 // answered with its id, and wait_for_answer, or the same call again, waits on.
-type errand struct {
+type pendingCall struct {
 	callParams
 	s      *server
 	ctx    context.Context
 	cancel context.CancelFunc
 	moved  atomic.Bool // the user went to where it can be shown whole: it is made again there
 
-	// All below is guarded by errands.mu.
+	// All below is guarded by pendingCalls.mu.
 	id        string // empty: it was never parked
 	waiters   []*waiter
 	ended     bool
@@ -32,19 +32,19 @@ type errand struct {
 	inquiries int            // that there were
 }
 
-// waiter is a request that waits for an errand.
+// waiter is a request that waits for a pending call.
 type waiter struct {
 	hear  *reporter // nil: the client wants no progress
 	reply func(relay.Result)
 	limit *time.Timer // nil: it waits for as long as it takes
 }
 
-// errands are the calls of a connection.
-type errands struct {
-	mu      sync.Mutex // guards all below, and what errands say of it
+// pendingCalls are the calls of a connection.
+type pendingCalls struct {
+	mu      sync.Mutex // guards all below, and what pendingCalls say of it
 	running int
-	parked  []*errand // and not collected, the oldest first
-	last    int       // number of an id
+	parked  []*pendingCall // and not collected, the oldest first
+	last    int            // number of an id
 	all     sync.WaitGroup
 }
 
@@ -53,22 +53,22 @@ const (
 	maxKept  = 32  // results that nobody has collected
 )
 
-// request finds the errand that a request waits for, or sets one up, which run does. A
+// request finds the pending call that a request waits for, or sets one up, which run does. A
 // nil run: it is on its way already, or there is none. leave is for when the request is
 // cancelled.
 func (s *server) request(c callParams, w *waiter) (run, leave func()) {
-	s.errands.mu.Lock()
+	s.pendingCalls.mu.Lock()
 	e, err := s.find(c)
 	switch {
 	case err != nil:
-		s.errands.mu.Unlock()
+		s.pendingCalls.mu.Unlock()
 		w.reply(s.failure(s.ctx, err))
 		return nil, func() {}
 	case e == nil:
-		e = &errand{callParams: c, s: s, status: relay.Progress{Message: c.Name + " is running"}}
-		e.ctx, e.cancel = context.WithCancel(context.WithValue(s.ctx, errandKey{}, e))
-		s.errands.running++
-		s.errands.all.Add(1)
+		e = &pendingCall{callParams: c, s: s, status: relay.Progress{Message: c.Name + " is running"}}
+		e.ctx, e.cancel = context.WithCancel(context.WithValue(s.ctx, pendingCallKey{}, e))
+		s.pendingCalls.running++
+		s.pendingCalls.all.Add(1)
 		run = e.run
 	}
 	w.hear = s.newReporter(c)
@@ -78,26 +78,26 @@ func (s *server) request(c callParams, w *waiter) (run, leave func()) {
 	if within := s.patience(); within > 0 && after == nil {
 		w.limit = time.AfterFunc(within, func() { e.park(w) })
 	}
-	s.errands.mu.Unlock()
+	s.pendingCalls.mu.Unlock()
 	if after != nil {
 		after()
 	}
 	return run, leave
 }
 
-// find gives the errand that the call is about: the one that it names, or one like it
+// find gives the pending call that the call is about: the one that it names, or one like it
 // that is parked. It needs the lock.
-func (s *server) find(c callParams) (*errand, error) {
+func (s *server) find(c callParams) (*pendingCall, error) {
 	switch {
 	case c.Name == waitTool:
-		return s.errands.named(c.Arguments)
+		return s.pendingCalls.named(c.Arguments)
 	case c.RequestState != "" && c.revision >= newProtocol:
 		return s.resumed(c)
 	}
-	if e := s.errands.like(c); e != nil {
+	if e := s.pendingCalls.like(c); e != nil {
 		return e, nil
 	}
-	if s.errands.running >= maxCalls {
+	if s.pendingCalls.running >= maxCalls {
 		return nil, fault.New(fault.RateLimited, "%d calls are already running; wait for some to end", maxCalls)
 	}
 	return nil, nil
@@ -106,7 +106,7 @@ func (s *server) find(c callParams) (*errand, error) {
 // like finds a parked call of the same tool with the same arguments that goes on: an agent
 // that calls again instead of waiting must not have it done twice. One that has ended is no
 // answer to a later call, whatever has happened in between.
-func (s *errands) like(c callParams) *errand {
+func (s *pendingCalls) like(c callParams) *pendingCall {
 	if len(s.parked) == 0 {
 		return nil
 	}
@@ -135,15 +135,15 @@ func normal(arguments json.RawMessage) []byte {
 	return text
 }
 
-func (e *errand) run() {
-	defer e.s.errands.all.Done()
+func (e *pendingCall) run() {
+	defer e.s.pendingCalls.all.Done()
 	result := e.s.call(e)
-	e.s.errands.mu.Lock()
-	e.s.errands.running--
+	e.s.pendingCalls.mu.Lock()
+	e.s.pendingCalls.running--
 	e.ended, e.result = true, result
 	after := e.turn()
-	e.s.errands.forget()
-	e.s.errands.mu.Unlock()
+	e.s.pendingCalls.forget()
+	e.s.pendingCalls.mu.Unlock()
 	e.cancel()
 	if after != nil {
 		after()
@@ -152,13 +152,13 @@ func (e *errand) run() {
 
 // turn looks whether those who wait can be answered, which the function that it gives
 // does: with the result, or one of them with the question. It needs the lock.
-func (e *errand) turn() (after func()) {
+func (e *pendingCall) turn() (after func()) {
 	waiting, answer := e.waiters, e.result
 	switch {
 	case len(waiting) == 0:
 		return nil
 	case e.ended:
-		e.s.errands.parked = slices.DeleteFunc(e.s.errands.parked, func(other *errand) bool { return other == e })
+		e.s.pendingCalls.parked = slices.DeleteFunc(e.s.pendingCalls.parked, func(other *pendingCall) bool { return other == e })
 	case e.inquiry != nil && !e.inquiry.asked:
 		waiting, answer = waiting[:1], e.form()
 	default:
@@ -180,32 +180,32 @@ func (w *waiter) end(answer relay.Result) {
 	w.reply(answer)
 }
 
-// park answers a request shortly before its client gives up. The errand goes on.
-func (e *errand) park(w *waiter) {
-	e.s.errands.mu.Lock()
+// park answers a request shortly before its client gives up. The pending call goes on.
+func (e *pendingCall) park(w *waiter) {
+	e.s.pendingCalls.mu.Lock()
 	at := slices.Index(e.waiters, w)
 	if at < 0 { // it has its answer
-		e.s.errands.mu.Unlock()
+		e.s.pendingCalls.mu.Unlock()
 		return
 	}
 	e.waiters = slices.Delete(e.waiters, at, at+1)
 	id, waits := e.parkAs(), e.status.Waiting
-	e.s.errands.mu.Unlock()
+	e.s.pendingCalls.mu.Unlock()
 	w.end(e.s.stillThere(id, waits))
 }
 
-// parkAs gives the errand an id, under which it is kept. It needs the lock.
-func (e *errand) parkAs() string {
+// parkAs gives the pending call an id, under which it is kept. It needs the lock.
+func (e *pendingCall) parkAs() string {
 	if e.id == "" {
-		e.s.errands.last++
-		e.id = waitID(e.s.errands.last)
-		e.s.errands.parked = append(e.s.errands.parked, e)
+		e.s.pendingCalls.last++
+		e.id = waitID(e.s.pendingCalls.last)
+		e.s.pendingCalls.parked = append(e.s.pendingCalls.parked, e)
 	}
 	return e.id
 }
 
 // forget drops the oldest results when there are too many that nobody collects.
-func (s *errands) forget() {
+func (s *pendingCalls) forget() {
 	kept := 0
 	for i := len(s.parked) - 1; i >= 0; i-- {
 		if !s.parked[i].ended {
@@ -219,11 +219,11 @@ func (s *errands) forget() {
 
 // leave is for a request that was cancelled: nobody wants its answer. What was never
 // parked ends with it.
-func (e *errand) leave(w *waiter) {
-	e.s.errands.mu.Lock()
+func (e *pendingCall) leave(w *waiter) {
+	e.s.pendingCalls.mu.Lock()
 	e.waiters = slices.DeleteFunc(e.waiters, func(other *waiter) bool { return other == w })
 	unwanted := e.id == ""
-	e.s.errands.mu.Unlock()
+	e.s.pendingCalls.mu.Unlock()
 	if w.limit != nil {
 		w.limit.Stop()
 	}
@@ -234,24 +234,24 @@ func (e *errand) leave(w *waiter) {
 }
 
 // waits: when it was last heard of, the user was asked, and nothing was done yet.
-func (e *errand) waits() bool {
-	e.s.errands.mu.Lock()
-	defer e.s.errands.mu.Unlock()
+func (e *pendingCall) waits() bool {
+	e.s.pendingCalls.mu.Lock()
+	defer e.s.pendingCalls.mu.Unlock()
 	return e.status.Waiting
 }
 
 // progress passes a sign of life, or a piece of output, on to whoever waits.
-func (e *errand) progress(p relay.Progress) {
-	e.s.errands.mu.Lock()
+func (e *pendingCall) progress(p relay.Progress) {
+	e.s.pendingCalls.mu.Lock()
 	if p.Message != "" {
 		e.status = p
 	}
 	waiters := slices.Clone(e.waiters)
-	e.s.errands.mu.Unlock()
+	e.s.pendingCalls.mu.Unlock()
 	for _, w := range waiters {
 		w.hear.progress(p)
 	}
 }
 
 // wait is for the end, when the calls' context is cancelled and none can start.
-func (s *errands) wait() { s.all.Wait() }
+func (s *pendingCalls) wait() { s.all.Wait() }
