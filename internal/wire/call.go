@@ -51,19 +51,30 @@ func (c *Conn) begin(ctx context.Context, method string, params any) (wait func(
 	}
 	id := c.calls.Add(1)
 	var call jsonrpc2.Waiter
+	var payload json.RawMessage
+	c.results.Store(id, &payload)
 	err = c.send(method, params, func() (err error) {
 		call, err = c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
 		return err
 	})
 	if err != nil {
+		c.results.Delete(id)
 		return nil, err
 	}
 	return func(ctx context.Context, result any) error {
 		defer Waiting(ctx)()
-		err := call.Wait(ctx, result)
+		err := call.Wait(ctx, nil)
 		var remote *jsonrpc2.Error
 		switch {
 		case err == nil:
+			switch into := result.(type) {
+			case nil:
+				return nil
+			case *Raw:
+				*into = payload
+				return nil
+			}
+			return json.Unmarshal(payload, result)
 		case err == ctx.Err(): //nolint:errorlint // Wait gives it as it is
 			_ = c.Notify("$/cancelRequest", map[string]uint64{"id": id})
 		case errors.Is(err, jsonrpc2.ErrClosed):

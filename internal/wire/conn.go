@@ -25,9 +25,10 @@ type Conn struct {
 	rwc   io.ReadWriteCloser
 	rpc   *jsonrpc2.Conn
 	out   *writer
-	calls atomic.Uint64 // how many calls there were; their ids count from 1
 	ready chan struct{} // closed when messages may be read
 
+	calls   atomic.Uint64 // how many calls there were; their ids count from 1
+	results sync.Map      // by the ids of calls, where the result goes: a *json.RawMessage
 	sending sync.Mutex
 	params  json.RawMessage // of the message that jsonrpc2 is given to send; nil for none
 

@@ -13,7 +13,7 @@ import (
 
 const (
 	maxHeader   = 64 << 10  // bytes of a header block
-	mostHeader  = 8 << 20   // bytes of one that are read over
+	mostHeader  = 8 << 20   // bytes more of it that are read over
 	mostSkipped = 256 << 20 // bytes of a body that are read over. Who announces more will hardly send them, and would wait in silence for ever
 	trusted     = 4 << 20   // bytes of a body that are given memory before they arrive
 )
@@ -87,7 +87,7 @@ func (f *frames) header() (header, error) {
 		line, err := f.r.ReadSlice('\n')
 		size += len(line)
 		switch {
-		case size > mostHeader, head.refused && errors.Is(err, bufio.ErrBufferFull):
+		case size > maxHeader+mostHeader, head.refused && errors.Is(err, bufio.ErrBufferFull):
 			return head, Errorf(CodeParse, "the header block does not end")
 		case errors.Is(err, bufio.ErrBufferFull):
 			return head, Errorf(CodeParse, "the header block is larger than the limit of %d bytes", maxHeader)

@@ -10,25 +10,15 @@ import (
 
 // Raw is a value that is JSON already. As a result it is written as it is, neither
 // parsed nor compacted; the caller vouches for it and leaves it alone afterwards.
-// Elsewhere it is like json.RawMessage.
-type Raw []byte
-
-// MarshalJSON makes Raw work inside other values.
-func (r Raw) MarshalJSON() ([]byte, error) { return orNull(r), nil }
-
-// UnmarshalJSON makes Raw work as the result of a Call.
-func (r *Raw) UnmarshalJSON(text []byte) error {
-	*r = append((*r)[:0], text...)
-	return nil
-}
+type Raw = json.RawMessage
 
 // encode makes JSON of v without a copy where v is JSON already.
 func encode(v any) (json.RawMessage, error) {
-	switch v := v.(type) {
-	case Raw:
-		return orNull(v), nil
-	case json.RawMessage:
-		return orNull(v), nil
+	if raw, ok := v.(Raw); ok {
+		if len(raw) == 0 {
+			return Raw("null"), nil
+		}
+		return raw, nil
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -37,13 +27,6 @@ func encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return out.Bytes()[:out.Len()-1], nil // without the encoder's line feed
-}
-
-func orNull(raw []byte) []byte {
-	if len(raw) == 0 {
-		return []byte("null")
-	}
-	return raw
 }
 
 // AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD. The

@@ -1,11 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // TextChunk is a piece of a command's output as the value of $/progress:
@@ -103,15 +103,7 @@ func (c *chunk) whole() (text []byte, dropped int) {
 		return c.text, 0
 	}
 	const half = maxChunk / 2
-	head, tail := c.text[:half:half], c.text[half:]
-	for i := 1; i < utf8.UTFMax; i++ {
-		if r, size := utf8.DecodeLastRune(head); r == utf8.RuneError && size == 1 {
-			head = head[:len(head)-1]
-		}
-		if !utf8.RuneStart(tail[0]) {
-			tail = tail[1:]
-		}
-	}
+	head, tail := bytes.ToValidUTF8(c.text[:half], nil), bytes.ToValidUTF8(c.text[half:], nil)
 	dropped = c.dropped + len(c.text) - len(head) - len(tail)
 	return append(fmt.Appendf(head, "\n[… %d bytes left out, they came faster than they were read …]\n", dropped), tail...), dropped
 }

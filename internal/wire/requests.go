@@ -70,17 +70,13 @@ func (c *Conn) admit(t *task) (refused *Error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	bytes := len(t.Params)
-	for _, waiting := range c.queue {
-		bytes += len(waiting.Params)
-	}
 	switch {
 	case c.base.Err() != nil:
 		return cancelled
 	case c.inflight[t.ID] != nil:
 		return Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
 	case t.ahead:
-	case len(c.inflight) >= c.o.Workers+c.o.Queue, len(c.queue) > 0 && bytes > 4*c.o.MaxFrame:
+	case len(c.inflight) >= c.o.Workers+c.o.Queue:
 		return Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(c.inflight))
 	case t.held == 0 && !t.inline:
 		if !c.o.Budget.take(&c.held, len(t.Params)) {

@@ -15,8 +15,8 @@ import (
 //
 // jsonrpc2 decodes a payload (params or a result) several times, by way of maps that
 // sort its members, which takes tens of milliseconds for a megabyte. So it reads the
-// envelope of a message alone, and its hook OnRecv puts the payload as it came into the
-// Request or Response. Params of ours are added to what it writes.
+// envelope of a message alone, and its hook OnRecv hands the payload on as it came. Params
+// of ours are added to what it writes.
 //
 // Its ids are text or whole numbers from 0. The peer may use any number, so an id of
 // the peer's is a text to jsonrpc2: the JSON of the id.
@@ -53,7 +53,9 @@ func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	case resp == nil:
 		req.Params = &payload
 	default:
-		resp.Result = &payload
+		if result, ok := s.conn.results.LoadAndDelete(resp.ID.Num); ok {
+			*result.(*json.RawMessage) = payload //nolint:forcetypeassert // see begin
+		}
 	}
 }
 
