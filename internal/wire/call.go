@@ -106,6 +106,7 @@ func (c *Conn) send(method string, params any, rpc func() error) error {
 	defer c.sending.Unlock()
 	c.params = body
 	err = rpc()
+	c.params = nil
 	if errors.Is(err, jsonrpc2.ErrClosed) {
 		return ErrClosed
 	}

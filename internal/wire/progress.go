@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -31,8 +32,8 @@ const (
 	// after that.
 	flowBurst = 4 << 20
 	flowRate  = 32 << 20
-	// flowPause is how long text beyond that is held, so that it goes out in few
-	// frames.
+	// flowPause is how long text beyond that waits for a place in the flow, so that it goes
+	// out in few frames.
 	flowPause = 10 * time.Millisecond
 )
 
@@ -117,46 +118,31 @@ func (w *writer) progressText(token json.RawMessage, c TextChunk) error {
 		return ErrClosed
 	}
 	last, key := string(token), string(token)+"\x00text\x00"+c.Stream
-	tooMuch := !w.flow.take(len(c.Text), time.Now()) || w.bytes > w.budget/textShare
+	behind := w.bytes > w.budget/textShare
 	if f := w.waiting[key]; f != nil {
-		fits := !f.text.lossy && len(f.text.text)+len(c.Text) <= maxChunk
-		if tooMuch || f.held || fits && w.waiting[last] == f {
+		lossy := behind || f.paused
+		if lossy || w.waiting[last] == f && !f.text.lossy && len(f.text.text)+len(c.Text) <= maxChunk {
 			before := f.size()
-			f.text.add(c.Text, tooMuch || f.held)
-			if !f.held {
-				w.bytes += f.size() - before
-			}
+			f.text.add(c.Text, lossy)
+			w.bytes += f.size() - before
 			return nil
 		}
 	}
 	f := &frame{keys: []string{key, last}, text: &chunk{token: token, stream: c.Stream}}
-	f.text.add(c.Text, tooMuch)
+	f.text.add(c.Text, behind)
 	w.waiting[key], w.waiting[last] = f, f
-	if !tooMuch {
-		return w.pushLocked(f)
-	}
-	// It is held until the next frame that is no text of this kind, or for a moment.
-	// More can be added to it meanwhile.
-	f.held = true
-	w.held = append(w.held, f)
-	if len(w.held) == 1 {
-		time.AfterFunc(flowPause, func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.releaseLocked()
-		})
-	}
+	w.pushLocked(f)
 	return nil
 }
 
-// releaseLocked queues what was held.
-func (w *writer) releaseLocked() {
-	for _, f := range w.held {
-		f.held = false
-		w.flow.room = max(0, w.flow.room-f.size())
-		w.queueLocked(f)
+// pausesLocked says whether a text has to wait for the flow: until a frame follows that is no
+// text, it does.
+func (w *writer) pausesLocked(f *frame) bool {
+	if f.text == nil || slices.ContainsFunc(w.queue, func(f *frame) bool { return f.text == nil }) {
+		return false
 	}
-	w.held = nil
+	f.paused = !w.flow.take(min(len(f.text.text), maxChunk), time.Now())
+	return f.paused
 }
 
 // progressValue queues a value in the place of an older one of the same key, if
@@ -164,18 +150,21 @@ func (w *writer) releaseLocked() {
 func (w *writer) progressValue(f *frame, key string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.stopped {
+		return ErrClosed
+	}
 	if old := w.waiting[key]; key != "" && old != nil {
 		w.bytes += f.size() - old.size()
 		old.bytes = f.bytes
 		return nil
 	}
-	if !w.stopped && w.bytes > w.budget/2 {
+	if w.bytes > w.budget/2 {
 		return ErrBacklog
 	}
-	if err := w.pushLocked(f); err != nil || key == "" {
-		return err
+	if key != "" {
+		f.keys = []string{key}
+		w.waiting[key] = f
 	}
-	f.keys = []string{key}
-	w.waiting[key] = f
+	w.pushLocked(f)
 	return nil
 }

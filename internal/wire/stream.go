@@ -48,14 +48,12 @@ func newStream(c *Conn) *stream {
 func (s *stream) onRecv(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	payload := s.payload
 	s.payload = nil
-	switch {
-	case payload == nil:
-	case resp == nil:
-		req.Params = &payload
-	default:
+	if resp != nil {
 		if result, ok := s.conn.results.LoadAndDelete(resp.ID.Num); ok {
 			*result.(*json.RawMessage) = payload //nolint:forcetypeassert // see begin
 		}
+	} else if payload != nil {
+		req.Params = &payload
 	}
 }
 

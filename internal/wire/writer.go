@@ -13,10 +13,10 @@ const frameCost = 128
 
 // frame is one message that waits to be written.
 type frame struct {
-	bytes []byte
-	text  *chunk   // instead of bytes: progress text that can still grow
-	held  bool     // it is not queued yet
-	keys  []string // by which writer.waiting has it, until it is written
+	bytes  []byte
+	text   *chunk   // instead of bytes: progress text that can still grow
+	paused bool     // it waits for the flow
+	keys   []string // by which writer.waiting has it, until it is written
 }
 
 func newFrame(parts ...[]byte) *frame {
@@ -47,7 +47,6 @@ type writer struct {
 	stopped bool
 	waiting map[string]*frame // progress that waits: by token and key what can be replaced, by token and stream what can grow, and by token alone the text that came last
 	flow    flow              // of text
-	held    []*frame          // text beyond it
 	change  chan struct{}     // closed when something was queued or written, for those who wait for it; nil if no one does
 }
 
@@ -61,19 +60,14 @@ func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
 func (w *writer) push(f *frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pushLocked(f)
-}
-
-func (w *writer) pushLocked(f *frame) error {
 	if w.stopped {
 		return ErrClosed
 	}
-	w.releaseLocked()
-	w.queueLocked(f)
+	w.pushLocked(f)
 	return nil
 }
 
-func (w *writer) queueLocked(f *frame) {
+func (w *writer) pushLocked(f *frame) {
 	w.queue = append(w.queue, f)
 	w.bytes += f.size()
 	w.wakeLocked()
@@ -115,10 +109,17 @@ func (w *writer) run() {
 func (w *writer) next() *frame {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.queue) == 0 && !w.stopped {
+	for !w.stopped && (len(w.queue) == 0 || w.pausesLocked(w.queue[0])) {
+		var pause <-chan time.Time
+		if len(w.queue) > 0 {
+			pause = time.After(flowPause)
+		}
 		change := w.changedLocked()
 		w.mu.Unlock()
-		<-change
+		select {
+		case <-change:
+		case <-pause:
+		}
 		w.mu.Lock()
 	}
 	if w.stopped {
@@ -151,9 +152,6 @@ func (w *writer) changedLocked() <-chan struct{} {
 
 // flush waits until everything queued has been written, at most for limit.
 func (w *writer) flush(limit time.Duration) {
-	w.mu.Lock()
-	w.releaseLocked()
-	w.mu.Unlock()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
@@ -174,7 +172,7 @@ func (w *writer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopped = true
-	w.queue, w.held, w.bytes = nil, nil, 0
+	w.queue, w.bytes = nil, 0
 	clear(w.waiting)
 	w.wakeLocked()
 }
