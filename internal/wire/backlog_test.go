@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -305,6 +306,15 @@ func TestAPeerThatAsksAndNeverReadsIsCutOff(t *testing.T) {
 		wait(t, g.arrived, "the request")
 	}
 	g.release()
+	wait(t, p.conn.Done(), "the end of the connection")
+	if !errors.Is(p.conn.Err(), ErrBacklog) {
+		t.Errorf("got %v, want ErrBacklog", p.conn.Err())
+	}
+}
+
+func TestAPeerThatSendsRubbishAndNeverReadsIsCutOff(t *testing.T) {
+	p := newPeer(t, Options{WriteBudget: 4 << 10})
+	_, _ = io.WriteString(p.end, strings.Repeat("Content-Length: 1\r\n\r\nx", 100_000)) // the connection ends before it has read all
 	wait(t, p.conn.Done(), "the end of the connection")
 	if !errors.Is(p.conn.Err(), ErrBacklog) {
 		t.Errorf("got %v, want ErrBacklog", p.conn.Err())

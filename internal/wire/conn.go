@@ -62,7 +62,7 @@ func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
 		return c.rwc.Close()
 	})
 	s := newStream(c)
-	c.rpc = jsonrpc2.NewConn(context.Background(), s, c, jsonrpc2.OnRecv(s.onRecv), jsonrpc2.SetLogger(logger(c.o.Logf)))
+	c.rpc = jsonrpc2.NewConn(context.Background(), s, s, jsonrpc2.OnRecv(s.onRecv), jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}

@@ -26,7 +26,8 @@ type task struct {
 }
 
 // Handle implements jsonrpc2.Handler. It is called on the goroutine that reads.
-func (c *Conn) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+func (s *stream) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	c := s.conn
 	req := Request{Method: r.Method, ID: r.ID.Str, Notification: r.Notif}
 	if r.Params != nil {
 		req.Params = *r.Params

@@ -2,8 +2,8 @@
 // Language Server Protocol has them. The editor's stdio and the agents' socket
 // both run on it. NewConn starts one.
 //
-// sourcegraph/jsonrpc2 reads by way of our stream, hands requests to our handler, matches
-// replies with calls. Answers and progress go to the writer past it: it does not know every
+// sourcegraph/jsonrpc2 reads by way of our stream, hands requests to our handler and
+// matches replies with calls. Answers and progress go to the writer past it: it does not know every
 // id that a peer may use, and progress can change until it is written. What is promised on
 // top:
 //
