@@ -130,19 +130,15 @@ type server struct {
 // exit, else 1. Nothing that the sidecar started outlives it.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) int {
 	s := &server{options: o, exited: make(chan struct{})}
-	ready := make(chan struct{})
-	s.conn = wire.NewConn(stream, wire.Options{
-		Handler: func(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
-			<-ready
-			return s.handle(ctx, req)
-		},
+	wire.NewConn(stream, wire.Options{
+		Ready:    func(c *wire.Conn) { s.conn = c },
+		Handler:  func(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) { return s.handle(ctx, req) },
 		Inline:   func(method string) bool { return methods[method].inline },
 		Ahead:    func(method string) bool { return methods[method].ahead },
 		Budget:   wire.Requests,
 		Outgoing: shown,
 		Logf:     o.Logf,
 	})
-	close(ready)
 	select {
 	case <-s.exited:
 	case <-s.conn.Done():

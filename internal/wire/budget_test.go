@@ -3,10 +3,10 @@ package wire
 import "testing"
 
 func TestABudgetIsShared(t *testing.T) {
-	b := NewBudget(1 << 20)
-	one, two, three := &share{budget: b}, &share{budget: b}, &share{budget: b}
+	b := &Budget{limit: 1 << 20}
+	one, two, three := new(int), new(int), new(int) // what each of three connections holds
 	for _, step := range []struct {
-		s    *share
+		of   *int
 		n    int // taken; given back where it is less than 0
 		want bool
 		why  string
@@ -24,15 +24,15 @@ func TestABudgetIsShared(t *testing.T) {
 		{three, -400 << 10, true, "given back"},
 	} {
 		if step.n < 0 {
-			step.s.give(-step.n)
-		} else if got := step.s.take(step.n); got != step.want {
+			b.give(step.of, -step.n)
+		} else if got := b.take(step.of, step.n); got != step.want {
 			t.Errorf("%s: %d bytes: %v", step.why, step.n, got)
 		}
 	}
-	if b.held != 0 || one.held+two.held+three.held != 0 {
+	if b.held != 0 || *one+*two+*three != 0 {
 		t.Errorf("%d bytes are held by nobody", b.held)
 	}
-	if free := (&share{}); !free.take(1 << 40) {
+	if !(*Budget)(nil).take(one, 1<<40) {
 		t.Error("without a budget there is a limit")
 	}
 }

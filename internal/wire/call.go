@@ -3,12 +3,11 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
-
-func (c *Conn) overloaded() bool { return c.out.load() > c.o.WriteBudget }
 
 // Call sends a request and waits for its result, which is decoded into result
 // unless that is nil; a *json.RawMessage or *Raw gets it as it came. An error of
@@ -25,111 +24,99 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 // CallToTheEnd is Call for what stays with the peer after it was cancelled, such as
 // a box on a screen: it returns only with the reply, or when the connection ends.
 func (c *Conn) CallToTheEnd(ctx context.Context, method string, params, result any) error {
-	call, err := c.begin(ctx, method, params)
+	wait, err := c.begin(ctx, method, params)
 	if err != nil {
 		return err
 	}
-	if err := call.wait(ctx, result); err == nil || ctx.Err() == nil {
+	if err := wait(ctx, result); err == nil || ctx.Err() == nil {
 		return err
 	}
-	return call.wait(context.WithoutCancel(ctx), result)
+	return wait(context.WithoutCancel(ctx), result)
 }
 
 // Begin is the first half of a Call: the request is queued when it returns, and wait,
 // which must be called, waits for the result. What is sent after Begin comes after the
 // request.
 func (c *Conn) Begin(ctx context.Context, method string, params any) (wait func(result any) error, err error) {
-	call, err := c.begin(ctx, method, params)
-	if err != nil {
-		return nil, err
-	}
-	return func(result any) error { return call.wait(ctx, result) }, nil
+	waitWith, err := c.begin(ctx, method, params)
+	return func(result any) error { return waitWith(ctx, result) }, err
 }
 
-// call is a request of ours.
-type call struct {
-	conn   *Conn
-	id     uint64
-	waiter jsonrpc2.Waiter
-	result json.RawMessage // the stream puts it there
-}
-
-func (c *Conn) begin(ctx context.Context, method string, params any) (*call, error) {
-	if inline(ctx) {
+func (c *Conn) begin(ctx context.Context, method string, params any) (wait func(ctx context.Context, result any) error, err error) {
+	if t, ok := ctx.Value(taskKey{}).(*task); ok && t.inline {
 		return nil, fmt.Errorf("%s was called by a handler on the read loop, where its reply could never be read", method)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	body, err := c.encodeParams(method, params)
+	id := c.calls.Add(1)
+	var call jsonrpc2.Waiter
+	var payload json.RawMessage
+	c.results.Store(id, &payload)
+	err = c.send(method, params, func() (err error) {
+		call, err = c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
+		return err
+	})
 	if err != nil {
+		c.results.Delete(id)
 		return nil, err
 	}
-	if c.overloaded() {
-		return nil, ErrBacklog
-	}
-	one := &call{conn: c, id: c.calls.Add(1)}
-	one.waiter, err = c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: one.id}),
-		jsonrpc2.ExtraField(resultField, &one.result), jsonrpc2.ExtraField(paramsField, &body))
-	return one, fromWire(err)
-}
-
-// encodeParams gives nil for no params.
-func (c *Conn) encodeParams(method string, params any) (json.RawMessage, error) {
-	if params == nil {
-		return nil, nil
-	}
-	body, err := encode(c.o.Outgoing(params))
-	if err != nil {
-		return nil, fmt.Errorf("the parameters of %s cannot be marshalled: %w", method, err)
-	}
-	return body, nil
-}
-
-// wait waits for the reply and decodes it.
-func (o *call) wait(ctx context.Context, result any) error {
-	defer Waiting(ctx)()
-	alive := ctx
-	if t, ok := ctx.Value(taskKey{}).(*task); ok && t.conn == o.conn { // the end of the connection waits for this handler
-		var cancel context.CancelFunc
-		alive, cancel = context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(o.conn.base, cancel)()
-	}
-	err := o.waiter.Wait(alive, nil)
-	switch {
-	case err != nil && ctx.Err() != nil && err == ctx.Err(): //nolint:errorlint // Wait gives it as it is
-		_ = o.conn.Notify("$/cancelRequest", Raw(fmt.Appendf(nil, `{"id":%d}`, o.id)))
+	return func(ctx context.Context, result any) error {
+		defer Waiting(ctx)()
+		err := call.Wait(ctx, nil)
+		var remote *jsonrpc2.Error
+		switch {
+		case err == nil:
+			switch into := result.(type) {
+			case nil:
+				return nil
+			case *Raw:
+				*into = payload
+				return nil
+			}
+			return json.Unmarshal(payload, result)
+		case err == ctx.Err(): //nolint:errorlint // Wait gives it as it is
+			_ = c.Notify("$/cancelRequest", map[string]uint64{"id": id})
+		case errors.Is(err, jsonrpc2.ErrClosed):
+			return ErrClosed
+		case errors.As(err, &remote):
+			failed := &Error{Code: remote.Code, Message: remote.Message}
+			if remote.Data != nil {
+				failed.Data = *remote.Data
+			}
+			return failed
+		}
 		return err
-	case err != nil && err == alive.Err(): //nolint:errorlint // the same
+	}, nil
+}
+
+// send has jsonrpc2 send a message with params; nil: without.
+func (c *Conn) send(method string, params any, rpc func() error) error {
+	var body json.RawMessage
+	var err error
+	if params != nil {
+		if body, err = encode(c.o.Outgoing(params)); err != nil {
+			return fmt.Errorf("the parameters of %s cannot be marshalled: %w", method, err)
+		}
+	}
+	if c.out.load() > c.o.WriteBudget {
+		return ErrBacklog
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	c.params = body
+	err = rpc()
+	c.params = nil
+	if errors.Is(err, jsonrpc2.ErrClosed) {
 		return ErrClosed
-	case err != nil:
-		return fromWire(err)
 	}
-	switch into := result.(type) {
-	case nil:
-		return nil
-	case *json.RawMessage:
-		*into = o.result
-		return nil
-	case *Raw:
-		*into = Raw(o.result)
-		return nil
-	}
-	return json.Unmarshal(o.result, result)
+	return err
 }
 
 // Notify queues a notification. It never waits for the peer; ErrBacklog says
 // that it was not queued because too much is unread.
 func (c *Conn) Notify(method string, params any) error {
-	body, err := c.encodeParams(method, params)
-	if err != nil {
-		return err
-	}
-	if c.overloaded() {
-		return ErrBacklog
-	}
-	return fromWire(c.rpc.Notify(context.Background(), method, nil, jsonrpc2.ExtraField(paramsField, &body)))
+	return c.send(method, params, func() error { return c.rpc.Notify(context.Background(), method, nil) })
 }
 
 // Progress queues a $/progress notification. While it waits unwritten, a
@@ -144,26 +131,21 @@ func (c *Conn) Progress(token, value any, key string) error {
 	if err != nil {
 		return fmt.Errorf("the progress token cannot be marshalled: %w", err)
 	}
-	switch v := value.(type) {
-	case TextChunk:
-		return c.out.progressText(tokenJSON, v)
-	case *TextChunk:
-		return c.out.progressText(tokenJSON, *v)
+	if text, ok := value.(TextChunk); ok {
+		return c.out.progressText(tokenJSON, text)
 	}
 	body, err := encode(value)
 	if err != nil {
 		return fmt.Errorf("the progress cannot be marshalled: %w", err)
 	}
-	f := newFrame(progressHead(tokenJSON), body, []byte("}}"))
 	if key != "" {
-		f.key = string(tokenJSON) + "\x00value\x00" + key
+		key = string(tokenJSON) + "\x00value\x00" + key
 	}
-	return c.out.progressValue(f)
+	return c.out.progressValue(newFrame(progressHead(tokenJSON), body, []byte("}}")), key)
 }
 
 func progressHead(token json.RawMessage) []byte {
-	head := append([]byte(`{"jsonrpc":"2.0","method":"$/progress","params":{"token":`), token...)
-	return append(head, `,"value":`...)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"$/progress","params":{"token":%s,"value":`, token)
 }
 
 // Writable waits until the peer has read so much that a quarter of the write

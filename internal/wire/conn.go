@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +25,21 @@ type Conn struct {
 	rwc   io.ReadWriteCloser
 	rpc   *jsonrpc2.Conn
 	out   *writer
-	tasks *dispatcher
-	share *share
-	calls atomic.Uint64 // how many calls there were; their ids count from 1
 	ready chan struct{} // closed when messages may be read
 
-	// reading is what the message that is read has of the share. Only who reads has it.
-	reading int
+	calls   atomic.Uint64 // how many calls there were; their ids count from 1
+	results sync.Map      // by the ids of calls, where the result goes: a *json.RawMessage
+	sending sync.Mutex
+	params  json.RawMessage // of the message that jsonrpc2 is given to send; nil for none
+
+	mu       sync.Mutex
+	inflight map[string]*task // the peer's requests that are not answered, by their ids
+	queue    []*task          // those that wait for a worker
+	running  int              // how many workers are taken
+	active   sync.WaitGroup   // requests whose handler has not returned
+
+	held  int // bytes of the budget
+	taken int // those of the message that is being read; for the goroutine that reads alone
 
 	// base is cancelled when no further message will be taken; every
 	// handler's context descends from it.
@@ -38,27 +47,22 @@ type Conn struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	endMu  sync.Mutex
-	ended  bool
-	endErr error
-
-	finishOnce, closeOnce sync.Once
-	closeErr              error
+	endOnce, finishOnce sync.Once
+	endErr              error // set before base is cancelled
+	closeStream         func() error
 }
 
 // NewConn starts a connection over rwc, which it closes at its end.
 func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
-	c := &Conn{o: o.withDefaults(), rwc: rwc, ready: make(chan struct{}), done: make(chan struct{})}
+	c := &Conn{o: o.withDefaults(), rwc: rwc, inflight: map[string]*task{}, ready: make(chan struct{}), done: make(chan struct{})}
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
-	c.share = &share{budget: c.o.Budget}
-	c.tasks = newDispatcher(c.o, c.share)
-	s := &stream{conn: c, frames: newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame)}
-	if c.o.Sheds {
-		s.frames.room = s.takeRoom
-	}
-	c.rpc = jsonrpc2.NewConn(context.Background(), s, handler{c},
-		jsonrpc2.OnRecv(s.onRecv), jsonrpc2.OnSend(s.onSend), jsonrpc2.SetLogger(logger(c.o.Logf)))
+	c.closeStream = sync.OnceValue(func() error {
+		defer c.out.stop()
+		return c.rwc.Close()
+	})
+	s := newStream(c)
+	c.rpc = jsonrpc2.NewConn(context.Background(), s, s, jsonrpc2.OnRecv(s.onRecv), jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}
@@ -77,8 +81,9 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // Err says why the connection ended: nil if it has not, if the peer closed it
 // between two messages, or if Close was called.
 func (c *Conn) Err() error {
-	c.endMu.Lock()
-	defer c.endMu.Unlock()
+	if c.base.Err() == nil || errors.Is(c.endErr, io.EOF) {
+		return nil
+	}
 	return c.endErr
 }
 
@@ -87,55 +92,38 @@ func (c *Conn) Err() error {
 // does.
 func (c *Conn) Close() error {
 	c.end(nil)
-	c.cancelQueued()
 	c.out.flush(flushGrace)
 	err := c.closeStream()
 	go c.finish() // a reader may not notice that its stream was closed, as with a terminal
 	return err
 }
 
-// end lets no further message in. The first reason counts.
+// end lets no further message in, and has our calls and the peer's requests fail. The
+// first reason counts.
 func (c *Conn) end(err error) {
-	c.endMu.Lock()
-	defer c.endMu.Unlock()
-	if c.ended {
-		return
-	}
-	c.ended = true
-	if !errors.Is(err, io.EOF) {
+	c.endOnce.Do(func() {
 		c.endErr = err
-	}
-	c.stop()
+		c.stop()
+	})
+	_ = c.rpc.Close()
+	c.cancelWhere(func(*task) bool { return true })
 }
 
 // finish waits for the handlers, which have been told to stop, and for what
 // they still had to say.
 func (c *Conn) finish() {
 	c.finishOnce.Do(func() {
-		c.cancelQueued()
-		if !c.tasks.wait(handlerGrace) {
+		idle := make(chan struct{})
+		go func() { c.active.Wait(); close(idle) }()
+		select {
+		case <-idle:
+		case <-time.After(handlerGrace):
 			c.o.Logf("the connection ended while handlers still ran: they did not stop in %v", handlerGrace)
 		}
 		c.out.flush(flushGrace)
 		_ = c.closeStream()
-		_ = c.rpc.Close()
 		close(c.done)
 	})
-}
-
-func (c *Conn) cancelQueued() {
-	for _, t := range c.tasks.close() {
-		t.cancel()
-		c.reply(t.ID, nil, cancelled)
-	}
-}
-
-func (c *Conn) closeStream() error {
-	c.closeOnce.Do(func() {
-		c.closeErr = c.rwc.Close()
-		c.out.stop()
-	})
-	return c.closeErr
 }
 
 // writerFailed ends the connection whose peer takes nothing any more.

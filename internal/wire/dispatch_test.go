@@ -135,9 +135,9 @@ func TestWaitingRequestsRunInOrderAndAreBounded(t *testing.T) {
 	p.wantResult("5", `"done"`)
 }
 
-func TestWaitingRequestsAreBoundedInBytes(t *testing.T) {
+func TestRequestsAreBoundedInBytes(t *testing.T) {
 	g := newGate()
-	p := newPeer(t, Options{Handler: gated(g), Workers: 1, MaxFrame: 1000})
+	p := newPeer(t, Options{Handler: gated(g), Workers: 1, Budget: &Budget{limit: 4000}})
 	p.send(`{"jsonrpc":"2.0","id":0,"method":"slow"}`)
 	params := `["` + strings.Repeat("x", 800) + `"]`
 	for id := 1; id <= 5; id++ {

@@ -28,7 +28,7 @@ func TestEndOfInputCancelsHandlersAndWaitsForThem(t *testing.T) {
 			return nil, ctx.Err()
 		},
 	})
-	p := &peer{t: t, end: fromClient2{fromServer, fromClient}, frames: newFrames(fromServer, 64<<10, 1<<20), conn: c}
+	p := &peer{t: t, end: fromClient2{fromServer, fromClient}, frames: newFrames(fromServer, 1<<20), conn: c}
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"running"}`)
 	p.send(`{"jsonrpc":"2.0","id":2,"method":"queued"}`)
 	<-started

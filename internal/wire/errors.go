@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -46,45 +45,6 @@ var (
 	// ErrBacklog is returned for what was not queued because the peer has
 	// left too much unread. See Options.WriteBudget and Conn.Writable.
 	ErrBacklog = errors.New("the peer does not read what is sent to it, try again when it does")
+
+	cancelled = &Error{Code: CodeRequestCancelled, Message: "the request was cancelled"}
 )
-
-// replyError turns a handler's error into what goes on the wire.
-func replyError(ctx context.Context, err error) *Error {
-	var known *Error
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.Is(err, context.Canceled), ctx.Err() != nil:
-		return cancelled
-	}
-	return &Error{Code: CodeInternal, Message: err.Error()}
-}
-
-var cancelled = &Error{Code: CodeRequestCancelled, Message: "the request was cancelled"}
-
-// toWire is the error as jsonrpc2 has it. Data that cannot be marshalled are left out.
-func (e *Error) toWire() *jsonrpc2.Error {
-	out := &jsonrpc2.Error{Code: e.Code, Message: e.Message}
-	if e.Data != nil {
-		if data, err := encode(e.Data); err == nil {
-			out.Data = &data
-		}
-	}
-	return out
-}
-
-// fromWire turns what jsonrpc2 says of a call into an error of ours.
-func fromWire(err error) error {
-	var remote *jsonrpc2.Error
-	switch {
-	case errors.Is(err, jsonrpc2.ErrClosed):
-		return ErrClosed
-	case errors.As(err, &remote):
-		e := &Error{Code: remote.Code, Message: remote.Message}
-		if remote.Data != nil {
-			e.Data = *remote.Data
-		}
-		return e
-	}
-	return err
-}

@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -45,10 +44,10 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, bad := parse(text, 64)
+		m, bad := parse(text)
 		if bad != nil {
-			if bad.reason == "" || bad.id != "" && !json.Valid([]byte(bad.id)) {
-				t.Fatalf("refused %q with %+v", text, bad)
+			if bad.Message == "" || m.id != "" && !json.Valid([]byte(m.id)) {
+				t.Fatalf("refused %q with %+v and the id %q", text, bad, m.id)
 			}
 			return
 		}
@@ -76,12 +75,11 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string, body []byte) {
 		const limit = 1 << 12
 		text := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%sContent-Length: 4\r\n\r\nlast", header, len(body), body)
-		fr := newFrames(strings.NewReader(text), 1<<10, limit)
+		fr := newFrames(strings.NewReader(text), limit)
 		for {
-			got, err := fr.next()
-			var skipped *frameError
+			got, refused, err := fr.next()
 			switch {
-			case errors.As(err, &skipped):
+			case refused != nil:
 				continue
 			case err == io.EOF && header == "":
 				t.Fatal("the last frame was not found")

@@ -36,7 +36,7 @@ func newPeer(t testing.TB, o Options) *peer {
 	if o.Logf == nil {
 		o.Logf = t.Logf
 	}
-	p := &peer{t: t, end: near, frames: newFrames(near, 64<<10, 256<<20), conn: NewConn(far, o)}
+	p := &peer{t: t, end: near, frames: newFrames(near, 256<<20), conn: NewConn(far, o)}
 	t.Cleanup(func() {
 		_ = near.Close()
 		wait(t, p.conn.Done(), "the end of the connection")
@@ -70,7 +70,7 @@ func (p *peer) next() answer {
 	}
 	got := make(chan read, 1)
 	go func() {
-		body, err := p.frames.next()
+		body, _, err := p.frames.next()
 		got <- read{body, err}
 	}()
 	r := wait(p.t, got, "a message")
@@ -109,7 +109,7 @@ func (p *peer) wantEnd() {
 	p.t.Helper()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := p.frames.next()
+		_, _, err := p.frames.next()
 		ended <- err
 	}()
 	if err := wait(p.t, ended, "the end of the stream"); err != io.EOF {

@@ -72,7 +72,7 @@ func TestStdioOfAProcess(t *testing.T) {
 func TestCloseInterruptsTheReadOfAProcessStdin(t *testing.T) {
 	for _, sockets := range []bool{false, true} {
 		stdio, cmd := child(t, "close", sockets)
-		p := &peer{t: t, end: stdio, frames: newFrames(stdio, 1<<10, 1<<10)}
+		p := &peer{t: t, end: stdio, frames: newFrames(stdio, 1<<10)}
 		p.send(`{"jsonrpc":"2.0","method":"close"}`)
 		p.wantEnd()
 		waitExit(t, cmd)

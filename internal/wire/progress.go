@@ -1,31 +1,62 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // TextChunk is a piece of a command's output as the value of $/progress:
 // {"kind":"report","stream":…,"text":…}, cut between characters by who sends it.
 // While the peer is behind, a chunk is appended to the one of the same token and
 // stream that waits already. When a sixteenth of the write budget waits, or text comes
-// as a flood (see flow), what is more than 256 KiB of a stream loses its middle: a line
-// in the gap and "dropped" say how many bytes are missing.
+// as a flood, what is more than 256 KiB of a stream loses its middle: a line in the gap
+// and "dropped" say how many bytes are missing.
 type TextChunk struct {
 	Stream string
 	Text   string
 }
 
-// textShare is the part of the write budget that text may take before it loses its
-// middle: an editor that stands still must not make the sidecar large.
-const textShare = 16
+const (
+	// textShare is the part of the write budget that text may take before it loses its
+	// middle: an editor that stands still must not make the sidecar large.
+	textShare = 16
+	// maxChunk is the most text that one waiting chunk holds when text is lost, half of it
+	// the oldest and half the newest.
+	maxChunk = 256 << 10
 
-// maxChunk is the most text that one waiting chunk holds, half of it the oldest
-// and half the newest.
-const maxChunk = 256 << 10
+	// flowBurst is how much text goes out at once, and flowRate how much in a second
+	// after that.
+	flowBurst = 4 << 20
+	flowRate  = 32 << 20
+	// flowPause is how long text beyond that waits for a place in the flow, so that it goes
+	// out in few frames.
+	flowPause = 10 * time.Millisecond
+)
+
+// flow measures the text that is sent. A flood of it is for nobody: no editor draws
+// so much, and it would take the command that prints it half of the machine. So what
+// comes beyond the flow loses its middle, and the command is not held up.
+type flow struct {
+	room int
+	at   time.Time // of room
+}
+
+// take asks for room.
+func (f *flow) take(n int, now time.Time) bool {
+	if !f.at.IsZero() {
+		f.room = min(flowBurst, f.room+int(min(now.Sub(f.at), time.Second)*flowRate/time.Second))
+	}
+	f.at = now
+	if f.room < n {
+		return false
+	}
+	f.room -= n
+	return true
+}
 
 // chunk is progress text that waits to be written. From twice maxChunk on its middle
 // goes, so that adding to it stays cheap.
@@ -33,14 +64,14 @@ type chunk struct {
 	token   json.RawMessage
 	stream  string
 	text    []byte
-	dropped int // bytes that were between the first half of maxChunk and the rest
+	lossy   bool // it may lose its middle
+	dropped int  // bytes that were between the first half of maxChunk and the rest
 }
 
-func (c *chunk) size() int { return len(c.text) + len(c.token) + len(c.stream) }
-
-func (c *chunk) add(text string) {
+func (c *chunk) add(text string, lossy bool) {
 	c.text = append(c.text, text...)
-	if len(c.text) > 2*maxChunk {
+	c.lossy = c.lossy || lossy
+	if c.lossy && len(c.text) > 2*maxChunk {
 		c.cut()
 	}
 }
@@ -52,137 +83,88 @@ func (c *chunk) cut() {
 	c.text = append(c.text[:half], c.text[len(c.text)-half:]...)
 }
 
-// fits says whether text can be added and nothing is lost.
-func (c *chunk) fits(text string) bool { return c.dropped == 0 && len(c.text)+len(text) <= maxChunk }
-
-// parts is the notification; nothing is added to the chunk afterwards.
-func (c *chunk) parts() [][]byte {
+// frame is the notification; nothing is added to the chunk afterwards.
+func (c *chunk) frame() *frame {
 	text, dropped := c.whole()
 	out := AppendString(append(progressHead(c.token), `{"kind":"report","stream":`...), c.stream)
 	out = AppendString(append(out, `,"text":`...), string(text))
 	if dropped > 0 {
 		out = strconv.AppendInt(append(out, `,"dropped":`...), int64(dropped), 10)
 	}
-	return [][]byte{out, []byte("}}}")}
+	return newFrame(out, []byte("}}}"))
 }
 
 // whole is the text, with a line in the gap if there is one: there the halves of
 // characters on both sides are cut away.
 func (c *chunk) whole() (text []byte, dropped int) {
-	if c.dropped > 0 || len(c.text) > maxChunk {
+	if c.lossy && len(c.text) > maxChunk {
 		c.cut()
 	}
 	if c.dropped == 0 {
 		return c.text, 0
 	}
 	const half = maxChunk / 2
-	head, tail := c.text[:half:half], c.text[half:]
-	for i := 1; i < utf8.UTFMax; i++ {
-		if r, size := utf8.DecodeLastRune(head); r == utf8.RuneError && size == 1 {
-			head = head[:len(head)-1]
-		}
-		if !utf8.RuneStart(tail[0]) {
-			tail = tail[1:]
-		}
-	}
+	head, tail := bytes.ToValidUTF8(c.text[:half], nil), bytes.ToValidUTF8(c.text[half:], nil)
 	dropped = c.dropped + len(c.text) - len(head) - len(tail)
 	return append(fmt.Appendf(head, "\n[… %d bytes left out, they came faster than they were read …]\n", dropped), tail...), dropped
 }
 
-// progressIndex finds the progress that waits: by token and key what can be
-// replaced, by token and stream what can grow, and by token alone the frame
-// queued last, because text keeps its order with the other stream's while the
-// backlog is small.
-type progressIndex map[string]*frame
-
-func (p progressIndex) left(f *frame) {
-	if f.key == "" {
-		return
-	}
-	if p[f.key] == f {
-		delete(p, f.key)
-	}
-	if f.text != nil {
-		if last := string(f.text.token); p[last] == f {
-			delete(p, last)
-		}
-	}
-}
-
-// progressText queues text, joined to what waits already where it can be.
+// progressText queues text, joined to what waits already where it can be: text keeps its
+// order with the other stream's while the backlog is small.
 func (w *writer) progressText(token json.RawMessage, c TextChunk) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for {
-		piece, rest := c.Text, ""
-		if w.bytes <= w.budget/textShare {
-			piece, rest = cutPiece(piece)
-		}
-		if err := w.queueText(token, c.Stream, piece); err != nil || rest == "" {
-			return err
-		}
-		c.Text = rest
-	}
-}
-
-// cutPiece cuts what is more than one chunk holds off, between two characters.
-func cutPiece(text string) (piece, rest string) {
-	if len(text) <= maxChunk {
-		return text, ""
-	}
-	cut := maxChunk
-	for cut > maxChunk-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut], text[cut:]
-}
-
-func (w *writer) queueText(token json.RawMessage, stream, text string) error {
 	if w.stopped {
 		return ErrClosed
 	}
-	key := string(token) + "\x00text\x00" + stream
-	tooMuch := !w.flow.take(len(text), time.Now()) || w.bytes > w.budget/textShare
+	last, key := string(token), string(token)+"\x00text\x00"+c.Stream
+	behind := w.bytes > w.budget/textShare
 	if f := w.waiting[key]; f != nil {
-		inOrder := w.waiting[string(token)] == f
-		if tooMuch || f.held || inOrder && f.text.fits(text) {
+		lossy := behind || f.paused
+		if lossy || w.waiting[last] == f && !f.text.lossy && len(f.text.text)+len(c.Text) <= maxChunk {
 			before := f.size()
-			f.text.add(text)
-			if !f.held {
-				w.bytes += f.size() - before
-			}
+			f.text.add(c.Text, lossy)
+			w.bytes += f.size() - before
 			return nil
 		}
 	}
-	f := &frame{key: key, text: &chunk{token: token, stream: stream}}
-	f.text.add(text)
-	w.waiting[key] = f
-	w.waiting[string(token)] = f
-	if tooMuch {
-		w.holdLocked(f)
-		return nil
+	f := &frame{keys: []string{key, last}, text: &chunk{token: token, stream: c.Stream}}
+	f.text.add(c.Text, behind)
+	w.waiting[key], w.waiting[last] = f, f
+	w.pushLocked(f)
+	return nil
+}
+
+// pausesLocked says whether a text has to wait for the flow: until a frame follows that is no
+// text, it does.
+func (w *writer) pausesLocked(f *frame) bool {
+	if f.text == nil || slices.ContainsFunc(w.queue, func(f *frame) bool { return f.text == nil }) {
+		return false
 	}
-	return w.pushLocked(f)
+	f.paused = !w.flow.take(min(len(f.text.text), maxChunk), time.Now())
+	return f.paused
 }
 
 // progressValue queues a value in the place of an older one of the same key, if
 // one waits.
-func (w *writer) progressValue(f *frame) error {
+func (w *writer) progressValue(f *frame, key string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped {
 		return ErrClosed
 	}
-	if old := w.waiting[f.key]; f.key != "" && old != nil {
+	if old := w.waiting[key]; key != "" && old != nil {
 		w.bytes += f.size() - old.size()
-		old.parts = f.parts
+		old.bytes = f.bytes
 		return nil
 	}
 	if w.bytes > w.budget/2 {
 		return ErrBacklog
 	}
-	if f.key != "" {
-		w.waiting[f.key] = f
+	if key != "" {
+		f.keys = []string{key}
+		w.waiting[key] = f
 	}
-	return w.pushLocked(f)
+	w.pushLocked(f)
+	return nil
 }

@@ -2,9 +2,10 @@
 // Language Server Protocol has them. The editor's stdio and the agents' socket
 // both run on it. NewConn starts one.
 //
-// sourcegraph/jsonrpc2 does the JSON-RPC: it reads and writes messages by way of our
-// stream, matches replies with calls, and hands what the peer asks to our handler. What
-// is promised on top of it:
+// sourcegraph/jsonrpc2 reads by way of our stream, hands requests to our handler and
+// matches replies with calls. Answers and progress go to the writer past it: it does not know every
+// id that a peer may use, and progress can change until it is written. What is promised on
+// top:
 //
 //   - Notifications, and requests that Options.Inline names, run on the read loop
 //     in the order of their arrival. Other requests start in that order, so each
@@ -24,6 +25,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log"
@@ -60,11 +62,9 @@ type Options struct {
 	// person does must not wait for the calls that it may be about.
 	Ahead func(method string) bool
 
-	Workers   int // requests that run at once; 64
-	Queue     int // requests that wait for a worker, then CodeBusy; 1024
-	MaxFrame  int // bytes of a message; 32 MiB
-	MaxHeader int // bytes of a header block; 64 KiB
-	MaxDepth  int // nesting of a message; 512
+	Workers  int // requests that run at once; 64
+	Queue    int // requests that wait for a worker, then CodeBusy; 1024
+	MaxFrame int // bytes of a message; 32 MiB
 
 	// Budget bounds what the requests of several connections hold together; nil: nothing does.
 	// A request for which there is no room is refused with CodeBusy.
@@ -90,28 +90,22 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	orDefault := func(n *int, value int) {
-		if *n <= 0 {
-			*n = value
-		}
+	o.Workers = cmp.Or(o.Workers, 64)
+	o.Queue = cmp.Or(o.Queue, 1024)
+	o.MaxFrame = cmp.Or(o.MaxFrame, 32<<20)
+	o.WriteBudget = cmp.Or(o.WriteBudget, 64<<20)
+	none := func(string) bool { return false }
+	if o.Inline == nil {
+		o.Inline = none
 	}
-	orDefault(&o.Workers, 64)
-	orDefault(&o.Queue, 1024)
-	orDefault(&o.MaxFrame, 32<<20)
-	orDefault(&o.MaxHeader, 64<<10)
-	orDefault(&o.MaxDepth, 512)
-	orDefault(&o.WriteBudget, 64<<20)
-	if o.Logf == nil {
-		o.Logf = log.Printf
+	if o.Ahead == nil {
+		o.Ahead = none
 	}
 	if o.Outgoing == nil {
 		o.Outgoing = func(v any) any { return v }
 	}
-	if o.Inline == nil {
-		o.Inline = func(string) bool { return false }
-	}
-	if o.Ahead == nil {
-		o.Ahead = func(string) bool { return false }
+	if o.Logf == nil {
+		o.Logf = log.Printf
 	}
 	if o.Handler == nil {
 		o.Handler = func(_ context.Context, _ *Conn, req *Request) (any, error) {

@@ -1,9 +1,9 @@
 package wire
 
 import (
-	"bufio"
+	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"sync"
 	"time"
 )
@@ -11,27 +11,47 @@ import (
 // frameCost is what a waiting frame costs beside its bytes.
 const frameCost = 128
 
+// frame is one message that waits to be written.
+type frame struct {
+	bytes  []byte
+	text   *chunk   // instead of bytes: progress text that can still grow
+	paused bool     // it waits for the flow
+	keys   []string // by which writer.waiting has it, until it is written
+}
+
+func newFrame(parts ...[]byte) *frame {
+	length := 0
+	for _, part := range parts {
+		length += len(part)
+	}
+	head := fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", length)
+	return &frame{bytes: slices.Concat(append([][]byte{head}, parts...)...)}
+}
+
+func (f *frame) size() int {
+	if c := f.text; c != nil {
+		return frameCost + len(c.text) + len(c.token) + len(c.stream)
+	}
+	return frameCost + len(f.bytes)
+}
+
 // writer queues frames; one goroutine writes them in order. Nothing that queues ever waits.
 type writer struct {
-	dst    *bufio.Writer
+	dst    io.Writer
 	budget int
 	failed func(error) // called without the lock
 
 	mu      sync.Mutex
-	more    sync.Cond // signalled when the queue has become longer, or stopped is set
 	queue   []*frame
-	bytes   int  // waiting or being written
-	idle    bool // nothing waits, and all has left the buffer
+	bytes   int // waiting or being written
 	stopped bool
-	waiting progressIndex
-	flow    flow          // of text
-	held    []*frame      // text beyond it; see hold
-	change  chan struct{} // closed when bytes shrank, for those who wait for it; nil if no one does
+	waiting map[string]*frame // progress that waits: by token and key what can be replaced, by token and stream what can grow, and by token alone the text that came last
+	flow    flow              // of text
+	change  chan struct{}     // closed when something was queued or written, for those who wait for it; nil if no one does
 }
 
 func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
-	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}, flow: flow{room: flowBurst}, idle: true}
-	w.more.L = &w.mu
+	w := &writer{dst: dst, budget: budget, failed: failed, waiting: map[string]*frame{}, flow: flow{room: flowBurst}}
 	go w.run()
 	return w
 }
@@ -40,23 +60,17 @@ func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
 func (w *writer) push(f *frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pushLocked(f)
-}
-
-func (w *writer) pushLocked(f *frame) error {
 	if w.stopped {
 		return ErrClosed
 	}
-	w.releaseLocked()
-	w.queueLocked(f)
+	w.pushLocked(f)
 	return nil
 }
 
-func (w *writer) queueLocked(f *frame) {
+func (w *writer) pushLocked(f *frame) {
 	w.queue = append(w.queue, f)
-	w.bytes += f.size() + frameCost
-	w.idle = false
-	w.more.Signal()
+	w.bytes += f.size()
+	w.wakeLocked()
 }
 
 // load is how many bytes wait.
@@ -69,16 +83,15 @@ func (w *writer) load() int {
 // run writes until the writer is stopped or the stream fails.
 func (w *writer) run() {
 	for {
-		f, err := w.next()
-		if err == nil && f == nil {
+		f := w.next()
+		if f == nil {
 			return
 		}
-		size := 0
-		if err == nil {
-			size = f.size() + frameCost
-			err = w.write(f)
+		size := f.size() // nothing is added any more
+		if f.text != nil {
+			f.bytes = f.text.frame().bytes
 		}
-		if err != nil {
+		if _, err := w.dst.Write(f.bytes); err != nil {
 			w.stop()
 			w.failed(err)
 			return
@@ -87,70 +100,49 @@ func (w *writer) run() {
 		if !w.stopped {
 			w.bytes -= size
 		}
-		w.wake()
+		w.wakeLocked()
 		w.mu.Unlock()
 	}
 }
 
 // next takes the first frame, and waits for one. It is nil when the writer has stopped.
-func (w *writer) next() (*frame, error) {
+func (w *writer) next() *frame {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.queue) == 0 && !w.stopped {
-		if w.dst.Buffered() > 0 {
-			w.mu.Unlock()
-			err := w.dst.Flush()
-			w.mu.Lock()
-			if err != nil {
-				return nil, err
-			}
-			continue
+	for !w.stopped && (len(w.queue) == 0 || w.pausesLocked(w.queue[0])) {
+		var pause <-chan time.Time
+		if len(w.queue) > 0 {
+			pause = time.After(flowPause)
 		}
-		w.idle = true
-		w.wake()
-		w.more.Wait()
+		change := w.changedLocked()
+		w.mu.Unlock()
+		select {
+		case <-change:
+		case <-pause:
+		}
+		w.mu.Lock()
 	}
 	if w.stopped {
-		return nil, nil
+		return nil
 	}
 	f := w.queue[0]
 	w.queue[0] = nil
 	w.queue = w.queue[1:]
-	w.waiting.left(f)
-	return f, nil
-}
-
-func (w *writer) write(f *frame) error {
-	parts := f.parts
-	if f.text != nil {
-		parts = f.text.parts()
-	}
-	length := 0
-	for _, part := range parts {
-		length += len(part)
-	}
-	head := append(w.dst.AvailableBuffer(), "Content-Length: "...)
-	head = append(strconv.AppendInt(head, int64(length), 10), "\r\n\r\n"...)
-	if _, err := w.dst.Write(head); err != nil {
-		return err
-	}
-	for _, part := range parts {
-		if _, err := w.dst.Write(part); err != nil {
-			return err
+	for _, key := range f.keys {
+		if w.waiting[key] == f {
+			delete(w.waiting, key)
 		}
 	}
-	return nil
+	return f
 }
 
-func (w *writer) wake() {
+func (w *writer) wakeLocked() {
 	if w.change != nil {
 		close(w.change)
 		w.change = nil
 	}
 }
 
-// changedLocked is closed when less waits than now, or nothing will be written
-// again.
 func (w *writer) changedLocked() <-chan struct{} {
 	if w.change == nil {
 		w.change = make(chan struct{})
@@ -163,13 +155,10 @@ func (w *writer) flush(limit time.Duration) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
-		w.mu.Lock()
-		if w.releaseLocked(); w.idle || w.stopped {
-			w.mu.Unlock()
+		load, change, err := w.watch()
+		if err != nil || load == 0 {
 			return
 		}
-		change := w.changedLocked()
-		w.mu.Unlock()
 		select {
 		case <-change:
 		case <-timer.C:
@@ -183,10 +172,9 @@ func (w *writer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopped = true
-	w.queue, w.held, w.bytes = nil, nil, 0
-	w.waiting = progressIndex{}
-	w.more.Signal()
-	w.wake()
+	w.queue, w.bytes = nil, 0
+	clear(w.waiting)
+	w.wakeLocked()
 }
 
 // watch returns what waits and a channel that is closed when that has changed.
