@@ -96,29 +96,3 @@ func numberedLines(lines []string, at, first, last int) []string {
 	}
 	return shown
 }
-
-// checkPaths looks at the names that a file of the patch changes. What a copy comes
-// from is only read.
-func (p *Patch) checkPaths(f patch.File) error {
-	names := []string{p.existing(f)}
-	switch f.Operation {
-	case patch.Copy:
-		names = []string{f.New}
-	case patch.Rename:
-		names = append(names, f.New)
-	}
-	for _, name := range names {
-		target, err := p.resolve(name)
-		if err != nil {
-			continue // open says why
-		}
-		path, err := p.in.Snapshot.Workspace().Resolve(name)
-		if err != nil {
-			continue
-		}
-		if err := p.in.CheckPaths(path, target); err != nil {
-			return err
-		}
-	}
-	return nil
-}
