@@ -1,6 +1,7 @@
 package patching
 
 import (
+	"cmp"
 	"io/fs"
 	"maps"
 	"slices"
@@ -61,7 +62,14 @@ func (p *Patch) plan(set *change.Set, f *fileState) error {
 		}
 		return err
 	case f.was && !f.is:
-		return p.remove(set, f)
+		c, err := change.NewDelete(p.in.Snapshot, f.path, false)
+		if err == nil && c.Was.Top().Mode.Type() == fs.ModeDir {
+			err = fault.New(fault.NotAFile, "%s is a folder", fault.Quote(f.path.String()))
+		}
+		if err == nil {
+			set.Tree = append(set.Tree, c)
+		}
+		return err
 	case f.is && f.was:
 		if f.before != nil && (f.text != f.before.Text || f.bom != f.before.BOM) {
 			if err := p.write(set, f, f.text, f.bom, f.bytes); err != nil {
@@ -80,18 +88,6 @@ func (f *fileState) textBefore() string {
 		return ""
 	}
 	return f.before.Text
-}
-
-func (p *Patch) remove(set *change.Set, f *fileState) error {
-	c, err := change.NewDelete(p.in.Snapshot, f.path, false)
-	if err != nil {
-		return err
-	}
-	if c.Was.Top().Mode.Type() == fs.ModeDir {
-		return fault.New(fault.NotAFile, "%s is a folder", fault.Quote(f.path.String()))
-	}
-	set.Tree = append(set.Tree, c)
-	return nil
 }
 
 func (p *Patch) write(set *change.Set, f *fileState, text string, bom, bytes bool) (err error) {
@@ -150,16 +146,31 @@ type Made struct {
 
 // Made reads it from the outcomes of the set.
 func (p *Patch) Made(outcomes []change.Outcome) *Made {
-	m := &Made{Results: append([]FileResult{}, p.Results...), patch: p}
-	m.moved = p.leftOut(m.Results, outcomes)
+	m := &Made{Results: slices.Clone(p.Results), patch: p, moved: maps.Clone(p.moved)}
+	m.leaveOut(outcomes)
 	for _, o := range outcomes {
-		if o.Tree == nil && !o.File.LeftOut {
-			m.note(o)
+		if o.Tree != nil || o.File.LeftOut {
+			continue
+		}
+		name := m.nameOf(o.File)
+		for i := range m.Results {
+			if row := &m.Results[i]; row.Path == name {
+				saved := o.Saved
+				row.Version, row.Saved, row.Formatted = o.Version, &saved, o.Formatted
+			}
 		}
 	}
-	m.Diff = p.diff(outcomes, m.moved)
-	m.Changed = changedNames(m.Results, outcomes, m.moved)
+	m.Diff = m.diff(outcomes)
+	m.Changed = m.changed(outcomes)
 	return m
+}
+
+// nameOf is the name that a file has in the rows: the new one where it was moved.
+func (m *Made) nameOf(f change.File) string {
+	if to := m.moved[m.patch.files[f.Target]]; to != nil {
+		return to.path.String()
+	}
+	return f.Path().String()
 }
 
 // MovedTo is the new name of a file that was moved.
@@ -171,21 +182,30 @@ func (m *Made) MovedTo(target workspace.Path) (workspace.Path, bool) {
 	return to.target, true
 }
 
-// leftOut puts what the user did not take of a patch into its rows, and gives the moves
-// that were made.
-func (p *Patch) leftOut(rows []FileResult, outcomes []change.Outcome) map[*fileState]*fileState {
-	moved := maps.Clone(p.moved)
+// leaveOut puts what the user did not take of the patch into its rows, and forgets the moves
+// that were not made.
+func (m *Made) leaveOut(outcomes []change.Outcome) {
+	rows := m.Results
 	for _, o := range outcomes {
 		if o.Tree == nil || !o.Tree.LeftOut {
 			continue
 		}
-		f := p.files[o.Tree.Source]
-		if o.Tree.Mode != 0 { // its operation is gone with it
-			keepMode(rows, f, moved[f])
+		f := m.patch.files[o.Tree.Source]
+		to := m.moved[f]
+		switch {
+		case o.Tree.Mode != 0: // its operation is gone with it
+			name := cmp.Or(to, f).path.String()
+			for i := range rows {
+				if rows[i].Path != name {
+					continue
+				}
+				if rows[i].Mode = ""; rows[i].Operation == string(change.ChangeMode) {
+					rows[i].Operation = string(change.Unchanged)
+				}
+			}
 			continue
-		}
-		if to := moved[f]; to != nil {
-			delete(moved, f)
+		case to != nil:
+			delete(m.moved, f)
 			for i := range rows {
 				if rows[i].Path == to.path.String() { // its lines are another matter
 					rows[i].Path, rows[i].From, rows[i].Operation = rows[i].From, "", string(change.Overwrite)
@@ -201,40 +221,17 @@ func (p *Patch) leftOut(rows []FileResult, outcomes []change.Outcome) map[*fileS
 		if o.Tree != nil {
 			continue
 		}
-		f, name := p.files[o.File.Target], o.File.Path().String()
-		planned := ""
-		if f != nil {
-			planned = f.text
-		}
-		if to := moved[f]; to != nil {
-			name, planned = to.path.String(), to.text
-		}
-		if o.File.LeftOut || o.File.After.Text != planned {
-			still(rows, name, &o)
-		}
-	}
-	return moved
-}
-
-// keepMode corrects the rows of a file that keeps its mode; to: what it is renamed to.
-func keepMode(rows []FileResult, f, to *fileState) {
-	if to != nil {
-		f = to
-	}
-	for i := range rows {
-		if rows[i].Path != f.path.String() {
-			continue
-		}
-		if rows[i].Mode = ""; rows[i].Operation == string(change.ChangeMode) {
-			rows[i].Operation = string(change.Unchanged)
+		f := m.patch.files[o.File.Target]
+		if planned := cmp.Or(m.moved[f], f); o.File.LeftOut || o.File.After.Text != planned.text {
+			still(rows, m.nameOf(o.File), &o)
 		}
 	}
 }
 
-// changedNames are the names that are other than before. Rows of moves that were made as
+// changed are the names that are other than before. Rows of moves that were made as
 // changes of the files at both ends, where each takes another's place, are corrected when
 // only one end was.
-func changedNames(rows []FileResult, outcomes []change.Outcome, moved map[*fileState]*fileState) map[string]bool {
+func (m *Made) changed(outcomes []change.Outcome) map[string]bool {
 	changed, whole := map[string]bool{}, map[string]bool{}
 	for _, o := range outcomes {
 		switch {
@@ -248,16 +245,16 @@ func changedNames(rows []FileResult, outcomes []change.Outcome, moved map[*fileS
 			}
 		}
 	}
-	for _, to := range moved {
+	for _, to := range m.moved {
 		whole[to.path.String()] = true
 	}
-	for i, row := range rows {
+	for i, row := range m.Results {
 		switch {
 		case row.Operation != string(change.Move) || whole[row.Path]:
 		case !changed[row.Path]:
-			rows[i].Operation = string(change.Unchanged)
+			m.Results[i].Operation = string(change.Unchanged)
 		case !changed[row.From]:
-			rows[i].Operation = string(patch.Copy)
+			m.Results[i].Operation = string(patch.Copy)
 		}
 	}
 	return changed
@@ -287,23 +284,8 @@ func still(rows []FileResult, name string, o *change.Outcome) {
 	}
 }
 
-// note puts what became of a file into the results that are about it.
-func (m *Made) note(o change.Outcome) {
-	name := o.File.Path().String()
-	if to := m.moved[m.patch.files[o.File.Target]]; to != nil {
-		name = to.path.String()
-	}
-	rows := m.Results
-	for i := range rows {
-		if rows[i].Path == name {
-			saved := o.Saved
-			rows[i].Version, rows[i].Saved, rows[i].Formatted = o.Version, &saved, o.Formatted
-		}
-	}
-}
-
 // diff is what was changed, in git's format: what is renamed and changed is one.
-func (p *Patch) diff(outcomes []change.Outcome, moved map[*fileState]*fileState) string {
+func (m *Made) diff(outcomes []change.Outcome) string {
 	var out strings.Builder
 	also, modes := map[workspace.Path]bool{}, map[workspace.Path]string{}
 	for _, o := range outcomes {
@@ -321,15 +303,15 @@ func (p *Patch) diff(outcomes []change.Outcome, moved map[*fileState]*fileState)
 		if o.Tree != nil {
 			continue
 		}
-		if to := moved[p.files[o.File.Target]]; to != nil {
+		if to := m.moved[m.patch.files[o.File.Target]]; to != nil {
 			add(o.File.Target, o.File.MovedDiff(o.Hunks, to.path))
-			continue
+		} else {
+			add(o.File.Target, o.File.Diff(o.Hunks))
 		}
-		add(o.File.Target, o.File.Diff(o.Hunks))
 	}
 	for _, o := range outcomes {
 		isMode := o.Tree != nil && o.Operation == change.ChangeMode
-		if o.Tree == nil || o.Tree.LeftOut || also[o.Tree.Source] || isMode && moved[p.files[o.Tree.Source]] != nil {
+		if o.Tree == nil || o.Tree.LeftOut || also[o.Tree.Source] || isMode && m.moved[m.patch.files[o.Tree.Source]] != nil {
 			continue
 		}
 		shown := change.Set{Tree: []change.TreeChange{*o.Tree}}.Preview()[0].Diff

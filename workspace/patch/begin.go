@@ -25,7 +25,7 @@ func isBegin(text string) bool {
 	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
 		switch line = strings.Trim(line, blanks); {
-		case line == beginPatch, hasAnyPrefix(line, []string{addFile, deleteFile, updateFile}):
+		case line == beginPatch, hasAnyPrefix(line, fileMarkers):
 			return true
 		case hasAnyPrefix(line, []string{"diff --git ", "--- ", "@@ -"}):
 			return false
@@ -61,7 +61,7 @@ func parseBegin(text string) ([]File, error) {
 	}
 	err := p.begin()
 	for err == nil && p.at < len(p.all) {
-		if p.word() == endPatch {
+		if p.at > 0 && p.word() == endPatch {
 			err = p.begin()
 		} else {
 			err = p.file()
@@ -80,7 +80,7 @@ func (p *beginParser) begin() error {
 			p.crlf = strings.HasSuffix(line, "\r\n")
 			p.at++
 			return nil
-		case first && hasAnyPrefix(line, []string{addFile, deleteFile, updateFile}):
+		case first && hasAnyPrefix(line, fileMarkers):
 			p.at = 0
 			return nil
 		case hasAnyPrefix(line, []string{addFile, deleteFile, updateFile, "diff --git ", "@@ -"}):
@@ -89,6 +89,8 @@ func (p *beginParser) begin() error {
 	}
 	return nil
 }
+
+var fileMarkers = []string{addFile, deleteFile, updateFile}
 
 const oneForm = "give one patch per call"
 
@@ -99,7 +101,7 @@ func (p *beginParser) word() string {
 
 // ends: the file's part of the patch is over.
 func (p *beginParser) ends() bool {
-	return p.at >= len(p.all) || p.word() == endPatch || hasAnyPrefix(p.word(), []string{addFile, deleteFile, updateFile})
+	return p.at >= len(p.all) || p.word() == endPatch || hasAnyPrefix(p.word(), fileMarkers)
 }
 
 func (p *beginParser) file() error {
@@ -142,7 +144,7 @@ func (p *beginParser) added(f *File) error {
 			if p.word() == "" && p.isLast() {
 				continue
 			}
-			if hasAnyPrefix(strings.TrimLeft(p.word(), blanks), []string{addFile, deleteFile, updateFile}) {
+			if hasAnyPrefix(strings.TrimLeft(p.word(), blanks), fileMarkers) {
 				break
 			}
 			return broken(p.at+1, "a line of a new file must begin with \"+\", an empty one too")
@@ -192,7 +194,7 @@ func (p *beginParser) isLast() bool {
 			break
 		}
 	}
-	return word == "" || word == endPatch || hasAnyPrefix(word, []string{addFile, deleteFile, updateFile})
+	return word == "" || word == endPatch || hasAnyPrefix(word, fileMarkers)
 }
 
 // hunk takes a hunk with the "@@" lines above it.

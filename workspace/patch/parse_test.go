@@ -99,6 +99,7 @@ func TestBroken(t *testing.T) {
 		{"*** Begin Patch\n*** Update File: x\n@@\n a\n*** End Patch\n", 3, "changes nothing"},
 		{"*** Begin Patch\n*** Update File: x\n*** End Patch\n", 2, "nothing is changed"},
 		{"*** Begin Patch\nhello\n*** End Patch\n", 2, "out of place"},
+		{"*** End Patch\n*** Delete File: x\n", 1, "out of place"},
 		{"*** Begin Patch\n*** Add File: x\nhello\n*** End Patch\n", 3, "must begin with \"+\""},
 		{"*** Begin Patch\n*** Update File: x\n@@\n-a\nb\n*** End Patch\n", 5, "must begin with"},
 		{"*** Begin Patch\n*** Add File: x\n+a\n\n+b\n*** End Patch\n", 4, "an empty one too"},
