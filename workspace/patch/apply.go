@@ -560,24 +560,26 @@ func fitted(h Hunk, lines []string, at, behind int, lenient bool) string {
 	if len(out) == 0 {
 		return ""
 	}
-	last, old, now := &out[len(out)-1], h.Old(), h.New()
-	ended := isEnded(*last)
+	text, old, now := strings.Join(out, ""), h.Old(), h.New()
+	ended := false // where the file has no final newline and lines are added, it stays so
 	switch {
 	case behind < len(lines): // more follows
 		ended = true
-	case isAdded: // the file has no final newline, and stays so
-		ended = false
-	case len(old) > 0 && len(now) > 0:
+	case isAdded:
+	case len(old) == 0 || len(now) == 0:
+		return text
+	default:
 		if ended = isEnded(now[len(now)-1]); ended == isEnded(old[len(old)-1]) { // the patch does not change how the file ends
 			ended = isEnded(lines[behind-1])
 		}
 	}
-	if ended && !isEnded(*last) {
-		*last += end
-	} else if !ended {
-		*last = strings.TrimSuffix(*last, lineEnd(*last))
+	switch {
+	case !ended:
+		return strings.TrimSuffix(text, lineEnd(text))
+	case !isEnded(out[len(out)-1]):
+		return text + end
 	}
-	return strings.Join(out, "")
+	return text
 }
 
 func isEnded(line string) bool { return strings.HasSuffix(line, "\n") }
