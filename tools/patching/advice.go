@@ -2,7 +2,6 @@ package patching
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"pillion/internal/fault"
@@ -28,25 +27,16 @@ func (p *Patch) advised(f patch.File, err *fault.Error) *fault.Error {
 // otherKind is what to do instead about a name at which the patch has a file and a folder
 // take each other's place, "" of any other.
 func (p *Patch) otherKind(name string) string {
-	for above := path.Dir(name); above != "." && above != "/"; above = path.Dir(above) {
-		if p.leaves(func(gone string) bool { return gone == above }) {
-			return fmt.Sprintf("a folder cannot replace a file in one patch; delete or move %s first, with delete_file or move_file, then apply the rest of the patch", fault.Quote(above))
+	for at := range p.leaving {
+		gone := at.String()
+		if strings.HasPrefix(name, gone+"/") {
+			return fmt.Sprintf("a folder cannot replace a file in one patch; delete or move %s first, with delete_file or move_file, then apply the rest of the patch", fault.Quote(gone))
 		}
-	}
-	if p.leaves(func(gone string) bool { return strings.HasPrefix(gone, name+"/") }) {
-		return fmt.Sprintf("a file cannot replace a folder in one patch; delete or move the folder %s first, with delete_file or move_file, then apply the rest of the patch", fault.Quote(name))
+		if strings.HasPrefix(gone, name+"/") {
+			return fmt.Sprintf("a file cannot replace a folder in one patch; delete or move the folder %s first, with delete_file or move_file, then apply the rest of the patch", fault.Quote(name))
+		}
 	}
 	return ""
-}
-
-// leaves: some file of the patch gives up such a name.
-func (p *Patch) leaves(such func(name string) bool) bool {
-	for at := range p.leaving {
-		if such(at.String()) {
-			return true
-		}
-	}
-	return false
 }
 
 // Of a hunk that does not fit so many lines are shown around the first that is another.
@@ -95,30 +85,4 @@ func numberedLines(lines []string, at, first, last int) []string {
 		shown[i] = fmt.Sprintf("%5d%s", at+first+i, shown[i][5:])
 	}
 	return shown
-}
-
-// checkPaths looks at the names that a file of the patch changes. What a copy comes
-// from is only read.
-func (p *Patch) checkPaths(f patch.File) error {
-	names := []string{p.existing(f)}
-	switch f.Operation {
-	case patch.Copy:
-		names = []string{f.New}
-	case patch.Rename:
-		names = append(names, f.New)
-	}
-	for _, name := range names {
-		target, err := p.resolve(name)
-		if err != nil {
-			continue // open says why
-		}
-		path, err := p.in.Snapshot.Workspace().Resolve(name)
-		if err != nil {
-			continue
-		}
-		if err := p.in.CheckPaths(path, target); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,11 +1,13 @@
 package patching
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -19,15 +21,20 @@ import (
 type Choice struct {
 	review  *Review
 	chosen  map[int]bool             // chunks, by their numbers; each hunk by all of its own, or by none
-	Numbers []int                    // the same, in order
-	own     map[*ReviewedFile]string // texts that the user wrote
+	Numbers []int                    // of the chunks that are chosen, in order
+	own     map[*reviewedFile]string // texts that the user wrote
 	Edited  bool
 }
 
 // Take reads what the user took: hunks by their ids, and whole texts by ReviewFile.Path.
 func (r *Review) Take(selected []string, edited map[string]string) (*Choice, error) {
-	t := &Choice{review: r, chosen: map[int]bool{}, Numbers: []int{}, own: map[*ReviewedFile]string{}}
-	hunks := r.byID()
+	t := &Choice{review: r, chosen: map[int]bool{}, Numbers: []int{}, own: map[*reviewedFile]string{}}
+	hunks := map[string][]int{}
+	for _, f := range r.files {
+		for _, numbers := range f.groups() {
+			hunks[strconv.Itoa(numbers[0])] = numbers
+		}
+	}
 	for _, id := range selected {
 		if hunks[id] == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer names hunk %s, which is not in the patch; nothing was chosen", fault.Quote(id)).
@@ -38,7 +45,7 @@ func (r *Review) Take(selected []string, edited map[string]string) (*Choice, err
 		}
 	}
 	for name, text := range edited {
-		i := slices.IndexFunc(r.files, func(f *ReviewedFile) bool { return f.path.String() == name })
+		i := slices.IndexFunc(r.files, func(f *reviewedFile) bool { return f.path.String() == name })
 		if i < 0 || r.files[i].before == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer has text for %s, which is not in the patch; nothing was chosen", fault.Quote(name)).
 				WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
@@ -52,46 +59,25 @@ func (r *Review) Take(selected []string, edited map[string]string) (*Choice, err
 			t.own[f], t.Edited = text, true
 		}
 	}
-	t.number()
+	for _, f := range r.files {
+		if t.takesHunk(f) {
+			for _, n := range f.along {
+				t.chosen[n] = true
+			}
+		}
+	}
+	t.Numbers = slices.AppendSeq(t.Numbers, maps.Keys(t.chosen))
+	slices.Sort(t.Numbers)
 	return t, nil
 }
 
-// byID are the numbers of each hunk, by what it is called.
-func (r *Review) byID() map[string][]int {
-	out := map[string][]int{}
-	for _, f := range r.files {
-		for i, numbers := range f.numbers {
-			out[f.id(i)] = numbers
-		}
-	}
-	return out
-}
-
-// number counts what was taken, with what comes along.
-func (t *Choice) number() {
-	for n := range t.chosen {
-		t.Numbers = append(t.Numbers, n)
-	}
-	for _, f := range t.review.files {
-		if t.selectsHunk(f) {
-			t.Numbers = append(t.Numbers, f.along...)
-		}
-	}
-	slices.Sort(t.Numbers)
-}
-
-// selects reports whether something of a file was taken.
-func (t *Choice) selects(f *ReviewedFile) bool {
-	own, wrote := t.own[f]
-	return t.selectsHunk(f) || wrote && own != f.before.Text
-}
-
-func (t *Choice) selectsHunk(f *ReviewedFile) bool {
-	return slices.ContainsFunc(f.numbers, func(numbers []int) bool { return t.chosen[numbers[0]] })
+// takesHunk reports whether some hunk of a file was taken, or the whole of one without any.
+func (t *Choice) takesHunk(f *reviewedFile) bool {
+	return slices.ContainsFunc(f.groups(), func(numbers []int) bool { return t.chosen[numbers[0]] })
 }
 
 // textOf is what the choice makes of a file's text.
-func (t *Choice) textOf(f *ReviewedFile) string {
+func (t *Choice) textOf(f *reviewedFile) string {
 	if own, wrote := t.own[f]; wrote {
 		return own
 	}
@@ -104,10 +90,10 @@ func (t *Choice) Follow(ctx context.Context, in Input) error {
 	if err != nil {
 		return t.movedOn(err)
 	}
-	if len(now.files) != len(t.review.files) || now.Total != t.review.Total || now.splits(t.chosen) {
+	if len(now.files) != len(t.review.files) || now.Total != t.review.Total || slices.ContainsFunc(now.files, t.splits) {
 		return t.movedOn(fault.New(fault.PatchApplyFailed, "its parts have moved"))
 	}
-	own := map[*ReviewedFile]string{}
+	own := map[*reviewedFile]string{}
 	for i, f := range t.review.files {
 		text, wrote := t.own[f]
 		if !wrote {
@@ -128,6 +114,13 @@ func (t *Choice) Follow(ctx context.Context, in Input) error {
 	}
 	t.review, t.own = now, own
 	return nil
+}
+
+// splits reports whether some of the chunks that are one hunk are taken, and not all.
+func (t *Choice) splits(f *reviewedFile) bool {
+	return slices.ContainsFunc(f.groups(), func(numbers []int) bool {
+		return slices.ContainsFunc(numbers, func(n int) bool { return t.chosen[n] != t.chosen[numbers[0]] })
+	})
 }
 
 // movedOn is what a review ends with whose files became others meanwhile. What the user
@@ -153,89 +146,51 @@ func (t *Choice) movedOn(err error) error {
 func (t *Choice) Diff() string {
 	var out strings.Builder
 	for _, f := range t.review.files {
-		if t.selects(f) {
+		if own, wrote := t.own[f]; t.takesHunk(f) || wrote && own != f.before.Text {
 			out.WriteString(t.fileDiff(f))
 		}
 	}
 	return out.String()
 }
 
-func (t *Choice) fileDiff(f *ReviewedFile) string {
+func (t *Choice) fileDiff(f *reviewedFile) string {
 	if f.raw != "" {
 		return f.raw
 	}
-	before, text, mark := "", "", ""
+	before, text, bom := "", "", ""
 	if f.before != nil {
 		before, text = f.before.Text, t.textOf(f)
 		if f.before.BOM {
-			mark = "\ufeff"
+			bom = mark
 		}
 	}
-	hunks := diff.Hunks(mark+before, mark+text, 3)
-	gone := f.Operation == patch.Delete && text == ""
-	if gone {
-		hunks = diff.Hunks(mark+before, "", 3)
-	}
-	head := f.head(gone)
-	if head == "" && len(hunks) == 0 {
-		return ""
-	}
-	old, now := f.path.String(), f.path.String()
+	old, now, after, oldMode := f.path.String(), f.path.String(), bom+text, cmp.Or(f.OldMode, f.mode)
 	if !f.from.IsZero() {
 		old = f.from.String()
 	}
-	out := "diff --git " + change.GitName("a/"+old) + " " + change.GitName("b/"+now) + "\n" + head
-	if len(hunks) == 0 {
-		return out
+	from, to, head := change.GitName("a/"+old), change.GitName("b/"+now), ""
+	names := "diff --git " + from + " " + to + "\n"
+	switch f.Operation {
+	case patch.Delete:
+		if text == "" { // else the user kept some of it
+			to, after, head = "/dev/null", "", fmt.Sprintf("deleted file mode %o\n", oldMode)
+		}
+	case patch.Create:
+		from, head = "/dev/null", fmt.Sprintf("new file mode %o\n", cmp.Or(f.NewMode, modeFile))
+	default:
+		if f.NewMode != 0 && f.NewMode != f.OldMode {
+			head = fmt.Sprintf("old mode %o\nnew mode %o\n", oldMode, f.NewMode)
+		}
+		if carries(f.File) {
+			head += fmt.Sprintf("%[1]s from %[2]s\n%[1]s to %[3]s\n", f.Operation, change.GitName(old), change.GitName(now))
+		}
 	}
-	from, to := change.GitName("a/"+old), change.GitName("b/"+now)
-	if f.Operation == patch.Create {
-		from = "/dev/null"
-	}
-	if gone {
-		to = "/dev/null"
-	}
-	return out + "--- " + from + "\n+++ " + to + "\n" + diff.Unified(hunks)
-}
-
-// head are the lines that say what happens to the file beside its lines.
-func (f *ReviewedFile) head(gone bool) string {
+	hunks := diff.Hunks(bom+before, after, 3)
 	switch {
-	case gone:
-		return fmt.Sprintf("deleted file mode %o\n", f.modeThere())
-	case f.Operation == patch.Delete:
-		return "" // the user kept some of it
-	case f.Operation == patch.Create:
-		mode := f.NewMode
-		if mode == 0 {
-			mode = 0o100644
-		}
-		return fmt.Sprintf("new file mode %o\n", mode)
+	case head == "" && len(hunks) == 0:
+		return ""
+	case len(hunks) == 0:
+		return names + head
 	}
-	out := ""
-	if f.NewMode != 0 && f.NewMode != f.OldMode {
-		old := f.OldMode
-		if old == 0 {
-			old = f.modeThere()
-		}
-		out = fmt.Sprintf("old mode %o\nnew mode %o\n", old, f.NewMode)
-	}
-	verb := map[patch.Operation]string{patch.Rename: "rename", patch.Copy: "copy"}[f.Operation]
-	if verb == "" {
-		return out
-	}
-	return out + verb + " from " + change.GitName(f.from.String()) + "\n" + verb + " to " + change.GitName(f.path.String()) + "\n"
-}
-
-// modeThere is the mode of the file as git has it.
-func (f *ReviewedFile) modeThere() uint32 {
-	if f.OldMode != 0 {
-		return f.OldMode
-	}
-	if target, err := f.path.Target(); err == nil {
-		if info, err := target.Stat(); err == nil && info.Mode()&fs.FileMode(0o111) != 0 {
-			return 0o100755
-		}
-	}
-	return 0o100644
+	return names + head + "--- " + from + "\n+++ " + to + "\n" + diff.Unified(hunks)
 }

@@ -7,7 +7,9 @@ package patching
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -46,6 +48,35 @@ type Patch struct {
 	moved   map[*fileState]*fileState
 }
 
+// FileResult is what becomes of one file, in the wire form of apply_patch's results.
+type FileResult struct {
+	Path         string       `json:"path"`
+	From         string       `json:"from,omitempty"` // of a rename or a copy
+	Operation    string       `json:"operation"`
+	HunksApplied int          `json:"hunks_applied"`
+	Offset       int          `json:"offset"` // the largest of its hunks
+	Additions    int          `json:"additions"`
+	Deletions    int          `json:"deletions"`
+	Mode         string       `json:"mode,omitempty"`   // the one that it gets, if that is another
+	Binary       bool         `json:"binary,omitempty"` // its bytes are changed
+	Hunks        []HunkResult `json:"hunks,omitempty"`  // those that are not where they should be, or not as they should
+	Version      string       `json:"version,omitempty"`
+	Saved        *bool        `json:"saved,omitempty"`
+	Formatted    bool         `json:"formatted,omitempty"`
+	Error        *fault.Error `json:"error,omitempty"`
+
+	was, now string // the text or the bytes that it is made in, and those that come of it
+	placed   []patch.Placed
+}
+
+// HunkResult is where a hunk is made.
+type HunkResult struct {
+	Hunk     int    `json:"hunk"` // from 1, in its file
+	Line     int    `json:"line"` // in the file as it was
+	Offset   int    `json:"offset"`
+	Leniency string `json:"leniency,omitempty"`
+}
+
 // Apply applies a patch in memory. What is wrong with a file is in its result; an error is
 // what is wrong with the whole.
 func Apply(ctx context.Context, in Input, files []patch.File) (*Patch, error) {
@@ -54,12 +85,38 @@ func Apply(ctx context.Context, in Input, files []patch.File) (*Patch, error) {
 	}
 	p := newPatch(in, files)
 	for _, f := range files {
-		if err := p.apply(ctx, f); err != nil {
-			return nil, err
+		f = p.guessed(f)
+		row := newResult(f)
+		err := p.applyFile(ctx, f, &row)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		if err != nil {
+			p.Failed++
+			row.Error = p.blame(row, f, err)
+			row.HunksApplied, row.Offset, row.Hunks = 0, 0, nil
+		}
+		p.Results = append(p.Results, row)
 	}
 	return p, nil
 }
+
+func newResult(f patch.File) FileResult {
+	row := FileResult{Path: f.New, Operation: string(f.Operation)}
+	switch f.Operation {
+	case patch.Change:
+		row.Operation = string(change.Overwrite)
+	case patch.Rename:
+		row.Operation = string(change.Move)
+	}
+	if carries(f) {
+		row.From = f.Old
+	}
+	return row
+}
+
+// carries: the file comes from another name.
+func carries(f patch.File) bool { return f.Operation == patch.Rename || f.Operation == patch.Copy }
 
 func checkCount(files []patch.File, hint string) error {
 	if len(files) <= MostFiles {
@@ -106,7 +163,7 @@ type fileState struct {
 
 	was   bool   // it was there
 	is    bool   // it is there now
-	text  string // or bytes: see patch_bytes.go
+	text  string // or its bytes
 	bom   bool
 	bytes bool       // it is one of bytes
 	exec  bool       // it can be run
@@ -123,34 +180,34 @@ func newPatch(in Input, files []patch.File) *Patch {
 		if f.Operation != patch.Rename && f.Operation != patch.Delete {
 			continue
 		}
-		if at, err := p.resolve(f.Old); err == nil {
-			p.leaving[at] = p.leaving[at] || !f.InOrder
+		if _, target, err := p.resolve(f.Old); err == nil {
+			p.leaving[target] = p.leaving[target] || !f.InOrder
 		}
 	}
 	return p
 }
 
-func (p *Patch) resolve(name string) (workspace.Path, error) {
-	if err := p.in.CheckName(name); err != nil {
-		return workspace.Path{}, err
+// resolve is what a name of the patch is here, and what that leads to.
+func (p *Patch) resolve(name string) (path, target workspace.Path, err error) {
+	if err = p.in.CheckName(name); err != nil {
+		return path, target, err
 	}
-	at, err := p.in.Snapshot.Workspace().Resolve(name)
-	if err == nil && at.IsRoot() {
-		err = fault.New(fault.NotAFile, "%s is a workspace folder", fault.Quote(name))
+	if path, err = p.in.Snapshot.Workspace().Resolve(name); err != nil {
+		return path, target, err
 	}
-	if err != nil {
-		return workspace.Path{}, err
+	if path.IsRoot() {
+		return path, target, fault.New(fault.NotAFile, "%s is a workspace folder", fault.Quote(name))
 	}
-	return at.Target()
+	target, err = path.Target()
+	return path, target, err
 }
 
-// open is the file of a name as it is by now.
-func (p *Patch) open(name string) (*fileState, error) {
-	target, err := p.resolve(name)
-	if err != nil {
-		return nil, err
+// open is the file of a name as it is by now. What a copy comes from is only read.
+func (p *Patch) open(name string, onlyRead bool) (*fileState, error) {
+	path, target, err := p.resolve(name)
+	if err == nil && !onlyRead {
+		err = p.in.CheckPaths(path, target)
 	}
-	path, err := p.in.Snapshot.Workspace().Resolve(name)
 	if err != nil {
 		return nil, err
 	}
@@ -165,71 +222,48 @@ func (p *Patch) open(name string) (*fileState, error) {
 	if entry, err := path.Entry(); err == nil && entry != target {
 		f.link = true
 	}
-	if err := p.load(f); err != nil {
+	before, err := p.in.Snapshot.ReadIfExists(path, "")
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		f.before, f.was, f.text, f.bom = before, before.Exists, before.Text, before.BOM
+		f.wasExec = f.was && change.IsExecutable(before.Mode)
+	case code == fault.BinaryFile, code == fault.EncodingError, code == fault.FileTooLarge:
+		f.opaque, f.was = err, true
+		info, err := target.Stat()
+		f.wasExec = err == nil && change.IsExecutable(info.Mode())
+	default:
 		return nil, err
 	}
+	f.is, f.exec = f.was, f.wasExec
 	p.files[target] = f
 	p.order = append(p.order, f)
 	return f, nil
 }
 
-func (p *Patch) load(f *fileState) error {
-	before, err := p.in.Snapshot.ReadIfExists(f.path, "")
-	switch code := fault.CodeOf(err); {
-	case err == nil:
-		f.before, f.was, f.text, f.bom = before, before.Exists, before.Text, before.BOM
-	case code == fault.BinaryFile, code == fault.EncodingError, code == fault.FileTooLarge:
-		f.opaque, f.was = err, true
-	default:
-		return err
-	}
-	f.is = f.was
-	if f.was {
-		f.wasExec = f.isProgram()
-		f.exec = f.wasExec
-	}
-	return nil
-}
+// The modes of git that a file may have.
+const (
+	ModeFile, ModeProgram = "100644", "100755"
+	modeFile, modeProgram = 0o100644, 0o100755
+)
 
-// apply makes one file of the patch. What is wrong with the file is in its result.
-func (p *Patch) apply(ctx context.Context, f patch.File) error {
-	f = p.guessed(f)
-	row := FileResult{Path: f.New, Operation: rowOperation(f.Operation)}
-	if f.Operation == patch.Rename || f.Operation == patch.Copy {
-		row.From = f.Old
-	}
-	err := p.applyFile(ctx, f, &row)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		p.Failed++
-		row.Error = p.blame(row, f, err)
-		row.HunksApplied, row.Offset, row.Hunks = 0, 0, nil
-	}
-	p.Results = append(p.Results, row)
-	return nil
-}
-
-func rowOperation(o patch.Operation) string {
-	switch o {
-	case patch.Change:
-		return string(change.Overwrite)
-	case patch.Rename:
-		return string(change.Move)
-	}
-	return string(o)
-}
-
-// begin is the file that a part of the patch is for, if the part is one that can be made.
+// begin is the file that a part of the patch is for, if the part is one that can be made:
+// what is no file is refused, and modes that git does not keep.
 func (p *Patch) begin(f patch.File) (*fileState, error) {
-	if err := checkModes(f); err != nil {
-		return nil, err
+	name := fault.Quote(f.New)
+	for _, mode := range []uint32{f.OldMode, f.NewMode} {
+		switch mode & 0o170000 {
+		case 0o120000:
+			return nil, fault.New(fault.NotAFile, "%s is a symbolic link in the patch, which is not supported", name).
+				WithHint("leave it out of the patch; delete_file and move_file accept links, and a command can create one")
+		case 0o160000:
+			return nil, fault.New(fault.NotAFile, "%s is a submodule in the patch, which is not supported", name).WithHint("leave it out of the patch")
+		}
 	}
-	if err := p.checkPaths(f); err != nil {
-		return nil, err
+	if f.NewMode != 0 && f.NewMode != modeFile && f.NewMode != modeProgram {
+		return nil, fault.New(fault.PatchApplyFailed, "the patch wants the mode %o for %s, and a file has %s, or %s if it can be run", f.NewMode, name, ModeFile, ModeProgram).
+			WithHint("use one of the two in the patch; other permissions are up to the user")
 	}
-	return p.open(p.existing(f))
+	return p.open(p.existing(f), f.Operation == patch.Copy)
 }
 
 func (p *Patch) applyFile(ctx context.Context, f patch.File, row *FileResult) error {
@@ -238,16 +272,16 @@ func (p *Patch) applyFile(ctx context.Context, f patch.File, row *FileResult) er
 	if err != nil {
 		return err
 	}
-	row.Path = old.path.String()
-	if f.Operation == patch.Rename || f.Operation == patch.Copy {
-		row.From = row.Path
-		to, err := p.open(f.New)
+	if carries(f) {
+		row.From = old.path.String()
+		to, err := p.open(f.New, false)
 		if err != nil {
 			return err
 		}
 		row.Path = to.path.String()
 		return p.carry(ctx, f, old, to, row)
 	}
+	row.Path = old.path.String()
 	if f.Operation == patch.Create {
 		return p.create(ctx, f, old, row)
 	}
@@ -312,7 +346,7 @@ func (p *Patch) guessed(f patch.File) patch.File {
 }
 
 func (p *Patch) exists(name string) bool {
-	target, err := p.resolve(name)
+	_, target, err := p.resolve(name)
 	return err == nil && (p.files[target] != nil || target.Exists() || p.in.Snapshot.Buffer(target) != nil)
 }
 
@@ -440,9 +474,13 @@ func (p *Patch) fold(row *FileResult) {
 
 // patched is a text with the hunks of a patch's file made in it.
 func (p *Patch) patched(ctx context.Context, f patch.File, file *fileState, text string, row *FileResult) (string, error) {
+	row.was, row.now = text, text
 	switch {
 	case f.Binary != nil:
-		return p.patchedBytes(f, file, text, row)
+		row.Binary = true
+		out, err := f.Binary.Apply(row.Path, []byte(text), file == nil, p.in.WriteBytes)
+		row.now = string(out)
+		return row.now, err
 	case len(f.Hunks) == 0:
 		return text, nil
 	case file != nil && file.opaque != nil:
@@ -459,7 +497,7 @@ func (p *Patch) patched(ctx context.Context, f patch.File, file *fileState, text
 	if err != nil {
 		return "", err
 	}
-	row.HunksApplied = len(placed)
+	row.now, row.placed, row.HunksApplied = out, placed, len(placed)
 	for i, at := range placed {
 		if distance(at.Offset) > distance(row.Offset) {
 			row.Offset = at.Offset
@@ -489,8 +527,129 @@ func (p *Patch) blame(row FileResult, f patch.File, err error) *fault.Error {
 	if name == "" {
 		name = row.Path
 	}
-	if target, resolveErr := p.resolve(name); resolveErr == nil && p.files[target] != nil {
+	if _, target, resolveErr := p.resolve(name); resolveErr == nil && p.files[target] != nil {
 		p.Reads = append(p.Reads, p.files[target].path)
 	}
 	return mismatched(name, len(f.Hunks), m)
+}
+
+// setMode has a file be one that can be run or not: as the patch says, else as what it
+// comes from.
+func (p *Patch) setMode(f patch.File, to *fileState, like bool, row *FileResult) error {
+	exec := like
+	if f.NewMode != 0 {
+		exec = f.NewMode&0o100 != 0
+	}
+	isNew := f.Operation == patch.Create || f.Operation == patch.Copy
+	switch {
+	case exec == like && !(exec && isNew):
+	case !change.HasModes:
+		p.Notes = append(p.Notes, fmt.Sprintf("the mode %o of %s is skipped: this system has no modes", f.NewMode, fault.Quote(row.Path)))
+		exec = like
+	case to.link:
+		return fault.New(fault.NotAFile, "%s is a symbolic link, which has no mode of its own", fault.Quote(row.Path)).WithHint("name its target")
+	case exec:
+		row.Mode = ModeProgram
+	case like:
+		row.Mode = ModeFile
+	}
+	to.exec = exec
+	return nil
+}
+
+// asBytes has a file be held as its bytes, whatever they are.
+func (p *Patch) asBytes(f *fileState) error {
+	switch {
+	case f.isBytes():
+		return nil
+	case f.wrote:
+		return fault.New(fault.PatchApplyFailed, "the patch changes %s both as text and as binary", fault.Quote(f.path.String())).WithHint("make one diff of the file")
+	}
+	before, err := p.bytesOf(f)
+	if err == nil {
+		f.before, f.opaque, f.text, f.bom = before, nil, before.Text, false
+	}
+	return err
+}
+
+// bytesOf are the bytes that a file had before the patch.
+func (p *Patch) bytesOf(f *fileState) (*document.File, error) {
+	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
+	if err == nil && before.Dirty {
+		err = fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, so its bytes cannot be changed", fault.Quote(f.path.String())).
+			WithHint("ask the user to save it, then make the patch for its new content")
+	}
+	return before, err
+}
+
+// carriedFrom is what a file that is renamed or copied held before the patch: its bytes
+// where the patch changes those, or it is no text.
+func (p *Patch) carriedFrom(f patch.File, old *fileState) (text string, bytes bool, err error) {
+	if f.InOrder {
+		return old.text, old.isBytes(), nil
+	}
+	if f.Binary == nil && (f.Operation != patch.Copy || old.opaque == nil) {
+		return old.textBefore(), old.isBytes(), nil
+	}
+	before, err := p.bytesOf(old)
+	if err == nil && f.Operation == patch.Rename && !old.wrote {
+		err = p.asBytes(old)
+	}
+	if err != nil {
+		return "", true, err
+	}
+	return before.Text, true, nil
+}
+
+// isBytes: it is held as its bytes.
+func (f *fileState) isBytes() bool { return f.before != nil && f.before.Encoding == document.Binary }
+
+// checkBytes refuses what would need the bytes of a file that is no text: it can be moved
+// to a name that nothing has, and to one such name alone.
+func (p *Patch) checkBytes(old, to *fileState) error {
+	if to.was && (to.opaque != nil || to.isBytes()) {
+		return errBytesInTheWay(to)
+	}
+	if old == nil || old.opaque == nil {
+		return nil
+	}
+	if to.was || slices.ContainsFunc(p.order, func(f *fileState) bool { return f.from == old }) {
+		return errBytesInTheWay(old)
+	}
+	return nil
+}
+
+func errBytesInTheWay(f *fileState) error {
+	code := fault.BinaryFile
+	if f.opaque != nil {
+		code = fault.CodeOf(f.opaque)
+	}
+	return fault.New(code, "%s is not readable text, and the patch swaps it with another file", fault.Quote(f.path.String())).
+		WithHint("leave it out of the patch and use move_file, each time to a free name")
+}
+
+// unmark takes the byte order mark off the first line of a file in hunks: the text of a
+// file that has one is held without. The file keeps it, so that a patch which takes it
+// away is refused.
+func unmark(f patch.File) error {
+	for i, h := range f.Hunks {
+		if h.OldStart > 1 && !h.Unnumbered {
+			return nil
+		}
+		old, now := h.Old(), h.New()
+		if len(old) > 0 && strings.HasPrefix(old[0], mark) && f.Operation != patch.Delete && (len(now) == 0 || !strings.HasPrefix(now[0], mark)) {
+			return fault.New(fault.PatchApplyFailed, "the patch removes the byte order mark of %s, which stays", fault.Quote(f.Old)).
+				With("path", f.Old).With("hunk", i+1).WithHint("keep the mark in the new line, or leave it out of both; to remove it, use a program with run_command")
+		}
+		for j := range h.Lines {
+			f.Hunks[i].Lines[j].Text = strings.TrimPrefix(h.Lines[j].Text, mark)
+		}
+	}
+	return nil
+}
+
+const mark = "\ufeff"
+
+func errOwnName(f *fileState) error {
+	return fault.New(fault.InvalidPath, "it is renamed to itself, %s", fault.Quote(f.path.String())).WithHint("leave the rename out of the patch")
 }

@@ -2,6 +2,8 @@ package patch
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -384,14 +386,125 @@ func (a *applier) findBare(h Hunk, old []string) (int, Placed, string) {
 	return -1, Placed{}, reasonAbsent
 }
 
+// findUnnumbered finds a hunk below the ones before it and below its anchors. Without
+// an anchor its lines must be there once; an anchor that is there more than once must lead
+// to one place.
+func (a *applier) findUnnumbered(h Hunk, old []string) (int, Placed, string) {
+	at, s, why := a.below(h, old, a.end)
+	n := len(h.Anchors)
+	switch {
+	case why == reasonAbsent && n > 0 && strings.TrimSpace(old[0]) == h.Anchors[n-1]: // it may itself be the first line of the hunk
+		h.Anchors = h.Anchors[:n-1]
+		return a.findUnnumbered(h, old)
+	case why == "" && n > 0 && a.isElsewhere(h, old, at, s):
+		why = reasonAmbiguous
+	case why == "" && n == 0 && a.overlaps(s.m, old):
+		why = reasonAbove
+	case why == reasonAbsent && len(a.all(&a.loose, old, 0, 1)) > 0:
+		switch why = reasonAbove; {
+		case h.AtEnd:
+			why = reasonNotLast
+		case n > 0:
+			why = reasonNotBelow
+		}
+	}
+	if why != "" {
+		return -1, Placed{}, why
+	}
+	return at, a.placed(h, at, s), ""
+}
+
+// below is the place of an unnumbered hunk whose anchors are looked for from a line on.
+func (a *applier) below(h Hunk, old []string, from int) (int, search, string) {
+	for _, anchor := range h.Anchors {
+		at := a.anchor(anchor, from)
+		if at < 0 {
+			return -1, search{}, reasonAnchor
+		}
+		from = at + 1
+	}
+	if len(old) == 0 {
+		if len(h.Anchors) > 0 {
+			return -1, search{}, reasonBare
+		}
+		return len(a.lines), search{m: &a.exact}, "" // to add at the end
+	}
+	for _, s := range []search{{m: &a.exact}, {m: &a.loose, leniency: upToBlanks}} {
+		if s.m == &a.loose && allBlank(old) {
+			continue
+		}
+		var found []int
+		if h.AtEnd {
+			if at := len(a.lines) - len(old); at >= from && a.isAt(s.m, at, s.m.pattern(old)) {
+				found = []int{at}
+			}
+		} else {
+			found = a.all(s.m, old, from, 2)
+		}
+		switch {
+		case a.work < 0:
+			return -1, s, reasonWork
+		case len(found) > 1 && len(h.Anchors) == 0:
+			return -1, s, reasonAmbiguous
+		case len(found) > 0:
+			return found[0], s, ""
+		}
+	}
+	return -1, search{}, reasonAbsent
+}
+
+// overlaps: the lines of a hunk are there already from within the hunk before it on, which
+// shares some of them. Those further down are hardly meant.
+func (a *applier) overlaps(m *matching, old []string) bool {
+	if len(a.made) == 0 {
+		return false
+	}
+	want := m.pattern(old)
+	for at := max(a.made[len(a.made)-1].start, a.end-len(old)+1); at < a.end; at++ {
+		if a.isAtAnywhere(m, at, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// isElsewhere: the first anchor is there again, and leads to another place as good.
+func (a *applier) isElsewhere(h Hunk, old []string, at int, s search) bool {
+	for from := a.end; ; {
+		first := a.anchor(h.Anchors[0], from)
+		if from = first + 1; first < 0 {
+			return false
+		}
+		other, by, why := a.below(h, old, from)
+		if why != "" || by.leniency != s.leniency {
+			return false
+		}
+		if other != at {
+			return true
+		}
+	}
+}
+
+// anchor is the first line from one on that is a text but for indentation.
+func (a *applier) anchor(text string, from int) int {
+	for i := from; i < len(a.lines); i++ {
+		if a.work--; a.work < 0 {
+			return -1
+		}
+		if strings.TrimSpace(a.lines[i]) == text {
+			return i
+		}
+	}
+	return -1
+}
+
 // make writes a hunk at its place.
 func (a *applier) make(h Hunk, at int, lenient bool) {
 	a.take(at)
-	old := h.Old()
-	place := a.lines[at : at+len(old)]
-	a.out.WriteString(fitted(h, place, a.lines, at, lenient))
-	a.end = at + len(old)
-	a.delta += len(h.New()) - len(old)
+	old := len(h.Old())
+	a.out.WriteString(fitted(h, a.lines, at, at+old, lenient))
+	a.end = at + old
+	a.delta += len(h.New()) - old
 	a.made = append(a.made, segment{at, a.end, a.delta})
 }
 
@@ -402,3 +515,188 @@ func (a *applier) take(until int) {
 	}
 	a.end = until
 }
+
+// fitted is what a hunk leaves of the lines from at to behind. Those that it does not change
+// stay as they stand there. New ones come as the patch has them, where its lines are the
+// place's to the character; else they end as the lines around them do.
+func fitted(h Hunk, lines []string, at, behind int, lenient bool) string {
+	around := []int{at - 1, at - 2, 0}
+	if behind > at {
+		around = []int{at, at - 1, at - 2}
+	}
+	end := ""
+	for _, i := range around {
+		if end == "" && i >= 0 && i < len(lines) {
+			end = lineEnd(lines[i])
+		}
+	}
+	if end == "" {
+		end = "\n"
+	}
+	var out []string
+	isAdded := behind == at && at > 0 && !isEnded(lines[at-1])
+	if isAdded { // the line above gets an end
+		out = []string{""}
+	}
+	for _, line := range h.Lines {
+		text := line.Text
+		if line.Op != diff.Insert {
+			text = lines[at]
+			at++
+			if e := lineEnd(text); e != "" {
+				end = e
+			}
+		} else if e := lineEnd(text); lenient && e != "" {
+			text = strings.TrimSuffix(text, e) + end
+		}
+		if line.Op == diff.Delete {
+			continue
+		}
+		if n := len(out); n > 0 && !isEnded(out[n-1]) {
+			out[n-1] += end
+		}
+		out = append(out, text)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	text, old, now := strings.Join(out, ""), h.Old(), h.New()
+	ended := false // where the file has no final newline and lines are added, it stays so
+	switch {
+	case behind < len(lines): // more follows
+		ended = true
+	case isAdded:
+	case len(old) == 0 || len(now) == 0:
+		return text
+	default:
+		if ended = isEnded(now[len(now)-1]); ended == isEnded(old[len(old)-1]) { // the patch does not change how the file ends
+			ended = isEnded(lines[behind-1])
+		}
+	}
+	switch {
+	case !ended:
+		return strings.TrimSuffix(text, lineEnd(text))
+	case !isEnded(out[len(out)-1]):
+		return text + end
+	}
+	return text
+}
+
+func isEnded(line string) bool { return strings.HasSuffix(line, "\n") }
+
+func lineEnd(line string) string {
+	if strings.HasSuffix(line, "\r\n") {
+		return "\r\n"
+	}
+	if isEnded(line) {
+		return "\n"
+	}
+	return ""
+}
+
+// Mismatch is why a hunk cannot be made.
+type Mismatch struct {
+	Hunk     int      // which, from 1
+	Line     int      // of the patch, where it begins
+	Reason   string   // a sentence
+	Expected []string // the lines that it wants, as they are in the patch
+	At       int      // line of the text, from 1, at which its lines are most like those; 0: nowhere
+	Found    []string // as many lines from there on
+	Differs  int      // which of them is the first that is another, from 0
+	Places   []int    // of an ambiguous hunk, the lines at which it could be made
+	Applied  bool     // the text has what the hunk would make already
+}
+
+func (m *Mismatch) Error() string { return fmt.Sprintf("hunk %d: %s", m.Hunk, m.Reason) }
+
+// The reasons.
+const (
+	reasonAbsent    = "its lines are not in the file"
+	reasonAmbiguous = "its lines are in the file more than once, and it is unclear which are meant"
+	reasonOrder     = "its nearest lines are above the previous hunk; hunks must be in file order"
+	reasonBare      = "it only adds lines and has no context, so it is unclear where"
+	reasonWork      = "its position cannot be found: too many lines of the file are alike, and its line numbers are wrong"
+	reasonAnchor    = "the line after its @@ is not in the file"
+	reasonAbove     = "its lines are in the file, but only above or within an earlier hunk; hunks must be in file order and must not overlap"
+	reasonNotBelow  = "its lines are in the file, but not after the line of its @@ and the earlier hunks"
+	reasonApplied   = "it is already applied: the file has its result"
+	reasonNotLast   = "its lines are in the file, but not at its end, as \"*** End of File\" says"
+)
+
+func (a *applier) mismatch(i int, h Hunk, reason string) *Mismatch {
+	m := &Mismatch{Hunk: i + 1, Line: h.Line, Reason: reason, Expected: h.Old()}
+	a.work = max(a.work, mostWork/10)
+	if reason == reasonAmbiguous {
+		if places := a.all(&a.exact, m.Expected, a.end, mostTold); len(places) > 1 {
+			m.Places = places
+		} else {
+			m.Places = a.all(&a.loose, m.Expected, a.end, mostTold)
+		}
+		for i := range m.Places {
+			m.Places[i]++
+		}
+		return m
+	}
+	if reason == reasonAnchor {
+		m.Expected = nil
+		for _, anchor := range h.Anchors {
+			m.Expected = append(m.Expected, anchor+"\n")
+		}
+	}
+	m.Applied = reason == reasonApplied || reason == reasonAbsent && !allBlank(h.New()) && len(a.all(&a.loose, h.New(), a.end, 1)) == 1
+	at := -1
+	switch reason {
+	case reasonAbsent:
+		at = a.mostLike(h, m.Expected)
+	case reasonOrder, reasonAbove, reasonNotBelow, reasonNotLast:
+		if there := a.all(&a.loose, m.Expected, 0, 1); len(there) > 0 {
+			at = there[0]
+		}
+	}
+	if at < 0 || at >= len(a.lines) {
+		return m
+	}
+	m.At, m.Found = at+1, a.lines[at:min(len(a.lines), at+len(m.Expected))]
+	for m.Differs < len(m.Found) && trimmed(m.Found[m.Differs]) == trimmed(m.Expected[m.Differs]) {
+		m.Differs++
+	}
+	if m.Differs == len(m.Expected) { // they are all there, at a place where they may not be
+		m.Differs = 0
+	}
+	return m
+}
+
+// Of an ambiguous hunk so many places are told; of a line that is in the text more often
+// than mostVotes it is not counted what stands around it.
+const (
+	mostTold  = 10
+	mostVotes = 100
+)
+
+// mostLike is the line from which on most lines of a hunk stand where they should; of
+// several the nearest to where the hunk's header says.
+func (a *applier) mostLike(h Hunk, old []string) int {
+	votes := map[int]int{}
+	want := a.loose.pattern(old)
+	for i, id := range want {
+		if trimmed(old[i]) == "" || len(a.loose.at[id]) > mostVotes {
+			continue
+		}
+		for _, at := range a.loose.at[id] {
+			votes[max(0, int(at)-i)]++
+		}
+	}
+	target := -1
+	if !h.Unnumbered {
+		target = max(0, min(named(h)-a.delta, len(a.lines)-1))
+	}
+	best, most := target, 0
+	for _, at := range slices.Sorted(maps.Keys(votes)) {
+		if n := votes[at]; n > most || n == most && distance(at, target) < distance(best, target) {
+			best, most = at, n
+		}
+	}
+	return best
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }

@@ -41,19 +41,19 @@ func (b *Binary) Apply(name string, was []byte, isNew bool, limit int64) ([]byte
 	if strings.Trim(b.newID, "0") == "" { // the file goes
 		return nil, nil
 	}
-	return b.make(name, was, limit)
-}
-
-func (b *Binary) make(name string, was []byte, limit int64) ([]byte, error) {
 	out, err := b.made(was, limit)
 	if err != nil && strings.Contains(err.Error(), " byte limit") {
 		return nil, fault.New(fault.FileTooLarge, "the patch makes %s larger than the limit of %d bytes", name, limit).WithHint("ask the user to apply it with git apply")
 	}
+	why := ""
 	if err != nil {
-		return nil, damaged(name, strings.TrimPrefix(err.Error(), "gitdiff: "))
+		why = strings.TrimPrefix(err.Error(), "gitdiff: ")
+	} else if is := idOf(out, len(b.newID)); !strings.EqualFold(is, b.newID) {
+		why = fmt.Sprintf("its result has the hash %s instead of %s", is, b.newID)
 	}
-	if is := idOf(out, len(b.newID)); !strings.EqualFold(is, b.newID) {
-		return nil, damaged(name, fmt.Sprintf("its result has the hash %s instead of %s", is, b.newID))
+	if why != "" {
+		return nil, fault.New(fault.PatchApplyFailed, "the patch of the bytes of %s is damaged: %s", name, fault.Escape(why)).
+			WithHint("give it exactly as git diff --binary writes it")
 	}
 	return out, nil
 }
@@ -65,17 +65,9 @@ func (b *Binary) made(was []byte, limit int64) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func damaged(name, why string) error {
-	return fault.New(fault.PatchApplyFailed, "the patch of the bytes of %s is damaged: %s", name, fault.Escape(why)).
-		WithHint("give it exactly as git diff --binary writes it")
-}
-
 func isID(s string) bool {
-	if len(s) != 2*sha1.Size && len(s) != 2*sha256.Size {
-		return false
-	}
-	_, err := hex.DecodeString(s)
-	return err == nil
+	data, err := hex.DecodeString(s)
+	return err == nil && (len(data) == sha1.Size || len(data) == sha256.Size)
 }
 
 // idOf is git's name of a content, of so many digits.

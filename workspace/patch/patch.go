@@ -10,6 +10,8 @@ package patch
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -89,6 +91,12 @@ func (h Hunk) context() (leading, trailing int) {
 	return leading, trailing
 }
 
+// unend: the line read last has no end, as a line "\ No newline at end of file" says.
+func (h *Hunk) unend() {
+	last := &h.Lines[len(h.Lines)-1]
+	last.Text = strings.TrimSuffix(last.Text, "\n")
+}
+
 // Count returns how many lines a file's hunks add and delete.
 func (f File) Count() (additions, deletions int) {
 	for _, h := range f.Hunks {
@@ -127,9 +135,39 @@ func Parse(text string) ([]File, error) {
 	return files, nil
 }
 
+// lines are those of a patch, read from at on.
+type lines struct {
+	all  []string
+	at   int
+	crlf bool // they end in carriage returns that are none of the files'
+}
+
+func newLines(text string) lines {
+	l := lines{all: diff.SplitLines(text)}
+	if n := len(l.all); n > 0 && !strings.HasSuffix(l.all[n-1], "\n") {
+		l.all[n-1] += "\n"
+	}
+	return l
+}
+
+// line is the line at n with its end, "" where there is none.
+func (l *lines) line(n int) string {
+	if n >= len(l.all) {
+		return ""
+	}
+	if line, cut := strings.CutSuffix(l.all[n], "\r\n"); cut && l.crlf {
+		return line + "\n"
+	}
+	return l.all[n]
+}
+
+func hasAnyPrefix(line string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(line, p) })
+}
+
 // broken is the error of a patch that cannot be read.
 func broken(line int, format string, args ...any) *fault.Error {
 	err := fault.New(fault.PatchApplyFailed, format, args...)
-	err.Message = "the patch cannot be parsed: " + lineName(line) + err.Message
+	err.Message = fmt.Sprintf("the patch cannot be parsed: line %d: %s", line, err.Message)
 	return err.With("line", line)
 }
