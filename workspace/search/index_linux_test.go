@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unicode/utf8"
@@ -25,7 +26,8 @@ import (
 // asked for.
 type bytesOnDisk struct {
 	open map[workspace.Path]string // texts of the files that an editor has open
-	read atomic.Int64
+	read atomic.Int64              // of how many files: the index may read one again behind the search
+	seen sync.Map
 }
 
 func (s *bytesOnDisk) ReadText(p workspace.Path) (string, error) {
@@ -51,7 +53,9 @@ func (s *bytesOnDisk) Open() (files []workspace.Path, all bool) {
 func (*bytesOnDisk) Limit() int64 { return 1 << 20 }
 
 func (s *bytesOnDisk) Text(p workspace.Path, data []byte) (string, error) {
-	s.read.Add(1)
+	if _, again := s.seen.LoadOrStore(p, true); !again {
+		s.read.Add(1)
+	}
 	switch {
 	case strings.Contains(string(data), "\x00"):
 		return "", fault.New(fault.BinaryFile, "%s is binary", p)
