@@ -238,9 +238,12 @@ func changeLines(d git.DiffResult) []string {
 	var out []string
 	for _, f := range d.Files {
 		line := f.Status + " " + fault.Quote(f.Path)
-		if f.Binary {
+		switch {
+		case f.Filtered:
+			line += " converted by a filter"
+		case f.Binary:
 			line += " binary"
-		} else {
+		default:
 			line += fmt.Sprintf(" +%d −%d", f.Additions, f.Deletions)
 		}
 		out = append(out, line)

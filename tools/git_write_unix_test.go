@@ -340,7 +340,7 @@ func TestFilters(t *testing.T) {
 	w.write("x.up", "text\n")
 	w.write("y.txt", "text\n")
 	args := map[string]any{"message": "x", "files": []string{"x.up", "y.txt"}}
-	if need := w.needs("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") || !strings.Contains(need.Preview.Markdown, "x.up differs; a filter converts it") {
+	if need := w.needs("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") || !strings.Contains(need.Preview.Markdown, "x.up differs; a filter converts it") || !strings.Contains(need.Preview.Markdown, "A x.up converted by a filter") {
 		t.Errorf("%s", need.Preview.Markdown)
 	}
 	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || len(got.Differs) > 0 {
