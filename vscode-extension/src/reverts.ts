@@ -55,6 +55,9 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       window.tabGroups.onDidChangeTabGroups(() => {
         this.look();
       }),
+      window.onDidChangeVisibleTextEditors(() => {
+        this.look(); // a busy window may tell of the tab before it is in front, and nothing more of it
+      }),
       this.changes,
       this.tooSoon,
     );
