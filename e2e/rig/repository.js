@@ -65,8 +65,8 @@ export function refusedBecause({ structured, text }, why) {
 /** What is said of the commit of somethingToCommit, whose message stands above that. @param {import('./sandbox.js').Sandbox} sandbox */
 export function commitFacts(sandbox) {
   return [
-    new RegExp(`Branch\\s+main, now at ${short(sandbox, 'HEAD')}`), /Author\s+Rider <rider@example\.com>/, /Contents\s+changes of tracked files \(nothing is staged\): 3 files, \+3 −1/,
-    /Files\s+M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md/, /Hooks\s+pre-commit \(\.git\/hooks\/pre-commit\)/, /Filters\s+tr a-z A-Z/,
+    new RegExp(`Branch\\s+main, now at ${short(sandbox, 'HEAD')}`), /Author\s+Rider <rider@example\.com>/, /Contents\s+changes of tracked files \(nothing is staged\): 3 files, \+2 −1/,
+    /Files\s+M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md converted by a filter/, /Hooks\s+pre-commit \(\.git\/hooks\/pre-commit\)/, /Filters\s+tr a-z A-Z/,
   ];
 }
 
