@@ -16,7 +16,10 @@ type Held struct {
 	closed  bool
 }
 
-type heldStarter struct{ orders chan heldOrder }
+type heldStarter struct {
+	orders chan heldOrder
+	ended  chan struct{} // closed at the end
+}
 
 type heldOrder struct {
 	cmd     *exec.Cmd
@@ -30,8 +33,22 @@ func (h *Held) Start(cmd *exec.Cmd, writes bool) error {
 		return err
 	}
 	o := heldOrder{cmd, make(chan error, 1)}
-	s.orders <- o
-	return <-o.started
+	select {
+	case s.orders <- o:
+		return <-o.started
+	case <-s.ended:
+		return ErrClosed
+	}
+}
+
+// next is the order that comes next; false: there comes none.
+func (s *heldStarter) next() (heldOrder, bool) {
+	select {
+	case o := <-s.orders:
+		return o, true
+	case <-s.ended:
+		return heldOrder{}, false
+	}
 }
 
 func (h *Held) starter(writes bool) (*heldStarter, error) {
@@ -52,7 +69,7 @@ func (h *Held) starter(writes bool) (*heldStarter, error) {
 		s = &h.drafts
 	}
 	if *s == nil {
-		*s = &heldStarter{make(chan heldOrder)}
+		*s = &heldStarter{make(chan heldOrder), make(chan struct{})}
 		go (*s).run(scratch)
 	}
 	return *s, nil
@@ -77,7 +94,7 @@ func (h *Held) Close() error {
 	h.closed = true
 	for _, s := range []*heldStarter{h.reads, h.drafts} {
 		if s != nil {
-			close(s.orders)
+			close(s.ended)
 		}
 	}
 	h.reads, h.drafts = nil, nil

@@ -35,7 +35,7 @@ func (s *heldStarter) run(writable string) {
 		}
 		err = h.landlock()
 	}
-	for o := range s.orders {
+	for o, more := s.next(); more; o, more = s.next() {
 		if err != nil {
 			o.started <- err
 			continue

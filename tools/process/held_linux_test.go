@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,5 +72,31 @@ func TestWhatIsHeldEndsWithItsStarter(t *testing.T) {
 	}
 	if err := h.Start(exec.Command("/bin/true"), false); err == nil {
 		t.Error("something is started after the end")
+	}
+}
+
+// TestNothingIsStartedAtTheEnd: who starts something while all ends is refused, and nobody waits.
+func TestNothingIsStartedAtTheEnd(t *testing.T) {
+	for range 20 {
+		h := &Held{}
+		done := make(chan error, 8)
+		for range cap(done) {
+			go func() {
+				cmd := exec.Command("/bin/true")
+				err := h.Start(cmd, false)
+				if err == nil {
+					_ = cmd.Wait() // it may be killed
+				}
+				done <- err
+			}()
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for range cap(done) {
+			if err := <-done; err != nil && !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -4,7 +4,7 @@ package process
 
 // run starts commands: here nothing can hold them without another program.
 func (s *heldStarter) run(string) {
-	for o := range s.orders {
+	for o, more := s.next(); more; o, more = s.next() {
 		o.started <- o.cmd.Start()
 	}
 }
