@@ -226,6 +226,16 @@ func (b *builtin) worktree() (*gogit.Worktree, error) {
 	return work, nil
 }
 
+// ignores says whether git ignores a file.
+func (b *builtin) ignores(name string) (bool, error) {
+	work, err := b.worktree()
+	if err != nil {
+		return false, err
+	}
+	own, err := gitignore.ReadPatterns(work.Filesystem, nil)
+	return gitignore.NewMatcher(append(work.Excludes, own...)).Match(strings.Split(name, "/"), false), asFault(err)
+}
+
 // entry is a file of a tree, of the index or of the work tree.
 type entry struct {
 	mode filemode.FileMode
@@ -256,10 +266,17 @@ func (b *builtin) committed(c *object.Commit) (map[string]entry, error) {
 		if err != nil {
 			return nil, asFault(err)
 		}
+		if !gitdir.SafePath(name) {
+			return nil, leadsOut(name)
+		}
 		if e.Mode != filemode.Dir {
 			files[name] = entry{e.Mode, e.Hash}
 		}
 	}
+}
+
+func leadsOut(name string) error {
+	return fault.New(fault.GitError, "the repository holds the path %s, which leads out of the work tree or into its own folder", fault.Quote(name))
 }
 
 // headFiles are the files of what is checked out, none before the first commit.
@@ -281,6 +298,8 @@ func (b *builtin) staged() (map[string]entry, error) {
 	var conflicts []string
 	for _, e := range index.Entries {
 		switch {
+		case !gitdir.SafePath(e.Name):
+			return nil, leadsOut(e.Name)
 		case e.Stage != 0:
 			conflicts = append(conflicts, e.Name)
 		case e.SkipWorktree || e.Mode == filemode.Dir:

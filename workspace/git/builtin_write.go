@@ -28,7 +28,7 @@ import (
 // branch, the end of one. It runs no hooks, no filters and no signing program, and refuses where filters or signing are configured.
 // It writes below the git folder alone, under git's own lock on the index.
 
-// builtinDraft is NewDraft. What is not tracked and ignored is not told apart.
+// builtinDraft is NewDraft.
 func builtinDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) {
 	b, err := openBuiltin(root, o.Dir)
 	if err == nil {
@@ -114,10 +114,17 @@ func (b *builtin) named(in storage.Storer, root string, files []string, before, 
 		switch {
 		case err != nil:
 			return nil, err
+		case there && (tracked || committed):
+			after[name] = is
 		case there:
-			if after[name] = is; !tracked && !committed {
-				d.New = append(d.New, name)
+			isIgnored, err := b.ignores(name)
+			if err != nil {
+				return nil, err
 			}
+			if isIgnored {
+				return nil, ignored(name)
+			}
+			after[name], d.New = is, append(d.New, name)
 		case !committed && !tracked:
 			if info, err := os.Lstat(filepath.Join(b.Top, filepath.FromSlash(name))); err == nil && info.IsDir() {
 				return nil, isFolder(name)
@@ -330,6 +337,15 @@ func (b *builtin) writeIndex(lock *gitLock, d Draft) error {
 	read, err := b.store.Index()
 	if err != nil {
 		return fault.New(fault.GitError, "the commit is made, but the index could not be read: %w", err)
+	}
+	written, err := b.files.Stat("index")
+	if err != nil {
+		return fault.New(fault.GitError, "the commit is made, but the index could not be looked at: %w", err)
+	}
+	for _, e := range read.Entries {
+		if !e.ModifiedAt.Before(written.ModTime().Truncate(time.Second)) {
+			e.Size = 0 // git does not trust its times, and must not once the index is younger: it looks into the file
+		}
 	}
 	for name, content := range d.Content {
 		if _, err := read.Remove(name); err != nil && !errors.Is(err, index.ErrEntryNotFound) {

@@ -387,10 +387,9 @@ func (d *drafting) check() error {
 	if len(others) == 0 {
 		return nil
 	}
-	ignored, err := d.input(strings.Join(others, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
-	if names := fields(ignored); err == nil && len(names) > 0 {
-		return fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(names[0])).
-			WithHint("leave it out, or ask the user, who can stage it with git add -f")
+	found, err := d.input(strings.Join(others, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
+	if names := fields(found); err == nil && len(names) > 0 {
+		return ignored(names[0])
 	}
 	return nil // it ends with 1 where nothing is ignored
 }
@@ -403,6 +402,11 @@ func (d *drafting) names(args ...string) (map[string]bool, error) {
 		names[name] = true
 	}
 	return names, err
+}
+
+func ignored(name string) error {
+	return fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(name)).
+		WithHint("leave it out, or ask the user, who can stage it with git add -f")
 }
 
 func notThere(name string) error {
