@@ -118,7 +118,7 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
-	operation, other := r.operationInProgress(), r.otherWorktree(name)
+	operation, other := operationInProgress(r.has), r.otherWorktree(name)
 	switch {
 	case other != "":
 		return out, isElsewhere(name, other)
@@ -130,10 +130,14 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	if err := r.unmerged(); err != nil {
 		return out, err
 	}
-	if out.Changes, err = r.changesFromHead(out.Head, out.Hash); err != nil {
+	head, err := r.orEmptyTree(out.Head)
+	if err != nil {
 		return out, err
 	}
-	lost, err := r.losses(out)
+	if out.Changes, err = r.diff(comparison{between: []string{head, out.Hash}, quiet: true}); err != nil {
+		return out, err
+	}
+	lost, err := r.losses(head, out.Hash)
 	if err != nil {
 		return out, err
 	}
@@ -171,33 +175,16 @@ func isElsewhere(branch, dir string) error {
 	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
 }
 
-// changesFromHead are the changes from what is checked out to another commit, without their text.
-func (r *repository) changesFromHead(head, target string) (DiffResult, error) {
-	from, err := r.orEmptyTree(head)
-	if err != nil {
-		return DiffResult{}, err
-	}
-	return r.diff(comparison{between: []string{from, target}, quiet: true})
-}
-
 // losses are the paths of a switch at which somebody else's would be overwritten, also what is ignored. Git looks again when it
 // switches, but would overwrite that.
-func (r *repository) losses(c BranchChange) ([]string, error) {
-	head, err := r.orEmptyTree(c.Head)
+func (r *repository) losses(head, target string) ([]string, error) {
+	out, err := r.output("diff-tree", "-r", "-z", "--name-status", "--no-renames", head, target)
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.output("diff-tree", "-r", "-z", "--name-status", "--no-renames", head, c.Hash)
+	tracked, err := r.names("ls-files", "-z")
 	if err != nil {
 		return nil, err
-	}
-	index, err := r.output("ls-files", "-z")
-	if err != nil {
-		return nil, err
-	}
-	tracked := map[string]bool{}
-	for _, name := range fields(index) {
-		tracked[name] = true
 	}
 	changes := map[string]bool{}
 	var lost []string
@@ -211,7 +198,7 @@ func (r *repository) losses(c BranchChange) ([]string, error) {
 	}
 	now, err := r.statusOf("", "no", "--no-renames")
 	for _, f := range now.Files {
-		if changes[f.Path] && !slices.Contains(lost, f.Path) && !r.isStaged(f, c.Hash) {
+		if changes[f.Path] && !slices.Contains(lost, f.Path) && !r.isStaged(f, target) {
 			lost = append(lost, f.Path)
 		}
 	}
@@ -241,13 +228,6 @@ func (r *repository) isStaged(f FileStatus, commit string) bool {
 	staged, err := r.reference(":0:" + f.Path)
 	there, otherErr := r.reference(commit + ":" + f.Path)
 	return f.Worktree == "" && err == nil && otherErr == nil && staged == there
-}
-
-func (r *repository) orEmptyTree(commit string) (string, error) {
-	if commit != "" {
-		return commit, nil
-	}
-	return r.emptyTree()
 }
 
 // Delete looks at the deletion of a branch. One whose commits would be lost is refused:

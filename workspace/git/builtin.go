@@ -152,8 +152,11 @@ func (b *builtin) start(ref string) (*object.Commit, error) {
 	return b.commit(cmp.Or(ref, "HEAD"))
 }
 
-func (b *builtin) wants(name string) bool {
-	return b.prefix == "" || name == b.prefix || strings.HasPrefix(name, b.prefix+"/")
+func (b *builtin) wants(name string) bool { return isBelow(b.prefix, name) }
+
+// isBelow says whether a path is prefix or below it, "" for all.
+func isBelow(prefix, name string) bool {
+	return prefix == "" || name == prefix || strings.HasPrefix(name, prefix+"/")
 }
 
 func builtinStatus(root string, o StatusOptions) (StatusResult, error) {
@@ -191,19 +194,15 @@ func builtinStatus(root string, o StatusOptions) (StatusResult, error) {
 		}
 	}
 	slices.SortFunc(result.Files, func(x, y FileStatus) int {
-		return cmp.Or(boolCompare(x.Worktree == Untracked, y.Worktree == Untracked), strings.Compare(x.Path, y.Path))
+		switch isNew := x.Worktree == Untracked; {
+		case isNew == (y.Worktree == Untracked):
+			return strings.Compare(x.Path, y.Path)
+		case isNew:
+			return 1
+		}
+		return -1
 	})
 	return result, nil
-}
-
-func boolCompare(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case x:
-		return 1
-	}
-	return -1
 }
 
 func (b *builtin) gone(reference string) (bool, error) {
@@ -413,7 +412,7 @@ func (b *builtin) compare(ctx context.Context, in storage.Storer, prefix string,
 	for i, files := range []map[string]entry{from, to} {
 		some := map[string]entry{}
 		for name, f := range files {
-			if prefix == "" || name == prefix || strings.HasPrefix(name, prefix+"/") {
+			if isBelow(prefix, name) {
 				some[name] = f
 			}
 		}

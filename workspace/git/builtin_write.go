@@ -45,13 +45,9 @@ func builtinDraft(ctx context.Context, root string, o CommitOptions) (Draft, err
 		return Draft{}, err
 	}
 	d := Draft{
-		Repository: about, Content: map[string]string{}, Sign: signingOf(b.config),
-		Author: identityOf(b.config, "author"), Committer: identityOf(b.config, "committer"),
-	}
-	for _, one := range operations {
-		if d.Operation == "" && gitfile.Exists(filepath.Join(b.GitDir, one.file)) {
-			d.Operation = one.what
-		}
+		Repository: about, Sign: signingOf(b.config),
+		Operation: operationInProgress(func(file string) bool { return gitfile.Exists(filepath.Join(b.GitDir, file)) }),
+		Author:    identityOf(b.config, "author"), Committer: identityOf(b.config, "committer"),
 	}
 	in := b.aside()
 	before, after, err := b.contents(in, root, o, &d)
@@ -67,11 +63,7 @@ func builtinDraft(ctx context.Context, root string, o CommitOptions) (Draft, err
 	if o.MaxBytes > 0 && int64(len(d.Changes.Diff)) > o.MaxBytes {
 		d.Changes.Diff = ""
 	}
-	for _, f := range d.Changes.Files {
-		if d.Content[f.Path] = f.Content; f.OldPath != "" {
-			d.Content[f.OldPath] = ""
-		}
-	}
+	d.Content = d.Changes.contents()
 	if d.From == FromTracked {
 		d.Paths = slices.Sorted(maps.Keys(d.Content))
 	}
@@ -150,7 +142,7 @@ func builtinHeadCommit(root, dir string) (Committed, error) {
 	if err != nil {
 		return Committed{}, err
 	}
-	made := Committed{Content: map[string]string{}}
+	made := Committed{}
 	if made.Repository, err = b.about(nil); err != nil || made.Head == "" {
 		return made, err
 	}
@@ -170,12 +162,7 @@ func builtinHeadCommit(root, dir string) (Committed, error) {
 	if err == nil {
 		made.Changes, err = b.compare(context.Background(), b.aside(), "", before, after, 0)
 	}
-	made.Changes.Diff = ""
-	for _, f := range made.Changes.Files {
-		if made.Content[f.Path] = f.Content; f.OldPath != "" {
-			made.Content[f.OldPath] = ""
-		}
-	}
+	made.Changes.Diff, made.Content = "", made.Changes.contents()
 	return made, err
 }
 
@@ -192,7 +179,7 @@ func (g *Reader) MakeCommit(ctx context.Context, root string, o CommitOptions, d
 	if err != nil {
 		return err
 	}
-	defer lock.release()
+	defer lock.rollback()
 	if now, err := builtinDraft(ctx, root, o); err != nil || now.State() != d.State() {
 		return errors.Join(fault.New(fault.ConcurrentModification, "the files to commit have changed; review them again"), err)
 	}
@@ -239,7 +226,7 @@ type gitLock struct {
 	billy.File
 	files billy.Filesystem
 	name  string
-	taken bool // it is the file: a lock that is there now is another's
+	done  bool // it is the file: a lock that is there now is another's
 }
 
 func (b *builtin) lock(name string) (*gitLock, error) {
@@ -253,18 +240,18 @@ func (b *builtin) lock(name string) (*gitLock, error) {
 	return &gitLock{File: f, files: b.files, name: name}, nil
 }
 
-// take has what was written be the file.
-func (l *gitLock) take() error {
+// commit has what was written be the file.
+func (l *gitLock) commit() error {
 	err := l.Close()
 	if err == nil {
 		err = l.files.Rename(l.name+".lock", l.name)
 	}
-	l.taken = err == nil
+	l.done = err == nil
 	return err
 }
 
-func (l *gitLock) release() {
-	if !l.taken {
+func (l *gitLock) rollback() {
+	if !l.done {
 		_ = l.Close() // it may be closed
 		_ = l.files.Remove(l.name + ".lock")
 	}
@@ -362,7 +349,7 @@ func (b *builtin) writeIndex(lock *gitLock, d Draft) error {
 		}
 	}
 	if err = index.NewEncoder(lock).Encode(read); err == nil {
-		err = lock.take()
+		err = lock.commit()
 	}
 	if err != nil {
 		return fault.New(fault.GitError, "the commit is made, but the index could not be written: %w", err)

@@ -37,6 +37,21 @@ type DiffResult struct {
 	Top          string // absolute: the folder of the repository's work tree
 }
 
+// contents tells what each file is afterwards: its mode and hash, "" of one that is gone, also by another name, and Converted of
+// one that goes through a filter.
+func (d DiffResult) contents() map[string]string {
+	out := map[string]string{}
+	for _, f := range d.Files {
+		if out[f.Path] = f.Content; f.Filtered {
+			out[f.Path] = Converted
+		}
+		if f.Status == "R" {
+			out[f.OldPath] = ""
+		}
+	}
+	return out
+}
+
 // DiffOptions says what Diff compares. With neither Staged nor Base it is the
 // work tree with the index.
 type DiffOptions struct {
@@ -104,8 +119,7 @@ type comparison struct {
 	limit   int64 // the longest text; 0 is no limit
 	// quiet leaves the text out, as does what exceeds the limit if that is no failure.
 	quiet, lenient bool
-	env            []string        // of a draft, which has an index and objects of its own
-	filtered       map[string]bool // paths whose content is not what is stored: see repository.filtered
+	env            []string // of a draft, which has an index and objects of its own
 }
 
 // shown are the options by which what git prints can be applied by everybody, and runs nothing.
@@ -128,7 +142,7 @@ func (r *repository) diff(c comparison) (DiffResult, error) {
 	if err := result.readNumbers(fields(out)); err != nil {
 		return result, err
 	}
-	if err := r.leaveFiltered(&result, &c); err != nil {
+	if err := r.leaveFiltered(&result, c); err != nil {
 		return result, err
 	}
 	for _, f := range result.Files {
@@ -202,7 +216,7 @@ func (d *DiffResult) readNumbers(parts []string) error {
 }
 
 // leaveFiltered takes the numbers of files whose content is not what is stored for nothing.
-func (r *repository) leaveFiltered(d *DiffResult, c *comparison) error {
+func (r *repository) leaveFiltered(d *DiffResult, c comparison) error {
 	if len(c.env) == 0 && (slices.Contains(c.between, "--cached") || len(c.between) == 2) {
 		return nil // nothing is compared with files on disk
 	}
@@ -210,10 +224,9 @@ func (r *repository) leaveFiltered(d *DiffResult, c *comparison) error {
 	for _, f := range d.Files {
 		names = append(names, f.Path)
 	}
-	var err error
-	c.filtered, err = r.filtered(names)
+	filtered, err := r.filtered(names)
 	for i := range d.Files {
-		if f := &d.Files[i]; c.filtered[f.Path] && f.Status != "D" {
+		if f := &d.Files[i]; filtered[f.Path] && f.Status != "D" {
 			f.Filtered, f.Additions, f.Deletions = true, 0, 0
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/program"
 )
 
 // CommitOptions says what is to be committed.
@@ -95,23 +96,21 @@ func (r *repository) about(hooks []string) (out Repository, err error) {
 	return out, err
 }
 
-// operationInProgress is what git is in the middle of, "" for nothing.
-func (r *repository) operationInProgress() string {
-	for _, one := range operations {
-		if r.has(one.file) {
+// operationInProgress is what git is in the middle of, "" for nothing, by what the repository has.
+func operationInProgress(has func(file string) bool) string {
+	for _, one := range []struct{ file, what string }{
+		{"MERGE_HEAD", "a merge"},
+		{"CHERRY_PICK_HEAD", "a cherry-pick, whose author the commit gets"},
+		{"REVERT_HEAD", "a revert"},
+		{"rebase-merge", "a rebase"},
+		{"rebase-apply", "a rebase or git am"},
+		{"BISECT_LOG", "a bisection"},
+	} {
+		if has(one.file) {
 			return one.what
 		}
 	}
 	return ""
-}
-
-var operations = []struct{ file, what string }{
-	{"MERGE_HEAD", "a merge"},
-	{"CHERRY_PICK_HEAD", "a cherry-pick, whose author the commit gets"},
-	{"REVERT_HEAD", "a revert"},
-	{"rebase-merge", "a rebase"},
-	{"rebase-apply", "a rebase or git am"},
-	{"BISECT_LOG", "a bisection"},
 }
 
 // NewDraft looks at what a commit in the repository of o.Dir would hold.
@@ -129,7 +128,7 @@ func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Dr
 	}
 	d := &drafting{repository: r, root: root, options: o}
 	d.draft = Draft{
-		Repository: about, Content: map[string]string{}, Operation: r.operationInProgress(), Sign: signingOf(r.Config),
+		Repository: about, Operation: operationInProgress(r.has), Sign: signingOf(r.Config),
 		Author: identityOf(r.Config, "author"), Committer: identityOf(r.Config, "committer"),
 	}
 	defer d.throwAway()
@@ -199,15 +198,7 @@ func (d *drafting) run() error {
 	if changes.FilesChanged == 0 && !merging {
 		return nothingToCommit(d.draft.From)
 	}
-	d.draft.Changes = changes
-	for _, f := range changes.Files {
-		if d.draft.Content[f.Path] = f.Content; f.Filtered {
-			d.draft.Content[f.Path] = Converted
-		}
-		if f.OldPath != "" && f.Status == "R" {
-			d.draft.Content[f.OldPath] = ""
-		}
-	}
+	d.draft.Changes, d.draft.Content = changes, changes.contents()
 	if d.draft.From == FromTracked {
 		d.draft.Paths = slices.Sorted(maps.Keys(d.draft.Content))
 	}
@@ -388,20 +379,14 @@ func (d *drafting) check() error {
 		return nil
 	}
 	found, err := d.input(strings.Join(others, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
-	if names := fields(found); err == nil && len(names) > 0 {
+	switch names := fields(found); {
+	case program.SaysNo(err):
+		return nil
+	case err != nil || len(names) == 0:
+		return err
+	default:
 		return ignored(names[0])
 	}
-	return nil // it ends with 1 where nothing is ignored
-}
-
-// names are what a command lists, each ended by a NUL.
-func (d *drafting) names(args ...string) (map[string]bool, error) {
-	out, err := d.output(args...)
-	names := map[string]bool{}
-	for _, name := range fields(out) {
-		names[name] = true
-	}
-	return names, err
 }
 
 func ignored(name string) error {
@@ -457,7 +442,7 @@ func (g *Reader) HeadCommit(ctx context.Context, root, dir string) (Committed, e
 	if r == nil {
 		return builtinHeadCommit(root, dir)
 	}
-	made := Committed{Content: map[string]string{}}
+	made := Committed{}
 	if made.Repository, err = r.about(nil); err != nil || made.Head == "" {
 		return made, err
 	}
@@ -468,10 +453,6 @@ func (g *Reader) HeadCommit(ctx context.Context, root, dir string) (Committed, e
 	if err == nil {
 		made.Changes, err = r.diff(comparison{between: []string{parent, made.Head}, quiet: true})
 	}
-	for _, f := range made.Changes.Files {
-		if made.Content[f.Path] = f.Content; f.OldPath != "" && f.Status == "R" {
-			made.Content[f.OldPath] = ""
-		}
-	}
+	made.Content = made.Changes.contents()
 	return made, err
 }

@@ -123,6 +123,16 @@ func fields(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 }
 
+// names are what a command lists, each ended by a NUL.
+func (r *repository) names(args ...string) (map[string]bool, error) {
+	out, err := r.output(args...)
+	names := map[string]bool{}
+	for _, name := range fields(out) {
+		names[name] = true
+	}
+	return names, err
+}
+
 // pathspec limits a command to a path of the repository and what is below; none for all of it.
 func pathspec(path string) []string {
 	if path == "" {
@@ -189,6 +199,13 @@ func (r *repository) emptyTree() (string, error) {
 	return strings.TrimSpace(out), err
 }
 
+func (r *repository) orEmptyTree(commit string) (string, error) {
+	if commit != "" {
+		return commit, nil
+	}
+	return r.emptyTree()
+}
+
 // has says whether git is in the middle of what this file or reference stands for.
 func (r *repository) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(r.GitDir, name))
@@ -211,23 +228,23 @@ func (r *repository) filtered(paths []string) (map[string]bool, error) {
 	if !hasFilter || len(paths) == 0 {
 		return out, nil
 	}
-	text, err := r.input(strings.Join(paths, "\x00")+"\x00", "check-attr", "-z", "--stdin", "filter")
-	for part := range slices.Chunk(fields(text), 3) {
-		if len(part) == 3 && r.hasDriver(part[2]) {
-			out[part[0]] = true
+	err := r.attributes(paths, func(path, driver string) {
+		if len(filterCommands(r.Config, driver, []string{"clean"})) > 0 {
+			out[path] = true
 		}
-	}
+	}, "filter")
 	return out, err
 }
 
-// hasDriver: the configuration has commands for a filter.
-func (r *repository) hasDriver(name string) bool {
-	for _, way := range []string{"clean", "process"} {
-		if r.Config.Get("filter."+name+"."+way) != "" {
-			return true
+// attributes calls each for the values that paths have of attributes.
+func (r *repository) attributes(paths []string, each func(path, value string), attributes ...string) error {
+	text, err := r.input(strings.Join(paths, "\x00")+"\x00", append([]string{"check-attr", "-z", "--stdin"}, attributes...)...)
+	for part := range slices.Chunk(fields(text), 3) {
+		if len(part) == 3 {
+			each(part[0], part[2])
 		}
 	}
-	return false
+	return err
 }
 
 func listed(names []string, most int) string {

@@ -92,23 +92,21 @@ func (r *repository) filters(changes []FileChange, ways ...string) ([]string, er
 	if len(commands) == 0 {
 		return nil, nil
 	}
-	names, err := r.output("ls-files", "-z")
+	index, err := r.output("ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}
+	names := fields(index)
 	for _, f := range changes {
-		names += f.Path + "\x00"
+		names = append(names, f.Path)
 	}
-	attributes, err := r.input(names, "check-attr", "-z", "--stdin", "filter")
-	if err != nil {
+	used := map[string]bool{}
+	if err := r.attributes(names, func(_, driver string) { used[driver] = true }, "filter"); err != nil {
 		return nil, err
 	}
 	var out []string
-	for part := range slices.Chunk(fields(attributes), 3) {
-		if len(part) == 3 && commands[part[2]] != nil {
-			out = append(out, commands[part[2]]...)
-			delete(commands, part[2])
-		}
+	for driver := range used {
+		out = append(out, commands[driver]...)
 	}
 	for _, f := range changes {
 		if _, hash, _ := strings.Cut(f.Content, " "); path.Base(f.Path) == ".gitattributes" && hash != "" {

@@ -172,10 +172,10 @@ func (r *repository) showCommit(shown *Shown, o ShowOptions) error {
 	if gitdir.Inside(r.Top, r.location.Root) {
 		shown.Within = r.Prefix(r.location.Root)
 	}
-	before, err := r.emptyTree()
 	if len(shown.Commit.Parents) > 0 {
-		shown.Parent, before = shown.Commit.Parents[0], shown.Commit.Parents[0]
+		shown.Parent = shown.Commit.Parents[0]
 	}
+	before, err := r.orEmptyTree(shown.Parent)
 	if err == nil {
 		shown.Diff, err = r.diff(comparison{between: []string{before, shown.Commit.Hash}, path: shown.Within, context: o.Context, limit: o.MaxDiff})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -103,17 +104,11 @@ func (s *Stored) ask() (map[string]storedFile, error) {
 // leaveConverted leaves out what git may have written in another form than it stores. What it does to line ends makes that
 // longer.
 func (s *Stored) leaveConverted(hashes map[string]string) error {
-	var names strings.Builder
-	for name := range hashes {
-		names.WriteString(name + "\x00")
-	}
-	attributes, err := s.repo.input(names.String(), "check-attr", "-z", "--stdin", "filter", "ident", "working-tree-encoding")
-	for part := range slices.Chunk(fields(attributes), 3) {
-		if len(part) == 3 && part[2] != "unspecified" && part[2] != "unset" {
-			delete(hashes, part[0])
+	return s.repo.attributes(slices.Collect(maps.Keys(hashes)), func(path, value string) {
+		if value != "unspecified" && value != "unset" {
+			delete(hashes, path)
 		}
-	}
-	return err
+	}, "filter", "ident", "working-tree-encoding")
 }
 
 // sized looks up how long the objects are.

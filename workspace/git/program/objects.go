@@ -41,7 +41,7 @@ func (p *Objects) Blob(hash string) ([]byte, error) {
 	timer := time.AfterFunc(Within, func() { _ = p.cmd.Process.Kill() })
 	data, err := p.ask(hash)
 	if !timer.Stop() || err != nil {
-		p.end() // it may be in the middle of an answer
+		p.stop() // it may be in the middle of an answer
 		return nil, fault.New(fault.GitError, "the object %s is damaged or gone; git fsck says more", hash)
 	}
 	return data, nil
@@ -109,11 +109,11 @@ func (p *Objects) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cmd != nil {
-		p.end()
+		p.stop()
 	}
 }
 
-func (p *Objects) end() {
+func (p *Objects) stop() {
 	_ = p.in.Close()
 	_ = p.cmd.Process.Kill() // it has nothing to finish
 	_ = p.cmd.Wait()

@@ -201,10 +201,16 @@ func (r *Repository) Symbolic(ctx context.Context, name string) (string, error) 
 // quiet is the one line that a command prints, which says that there is none by its exit code.
 func (r *Repository) quiet(ctx context.Context, args ...string) (string, error) {
 	out, err := r.Output(ctx, Call{Args: args})
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+	if SaysNo(err) {
 		return "", nil
 	}
 	return strings.TrimSuffix(out, "\n"), err
+}
+
+// SaysNo: a command has ended as git's do that found none of what was asked for.
+func SaysNo(err error) bool {
+	exit := (*exec.ExitError)(nil)
+	return errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
 // failed says in git's own words why a command did. Warnings, which may have the lines of files, are left out.
