@@ -142,7 +142,7 @@ func (e *pendingCall) run() {
 	e.s.pendingCalls.running--
 	e.ended, e.result = true, result
 	after := e.turn()
-	e.s.pendingCalls.forget()
+	e.s.pendingCalls.dropOldResults()
 	e.s.pendingCalls.mu.Unlock()
 	e.cancel()
 	if after != nil {
@@ -204,8 +204,8 @@ func (e *pendingCall) parkAs() string {
 	return e.id
 }
 
-// forget drops the oldest results when there are too many that nobody collects.
-func (s *pendingCalls) forget() {
+// dropOldResults drops the oldest results when there are too many that nobody collects.
+func (s *pendingCalls) dropOldResults() {
 	kept := 0
 	for i := len(s.parked) - 1; i >= 0; i-- {
 		if !s.parked[i].ended {

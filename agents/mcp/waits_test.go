@@ -202,7 +202,7 @@ func TestResultsThatNobodyCollects(t *testing.T) {
 	for i := range maxKept + 3 {
 		s.parked = append(s.parked, &pendingCall{id: fmt.Sprint(i), ended: i != 1})
 	}
-	s.forget()
+	s.dropOldResults()
 	if len(s.parked) != maxKept+1 || s.parked[0].id != "1" || s.parked[1].id != "3" {
 		t.Errorf("%d are kept, first %s and %s", len(s.parked), s.parked[0].id, s.parked[1].id)
 	}

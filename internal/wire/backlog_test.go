@@ -202,7 +202,7 @@ func TestFlow(t *testing.T) {
 		{0, flowRate / 1000, true},
 	} {
 		now = now.Add(step.after)
-		if got := f.take(step.n, now); got != step.want {
+		if got := f.allows(step.n, now); got != step.want {
 			t.Errorf("step %d: %v", i, got)
 		}
 	}

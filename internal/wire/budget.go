@@ -19,9 +19,9 @@ var Requests = &Budget{limit: 12 << 20}
 // what is asked is that small, and a person asks nothing else.
 const small = 16 << 10
 
-// take asks for room for one of several connections, which holds so much already. It gets
+// reserve asks for room for one of several connections, which holds so much already. It gets
 // half of the budget at most, or whatever nobody else has when it holds nothing.
-func (b *Budget) take(held *int, n int) bool {
+func (b *Budget) reserve(held *int, n int) bool {
 	if b == nil {
 		return true
 	}
@@ -38,7 +38,7 @@ func (b *Budget) take(held *int, n int) bool {
 	return true
 }
 
-func (b *Budget) give(held *int, n int) {
+func (b *Budget) release(held *int, n int) {
 	if b != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()

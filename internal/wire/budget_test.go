@@ -24,15 +24,15 @@ func TestABudgetIsShared(t *testing.T) {
 		{three, -400 << 10, true, "given back"},
 	} {
 		if step.n < 0 {
-			b.give(step.of, -step.n)
-		} else if got := b.take(step.of, step.n); got != step.want {
+			b.release(step.of, -step.n)
+		} else if got := b.reserve(step.of, step.n); got != step.want {
 			t.Errorf("%s: %d bytes: %v", step.why, step.n, got)
 		}
 	}
 	if b.held != 0 || *one+*two+*three != 0 {
 		t.Errorf("%d bytes are held by nobody", b.held)
 	}
-	if !(*Budget)(nil).take(one, 1<<40) {
+	if !(*Budget)(nil).reserve(one, 1<<40) {
 		t.Error("without a budget there is a limit")
 	}
 }

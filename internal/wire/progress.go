@@ -45,8 +45,8 @@ type flow struct {
 	at   time.Time // of room
 }
 
-// take asks for room.
-func (f *flow) take(n int, now time.Time) bool {
+// allows says whether n bytes may go now, and counts them as sent.
+func (f *flow) allows(n int, now time.Time) bool {
 	if !f.at.IsZero() {
 		f.room = min(flowBurst, f.room+int(min(now.Sub(f.at), time.Second)*flowRate/time.Second))
 	}
@@ -141,7 +141,7 @@ func (w *writer) pausesLocked(f *frame) bool {
 	if f.text == nil || slices.ContainsFunc(w.queue, func(f *frame) bool { return f.text == nil }) {
 		return false
 	}
-	f.paused = !w.flow.take(min(len(f.text.text), maxChunk), time.Now())
+	f.paused = !w.flow.allows(min(len(f.text.text), maxChunk), time.Now())
 	return f.paused
 }
 

@@ -57,7 +57,7 @@ func (c *Conn) request(req Request) {
 	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel
 	if refused := c.admit(t); refused != nil {
 		cancel()
-		c.o.Budget.give(&c.held, t.held)
+		c.o.Budget.release(&c.held, t.held)
 		c.reply(t.ID, nil, refused)
 	} else if t.inline {
 		c.run(t)
@@ -80,7 +80,7 @@ func (c *Conn) admit(t *task) (refused *Error) {
 	case len(c.inflight) >= c.o.Workers+c.o.Queue:
 		return Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(c.inflight))
 	case t.held == 0 && !t.inline:
-		if !c.o.Budget.take(&c.held, len(t.Params)) {
+		if !c.o.Budget.reserve(&c.held, len(t.Params)) {
 			return Errorf(CodeBusy, noRoom)
 		}
 		t.held = len(t.Params)
@@ -148,7 +148,7 @@ func (c *Conn) run(t *task) {
 func (c *Conn) forgetLocked(t *task) {
 	t.cancel()
 	delete(c.inflight, t.ID)
-	c.o.Budget.give(&c.held, t.held)
+	c.o.Budget.release(&c.held, t.held)
 }
 
 // invoke calls the handler and encodes its result. It turns a panic of either

@@ -34,7 +34,7 @@ func newStream(c *Conn) *stream {
 			if n <= small {
 				return true
 			}
-			if !c.o.Budget.take(&c.held, n) {
+			if !c.o.Budget.reserve(&c.held, n) {
 				return false
 			}
 			c.taken = n
@@ -127,7 +127,7 @@ var null = json.RawMessage("null")
 func (s *stream) read() (message, error) {
 	c := s.conn
 	for {
-		c.o.Budget.give(&c.held, c.taken) // the last one was no request
+		c.o.Budget.release(&c.held, c.taken) // the last one was no request
 		c.taken = 0
 		if c.base.Err() != nil {
 			return message{}, io.EOF
