@@ -168,6 +168,14 @@ func TestNamesAreNoPatternsAndNoOptions(t *testing.T) {
 			t.Errorf("%q was to be committed, and %q was", name, changed)
 		}
 	}
+	w.write(".gitignore", ":!ig*\n-ig*\n")
+	for _, name := range []string{":!ignored", "-ignored"} {
+		w.write(name, "x\n")
+		got := w.gitTool("git.commit", map[string]any{"message": "no", "files": []string{name}})
+		if got.OK || !strings.Contains(got.Error.Message, fault.Quote(name)) {
+			t.Errorf("%q is ignored: %+v", name, got)
+		}
+	}
 	if got := w.says("log", "-1", "--format=%s"); got != "--amend" {
 		t.Errorf("the message is %q", got)
 	}

@@ -378,14 +378,15 @@ func (d *drafting) check() error {
 	if len(others) == 0 {
 		return nil
 	}
-	found, err := d.input(strings.Join(others, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
+	// "./" in front, because a leading colon would begin a pattern, also where the environment says that there are none.
+	found, err := d.input("./"+strings.Join(others, "\x00./")+"\x00", "check-ignore", "-z", "--stdin")
 	switch names := fields(found); {
 	case program.SaysNo(err):
 		return nil
 	case err != nil || len(names) == 0:
 		return err
 	default:
-		return ignored(names[0])
+		return ignored(strings.TrimPrefix(names[0], "./"))
 	}
 }
 
