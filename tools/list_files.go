@@ -3,10 +3,10 @@ package tools
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -18,7 +18,7 @@ var _ = define(NewRead(Spec{
 	Title:       "List files",
 	Description: "Lists a folder by name, without what git ignores.",
 	Success:     true,
-	Results:     []any{listFilesFields{}},
+	Results:     []any{listFilesResult{}},
 }, planListFiles))
 
 type listFilesArgs struct {
@@ -29,21 +29,31 @@ type listFilesArgs struct {
 	Limit          int    `json:"limit,omitempty" minimum:"1" default:"2000"`
 }
 
-// listFilesResult is encoded as it is gathered, for there may be many files. Each has
-// name, path, type (file, directory or symlink), size and modified.
-type listFilesResult json.RawMessage
+type listFilesResult struct {
+	Files     []listedFile `json:"files"`
+	Count     int          `json:"count"`
+	Truncated bool         `json:"truncated"`
+}
 
-func (r listFilesResult) encoded() json.RawMessage { return json.RawMessage(r) }
+type listedFile struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	Type     string `json:"type"` // file, directory or symlink
+	Size     int64  `json:"size"`
+	Modified string `json:"modified"` // RFC 3339, in UTC
+}
 
 const (
 	defaultListLimit = 2000
 	// mostListBytes is how large an answer may become, however high the limit is: the
 	// wires have theirs.
 	mostListBytes = 24 << 20
+	// bytesBeside is what an entry of the result has beside its names.
+	bytesBeside = 100
 )
 
 func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, error) {
-	l := listing{limit: cmp.Or(args.Limit, defaultListLimit), out: newListEncoder()}
+	l := listing{limit: cmp.Or(args.Limit, defaultListLimit)}
 	if args.Pattern != "" {
 		var err error
 		if l.matches, err = search.CompileGlob(args.Pattern); err != nil {
@@ -58,19 +68,12 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 	if !args.Recursive {
 		options.MaxDepth = 1
 	}
-	if len(roots) == 1 && args.Recursive {
-		a, err := l.again(ctx, in, roots[0], options, args)
-		if err != nil || a.Text != nothingMatches || args.IncludeIgnored {
-			return a, err
-		}
-		return listIgnored(ctx, in, args, a)
-	}
 	for _, root := range roots {
 		if err := l.walk(ctx, in, root, options); err != nil {
 			return nil, err
 		}
 	}
-	if l.count > 0 || args.IncludeIgnored {
+	if len(l.files) > 0 || args.IncludeIgnored {
 		return l.answer(args.Path), nil
 	}
 	return listIgnored(ctx, in, args, l.answer(args.Path))
@@ -120,10 +123,9 @@ type listing struct {
 	matches func(rel string) bool // nil: all
 	from    string                // what the names that are matched are relative to
 
-	dir   *workspace.Contents
-	out   listEncoder
-	count int
-
+	files     []listedFile
+	text      strings.Builder // a line for each
+	bytes     int             // about as many as the result has
 	truncated bool
 }
 
@@ -140,20 +142,12 @@ func leading(folder workspace.Path) string {
 	return ""
 }
 
-func (l *listing) take(c *workspace.Contents) error {
-	l.out.grow(min(c.Facts().Total, l.limit))
-	return c.Walk(l.visit)
-}
-
 func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
-	if dir != l.dir {
-		l.dir = dir
-		l.out.enter(strings.TrimSuffix(dir.Name(e), e.Name))
-	}
-	if l.matches != nil && !l.matches(strings.TrimPrefix(l.out.prefix+e.Name, l.from)) {
+	name := dir.Name(e)
+	if l.matches != nil && !l.matches(strings.TrimPrefix(name, l.from)) {
 		return nil
 	}
-	if l.count == l.limit || l.out.size() > mostListBytes {
+	if len(l.files) == l.limit || l.bytes > mostListBytes {
 		l.truncated = true
 		return fs.SkipAll
 	}
@@ -163,8 +157,19 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 			e = &looked
 		}
 	}
-	l.count++
-	l.out.add(e)
+	f, mark := listedFile{Name: e.Name, Path: name, Type: "file", Size: e.Size}, "\n"
+	switch {
+	case e.Type.IsDir():
+		f.Type, mark = "directory", "/\n"
+	case e.Type&fs.ModeSymlink != 0:
+		f.Type, mark = "symlink", "@\n"
+	}
+	if t := e.Modified(); !t.IsZero() {
+		f.Modified = t.UTC().Format(time.RFC3339)
+	}
+	l.files = append(l.files, f)
+	l.text.WriteString(fault.Quote(name) + mark)
+	l.bytes += 2*len(name) + len(e.Name) + bytesBeside
 	return nil
 }
 
@@ -173,23 +178,21 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 const fewFiles = 5000
 
 func (l *listing) answer(name string) *Answer {
-	summary := fmt.Sprintf("%d entries", l.count)
+	summary := fmt.Sprintf("%d entries", len(l.files))
 	if name != "" {
 		summary = fault.Quote(name) + ", " + summary
 	}
 	a := &Answer{
-		Result:  listFilesResult(fmt.Appendf(l.out.files, `],"count":%d,"truncated":%t}`, l.count, l.truncated)),
-		Text:    l.out.text.String(),
+		Result:  listFilesResult{l.files, len(l.files), l.truncated},
+		Text:    l.text.String(),
 		rest:    "narrow it with path or pattern, or leave recursive out",
 		Summary: summary,
 	}
-	if l.count == 0 {
-		a.Text = nothingMatches
-	} else {
-		a.textJSON = append(l.out.json, '"')
+	if len(l.files) == 0 {
+		a.Text, a.Result = nothingMatches, listFilesResult{Files: []listedFile{}, Truncated: l.truncated}
 	}
 	if l.truncated {
-		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d entries; narrow it with path or pattern, or raise limit)", l.count))
+		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d entries; narrow it with path or pattern, or raise limit)", len(l.files)))
 	}
 	return a
 }

@@ -173,7 +173,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.protectedIn, changedBy: p.changedBy,
-		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Range: p.call.RangeBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git(), Languages: p.registry.Languages,
+		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Range: p.call.RangeBytes, Lines: &p.registry.lines, Files: p.registry.Files, Git: p.registry.Git(), Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill, Runners: p.settings.Runners,
 		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)

@@ -34,7 +34,6 @@ type Input struct {
 	Range    int          // Call.RangeBytes
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
-	Listings *listings
 	Git      *git.Reader
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
@@ -134,9 +133,6 @@ type Answer struct {
 	// may forget.
 	keeps  *keptPiece
 	chunks string
-	// textJSON is Text as a JSON string, of which an answer with very much of it has made
-	// one already; nil otherwise.
-	textJSON []byte
 	// caused is what a change did to the diagnostics of its files; nil: nobody knows.
 	caused any
 	broken []brokenFile

@@ -72,7 +72,6 @@ type Registry struct {
 	limits    atomic.Pointer[Limits] // of the latest plan
 	protected protectedPaths
 	lines     lines.Cache
-	listings  listings
 	shown     shown
 }
 

@@ -34,8 +34,6 @@ type Part struct {
 	// Shared is where the result's Structured has the same text, as a JSON string;
 	// nil if it has not, or it is too short to matter.
 	Shared *Span `json:"-"`
-	// json is Text as a JSON string, if that has been made already.
-	json []byte
 }
 
 // Span is the bytes from From up to To.
@@ -116,14 +114,14 @@ func contentPieces(parts []Part, structured []byte, joined bool) (out [][]byte, 
 		if i > 0 && !goesOn {
 			text = append(text, ',')
 		}
-		piece := p.json
-		switch {
-		case p.Type != "text":
+		if p.Type != "text" {
 			text = p.AppendJSON(text)
 			continue
-		case p.Shared != nil:
+		}
+		var piece []byte
+		if p.Shared != nil {
 			piece = structured[p.Shared.From:p.Shared.To]
-		case piece == nil:
+		} else {
 			piece = wire.AppendString(nil, p.Text)
 		}
 		if goesOn {
@@ -158,11 +156,6 @@ type appender interface {
 	appendFields(dst []byte) (out []byte, field textField)
 }
 
-// encoded is a result that is there as JSON already, "ok" and all.
-type encoded interface {
-	encoded() json.RawMessage
-}
-
 // textField is a text among the fields, and where it was put.
 type textField struct {
 	text string
@@ -172,9 +165,6 @@ type textField struct {
 // structured puts "ok" in front of the fields, with success the same again under
 // that name, and the error if there is one.
 func structured(fields any, err *fault.Error, success bool) (out json.RawMessage, field textField) {
-	if whole, is := fields.(encoded); is && err == nil {
-		return whole.encoded(), textField{}
-	}
 	ok := strconv.FormatBool(err == nil)
 	out = []byte(`{"ok":` + ok)
 	if success {
@@ -222,7 +212,7 @@ func (t Tool) result(a *Answer) Result {
 		r.Content = append(r.Content, Part{Type: "text", Text: ErrorText(a.Err)})
 	}
 	if a.Text != "" || len(a.Media) == 0 && a.Err == nil {
-		part := Part{Type: "text", Text: a.Text, json: a.textJSON}
+		part := Part{Type: "text", Text: a.Text}
 		if len(a.Text) >= worthSharing && field.text == a.Text {
 			part.Shared = &field.at
 		}

@@ -151,22 +151,6 @@ func (f *Files) Told(ctx context.Context) (uint64, bool) {
 	return f.told.Load(), true
 }
 
-// Keeps says whether this very list is kept: as long as nothing changes it is given
-// again.
-func (f *Files) Keeps(list *workspace.Contents) bool {
-	if f == nil {
-		return false
-	}
-	f.mu.Lock()
-	k := f.kept[list.Folder.Top().Abs()]
-	f.mu.Unlock()
-	if k == nil || k.of.Load() == nil {
-		return false
-	}
-	found, ok := k.of.Load().Find(list.Folder)
-	return ok && found == list
-}
-
 // keeps says whether the list of p's workspace folder is, or is worth being, kept: it
 // is made for whoever wants all of it, and then serves those who want a part.
 func (f *Files) keeps(p workspace.Path, o workspace.WalkOptions) bool {
