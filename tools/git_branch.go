@@ -192,7 +192,7 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	if err := b.unsaved(in.Snapshot, b.files); err != nil {
 		return nil, err
 	}
-	b.git = in.gitProgram(b.Top)
+	b.git = in.gitProgram(b.Repository, false)
 	if b.git.file == "" && b.builtin == nil {
 		return nil, git.NeedsGit("switching branches changes files in the work tree")
 	}
@@ -234,8 +234,8 @@ func (b branchPlan) preview() approval.Preview {
 		s.fact("size", "Changes", changeSize(b.Changes)+"; uncommitted changes in other files stay")
 		s.list("files", "Files", most, changeLines(b.Changes)...)
 	}
-	b.git.hooks(&s, b.Hooks)
-	b.git.programs(&s, b.Filters, b.Fetched)
+	b.git.hooks(&s, b.Repository)
+	b.git.programs(&s, b.Filters, b.Repository)
 	return s.preview()
 }
 

@@ -67,7 +67,7 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	if c.Draft, err = in.Git.NewDraft(ctx, root, options); err != nil {
 		return nil, err
 	}
-	c.git = in.gitProgram(c.Top)
+	c.git = in.gitProgram(c.Repository, false)
 	if c.From != git.FromStaged && !c.pathsFit() && len(c.message) > mostArgument {
 		return nil, invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
 	}
@@ -190,11 +190,16 @@ func (c commitPlan) preview(unsaved []string) approval.Preview {
 		s.fact("committer", "Committer", identityWords(c.Committer))
 	}
 	s.fact("signature", "Signed", signingWords(c.Sign))
+	merges := make([]string, 0, len(c.Merges))
+	for _, hash := range c.Merges {
+		merges = append(merges, fault.Quote(short(hash)))
+	}
+	s.fact("merges", "Merges", merges...)
 	s.fact("contents", "Contents", commitSources[c.From]+": "+changeSize(c.Changes))
 	s.list("files", "Files", most, changeLines(c.Changes)...)
 	s.list("staged", "Stays staged", 20, quoteAll(c.Left)...)
-	c.git.hooks(&s, c.Hooks)
-	c.git.programs(&s, c.Filters, c.Fetched)
+	c.git.hooks(&s, c.Repository)
+	c.git.programs(&s, c.Filters, c.Repository)
 	if s.Diff == "" && c.Changes.FilesChanged > 0 {
 		s.warn("diff", "Not shown", "the diff is too long")
 	}

@@ -56,7 +56,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if p.Push, err = in.Git.NewPush(ctx, root, options); err != nil {
 		return nil, err
 	}
-	p.git = in.gitProgram(p.Top)
+	p.git = in.gitProgram(p.Repository, true)
 	if p.git.file == "" {
 		return nil, git.NeedsGit("pushing speaks to a remote")
 	}
@@ -69,6 +69,9 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	}
 	if p.Scheme == "file" {
 		a.because("remote_hooks", "the remote is a folder on this machine, and its hooks run here")
+	}
+	if err := canBeShown(len(p.Helpers)); err != nil {
+		return nil, err
 	}
 	if err := p.git.hold(in, a, len(p.Hooks)+len(p.Fetched), true, true); err != nil {
 		return nil, err
@@ -115,10 +118,10 @@ func (p pushPlan) preview() approval.Preview {
 	if p.SSH != "" {
 		s.fact("ssh", "SSH command", fault.Quote(p.SSH))
 	}
-	s.list("credentials", "Credentials", 10, quoteAll(p.Helpers)...)
+	s.fact("credentials", "Credentials", quoteAll(p.Helpers)...)
 	s.fact("signature", "Signed", signingWords(p.Sign))
-	p.git.hooks(&s, p.Hooks)
-	p.git.programs(&s, nil, p.Fetched)
+	p.git.hooks(&s, p.Repository)
+	p.git.programs(&s, nil, p.Repository)
 	return s.preview()
 }
 

@@ -37,20 +37,20 @@ func TestFiltersThatComeWithASwitch(t *testing.T) {
 	w.says("add", ".")
 	w.says("commit", "-qm", "other")
 	w.says("switch", "-q", "main")
-	w.config("filter.late.smudge", canary+" smudge", "filter.never.smudge", canary+" never")
+	w.config("filter.late.smudge", canary+" smudge")
 	w.shows("git.branch", map[string]any{"action": "switch", "name": "other"}, "Filters: "+fault.Quote(canary+" smudge")+"\n")
-	if need := w.needs("git.branch", map[string]any{"action": "switch", "name": "other"}); strings.Contains(need.Preview.Markdown, "never") {
-		t.Errorf("a filter of no file is named:\n%s", need.Preview.Markdown)
-	}
 	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"}); !got.OK || !w.exists("../home/fired") {
 		t.Errorf("the filter did not run: %+v", got)
 	}
 	w.must(os.RemoveAll(w.path("../home/fired")))
-	w.says("config", "filter.late.clean", canary+" clean")
+	w.config("filter.late.clean", canary+" clean", "filter.never.clean", canary+" never")
 	w.write("sub/x.txt", "y\n")
 	w.write("a.txt", "two\n")
 	args := map[string]any{"message": "a alone", "files": []string{"a.txt"}}
 	w.shows("git.commit", args, fault.Quote(canary+" clean"))
+	if need := w.needs("git.commit", args); strings.Contains(need.Preview.Markdown, "never") {
+		t.Errorf("a filter of no file is named:\n%s", need.Preview.Markdown)
+	}
 	if got := w.gitTool("git.commit", args); !got.OK || !w.exists("../home/fired") {
 		t.Errorf("the filter did not run: %+v", got)
 	}

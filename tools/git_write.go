@@ -21,29 +21,29 @@ type gitProgram struct {
 	reader  *git.Reader
 	top     string // of the work tree, where it runs
 	held    process.Confine
+	env     map[string]string
 	inherit []string // variables that it gets beyond the clean environment
 	limits  Limits
 	timeout time.Duration
 }
 
-// gitSettings stand in front of every subcommand: nothing is to go on after the call
-// (a daemon, a gc in the background), what is not shown in a dialog is not run, and a
-// folder of the work tree that is laid out as a bare repository is none.
-var gitSettings = []string{
-	"--no-pager", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "safe.bareRepository=explicit", "-c", "i18n.commitEncoding=UTF-8", "-c", "push.negotiate=false",
-}
-
-// gitEnv is for git and its hooks: nobody can be asked by an editor, and no address
-// leads to a program, whatever a configuration says.
-var gitEnv = map[string]string{"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "GIT_ALLOW_PROTOCOL": git.Protocols}
+// noProtocol is the name of none, by which git reaches no other repository.
+const noProtocol = "none"
 
 // keyVariables lead to the user's keys. What runs gets them when it has to sign or to
 // reach a remote, and not otherwise.
 var keyVariables = []string{"SSH_AUTH_SOCK", "GNUPGHOME"}
 
-func (in Input) gitProgram(top string) gitProgram {
-	g := gitProgram{reader: in.Git, top: top, inherit: slices.Clone(git.IdentityVariables), limits: in.Limits, timeout: in.Limits.CommandTime}
+func (in Input) gitProgram(about git.Repository, pushes bool) gitProgram {
+	g := gitProgram{reader: in.Git, top: about.Top, inherit: slices.Clone(git.IdentityVariables), limits: in.Limits, timeout: in.Limits.CommandTime, env: about.Environment()}
+	maps.Copy(g.env, map[string]string{
+		"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", // nobody can be asked
+		"GIT_ALLOW_PROTOCOL":      noProtocol,
+		"GIT_CEILING_DIRECTORIES": filepath.Dir(about.Top), // it is this repository or none
+	})
+	if pushes || len(about.Sources) > 0 {
+		g.env["GIT_ALLOW_PROTOCOL"] = git.Protocols
+	}
 	if in.Timeout > 0 {
 		g.timeout = min(in.Timeout, in.Limits.CommandMax)
 	}
@@ -80,19 +80,18 @@ const (
 )
 
 func (g gitProgram) once(ctx context.Context, effects Effects, stdin string, args ...string) (process.Result, error) {
-	env := maps.Clone(gitEnv)
-	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(g.top) // it is this repository or none
 	return effects.Processes.Run(ctx, process.Spec{
-		Args: slices.Concat([]string{g.file}, gitSettings, args), Dir: g.top, Env: env, Inherit: g.inherit, Stdin: stdin,
+		Args: append([]string{g.file, "--no-pager"}, args...), Dir: g.top, Env: g.env, Inherit: g.inherit, Stdin: stdin,
 		Timeout: g.timeout, Gently: true, OutputLimit: g.limits.OutputBytes, Confine: g.held,
 	}, effects.stream)
 }
 
-// programs shows what else git runs on its way, which git it is, and how it is held.
-func (g gitProgram) programs(s *sheet, filters, fetched []string) {
-	const most = 20
-	s.list("filters", "Filters", most, quoteAll(filters)...)
-	s.list("fetch", "Fetches missing objects by", most, quoteAll(fetched)...)
+// programs shows all else that git runs on its way, whom it speaks to, which git it is, and how it is held.
+func (g gitProgram) programs(s *sheet, filters []string, about git.Repository) {
+	s.fact("filters", "Filters", quoteAll(filters)...)
+	s.fact("sources", "Fetches missing objects from", quoteAll(about.Sources)...)
+	s.fact("fetch", "Fetches missing objects by", quoteAll(about.Fetched)...)
+	s.warn("network", "Set by the repository", quoteAll(about.Network)...)
 	if g.file == "" {
 		s.warn("program", "Program", "Pillion itself, because git was not found; no hook runs")
 		return
@@ -104,12 +103,15 @@ func (g gitProgram) programs(s *sheet, filters, fetched []string) {
 }
 
 // hooks shows which hooks run, or that they do not.
-func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
-	const most = 20
-	if g.file == "" {
-		s.list("hooks", "Hooks that do not run", most, hookLines(g.top, hooks)...)
-	} else {
-		s.list("hooks", "Hooks", most, hookLines(g.top, hooks)...)
+func (g gitProgram) hooks(s *sheet, about git.Repository) {
+	lines := hookLines(g.top, about.Hooks)
+	switch {
+	case about.HooksChange:
+		s.warn("hooks", "Hooks", "none runs, because this changes them")
+	case g.file == "":
+		s.fact("hooks", "Hooks that do not run", lines...)
+	default:
+		s.fact("hooks", "Hooks", lines...)
 	}
 }
 
@@ -132,6 +134,9 @@ func pathspecs(paths []string) []string {
 // is held as a command of that kind is. What needs keys cannot be held: it asks, and is
 // said.
 func (g *gitProgram) hold(in Input, a *Action, programs int, keys, network bool) error {
+	if err := canBeShown(programs); err != nil {
+		return err
+	}
 	g.held = process.Confine{Level: process.None}
 	s := in.Sandbox
 	if keys {
@@ -153,6 +158,15 @@ func (g *gitProgram) hold(in Input, a *Action, programs int, keys, network bool)
 	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
 	g.held = held
 	return nil
+}
+
+// canBeShown refuses what runs more programs than a person reads before they approve.
+func canBeShown(programs int) error {
+	const most = 50
+	if programs <= most {
+		return nil
+	}
+	return fault.New(fault.PolicyDenied, "git would run %d programs by what is configured here, more than a dialog can show", programs).WithHint("ask the user to do it")
 }
 
 // gitFailed is why git did not do it, in its own words.

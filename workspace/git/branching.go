@@ -34,7 +34,7 @@ func (b BranchChange) State() string { return stateOf(b) }
 // NewBranch looks at a branch that is to be made, from HEAD unless another revision
 // is named.
 func (g *Reader) NewBranch(ctx context.Context, root, dir, name, from string) (BranchChange, error) {
-	r, err := g.open(ctx, root, dir)
+	r, err := g.openToWrite(ctx, root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
@@ -43,6 +43,7 @@ func (g *Reader) NewBranch(ctx context.Context, root, dir, name, from string) (B
 	}
 	out := BranchChange{Name: name}
 	if out.Repository, err = r.about(branchHooks); err == nil {
+		r.writing(&out.Repository, nil, Signing{}, unsigned, false)
 		err = r.changeable(name)
 	}
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *repository) existing(name string) (string, error) {
 // Switch looks at a switch to another branch. One by which changes would be lost is
 // refused: what is staged or not, untracked, or ignored.
 func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
-	r, err := g.open(ctx, root, dir)
+	r, err := g.openToWrite(ctx, root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
@@ -146,9 +147,16 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
-	out.Filters, err = r.filters(out.Changes.Files, "clean", "smudge")
+	r.withoutChangedHooks(&out.Repository, switchHooks, out.Changes)
+	var drivers map[string]bool
+	if out.Filters, drivers, err = r.filters(out.Changes.Files, "clean", "smudge"); err == nil {
+		r.writing(&out.Repository, drivers, Signing{}, unsigned, false)
+	}
 	return out, err
 }
+
+// unsigned is what git is told where it makes no commit.
+var unsigned = Setting{Key: "commit.gpgSign", Value: "false"}
 
 // otherWorktree is the other work tree in which a branch is checked out, "" for none.
 func (r *repository) otherWorktree(branch string) string {
@@ -233,7 +241,7 @@ func (r *repository) isStaged(f FileStatus, commit string) bool {
 // Delete looks at the deletion of a branch. One whose commits would be lost is refused:
 // they must be in what it follows or, if it follows nothing, in what is checked out.
 func (g *Reader) Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
-	r, err := g.open(ctx, root, dir)
+	r, err := g.openToWrite(ctx, root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
@@ -244,6 +252,7 @@ func (g *Reader) Delete(ctx context.Context, root, dir, name string) (BranchChan
 	if out.Repository, err = r.about(branchHooks); err != nil {
 		return out, err
 	}
+	r.writing(&out.Repository, nil, Signing{}, unsigned, false)
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}

@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -49,24 +50,13 @@ type Draft struct {
 	Sign      Signing
 	Filters   []string // programs that the files go through, as the configuration has them
 	Operation string   // what git is in the middle of, such as "a merge"; "" of nothing
+	Merges    []string // the commits that it has for parents beside Head
 
 	Author, Committer Identity
 }
 
 // Converted is the content of a file that a filter makes.
 const Converted = "converted"
-
-// Repository is where a write happens.
-type Repository struct {
-	Top    string // of its work tree, absolute
-	Dir    string // of git itself, absolute; that of a linked work tree
-	Branch string // "" where none is checked out
-	Head   string // the commit that is checked out; "" before the first
-	// Fetched is by what git fetches objects that a partial clone has not, when it comes
-	// upon them.
-	Fetched []string
-	Hooks   []Hook // that run when it is done
-}
 
 // State is another text whenever anything of the draft is another.
 func (d Draft) State() string { return stateOf(d) }
@@ -78,22 +68,6 @@ func stateOf(v any) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-// about is the repository, for a write at which these hooks run.
-func (r *repository) about(hooks []string) (out Repository, err error) {
-	out = Repository{Top: r.Top, Dir: r.GitDir, Fetched: fetchersOf(r.Config)}
-	if err := r.writable("HEAD"); err != nil {
-		return out, err
-	}
-	if out.Branch, err = r.branch(); err != nil {
-		return out, err
-	}
-	if out.Head, err = r.head(); err != nil {
-		return out, err
-	}
-	out.Hooks, err = hooksOf(r.Place, r.Config, hooks)
-	return out, err
 }
 
 // operationInProgress is what git is in the middle of, "" for nothing, by what the repository has.
@@ -115,7 +89,7 @@ func operationInProgress(has func(file string) bool) string {
 
 // NewDraft looks at what a commit in the repository of o.Dir would hold.
 func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) {
-	r, err := g.open(ctx, root, o.Dir)
+	r, err := g.openToWrite(ctx, root, o.Dir)
 	if err != nil {
 		return Draft{}, err
 	}
@@ -128,12 +102,30 @@ func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Dr
 	}
 	d := &drafting{repository: r, root: root, options: o}
 	d.draft = Draft{
-		Repository: about, Operation: operationInProgress(r.has), Sign: signingOf(r.Config),
+		Repository: about, Operation: operationInProgress(r.has), Sign: signs(r.Config, r.Config.Bool("commit.gpgsign", false)),
 		Author: identityOf(r.Config, "author"), Committer: identityOf(r.Config, "committer"),
 	}
 	defer d.throwAway()
 	err = d.run()
 	return d.draft, err
+}
+
+// others are what a commit in the middle of something has besides: more parents, and the author of what is picked.
+func (d *drafting) others() error {
+	if d.has("MERGE_HEAD") {
+		text, err := gitfile.Read(filepath.Join(d.GitDir, "MERGE_HEAD"))
+		if err != nil {
+			return fault.From(err)
+		}
+		d.draft.Merges = strings.Fields(string(text))
+	}
+	if !d.has("CHERRY_PICK_HEAD") {
+		return nil
+	}
+	who, err := d.output("log", "-1", "--no-show-signature", "--format=%an%x00%ae", "CHERRY_PICK_HEAD", "--")
+	name, address, _ := strings.Cut(strings.TrimSuffix(who, "\n"), "\x00")
+	d.draft.Author = Identity{name, address}
+	return err
 }
 
 // unmerged refuses what git refuses, and says which files it is about.
@@ -175,7 +167,10 @@ func (d *drafting) run() error {
 		return err
 	}
 	what := comparison{between: []string{"--cached", head}, context: 3, limit: d.options.MaxBytes, lenient: true}
-	merging := d.has("MERGE_HEAD")
+	if err := d.others(); err != nil {
+		return err
+	}
+	merging := len(d.draft.Merges) > 0
 	switch {
 	case len(d.options.Files) > 0 && merging:
 		return fault.New(fault.GitError, "a merge cannot be committed in part; stage what it is to hold, and leave files out")
@@ -184,6 +179,7 @@ func (d *drafting) run() error {
 		err = d.named(&what, head, staged)
 	case staged.FilesChanged > 0 || merging:
 		d.draft.From = FromStaged
+		err = d.staged()
 	default:
 		d.draft.From = FromTracked
 		err = d.tracked(&what)
@@ -202,7 +198,41 @@ func (d *drafting) run() error {
 	if d.draft.From == FromTracked {
 		d.draft.Paths = slices.Sorted(maps.Keys(d.draft.Content))
 	}
-	d.draft.Filters, err = d.filters(changes.Files, "clean")
+	var drivers map[string]bool
+	if d.draft.Filters, drivers, err = d.filters(changes.Files, "clean"); err == nil {
+		d.writing(&d.draft.Repository, drivers, d.draft.Sign, Setting{Key: "commit.gpgSign", Value: strconv.FormatBool(d.draft.Sign.On)}, false)
+	}
+	return err
+}
+
+// staged refuses an index of which git would commit something else than its entries: it keeps the hashes of folders beside them, and
+// does not look again.
+func (d *drafting) staged() error {
+	var what comparison
+	if err := d.prepare(&what); err != nil {
+		return err
+	}
+	kept, err := d.outputWith(what, "write-tree", "--missing-ok")
+	if err != nil {
+		return err
+	}
+	entries, err := d.output("ls-files", "--stage", "-z")
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(d.scratch, "index")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.From(err)
+	}
+	again := what.call([]string{"update-index", "-z", "--index-info"})
+	again.Stdin = entries
+	if _, err := d.Output(d.ctx, again); err != nil {
+		return err
+	}
+	made, err := d.outputWith(what, "write-tree", "--missing-ok")
+	if err == nil && made != kept {
+		err = fault.New(fault.GitError, "the index is not as git made it: a commit of it would hold something else than what is staged").
+			WithHint("ask the user to look at it; git read-tree -m HEAD makes its folders anew and keeps nothing staged")
+	}
 	return err
 }
 
@@ -436,7 +466,7 @@ type Committed struct {
 
 // HeadCommit looks at the commit that is checked out in dir.
 func (g *Reader) HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
-	r, err := g.open(ctx, root, dir)
+	r, err := g.openToWrite(ctx, root, dir)
 	if err != nil {
 		return Committed{}, err
 	}

@@ -216,7 +216,11 @@ func (r *repository) has(name string) bool {
 	return err != nil || h != ""
 }
 
-func (r *repository) isReftable() bool { return r.Config.Get("extensions.refstorage") == "reftable" }
+// isReftable: git reads the format of a repository in its own file alone, without what that includes.
+func (r *repository) isReftable() bool {
+	config, err := gitdir.ReadConfig(filepath.Join(r.CommonDir, "config"))
+	return err == nil && config.Get("extensions.refstorage") == "reftable"
+}
 
 // filtered are those of the paths that would have to go through a filter, which nobody runs here.
 func (r *repository) filtered(paths []string) (map[string]bool, error) {

@@ -33,15 +33,11 @@ var (
 
 // hooksOf are those of the names that would run.
 func hooksOf(place gitdir.Place, config gitdir.Config, names []string) ([]Hook, error) {
-	dir := filepath.Join(place.CommonDir, "hooks")
-	set := config.Get("core.hookspath")
-	if strings.HasPrefix(set, "%(") {
+	if strings.HasPrefix(config.Get("core.hookspath"), "%(") {
 		return nil, fault.New(fault.GitError, "the setting core.hooksPath begins with %%(, which stands for a folder of git's: which hooks would run is not known").
 			WithHint("ask the user to set the folder itself")
 	}
-	if set != "" {
-		dir = gitdir.ExpandPath(set, place.Top)
-	}
+	dir := hooksFolder(place, config)
 	var out []Hook
 	for _, name := range names {
 		out = append(out, configuredHooks(config, name)...)
@@ -79,47 +75,39 @@ func configuredHooks(c gitdir.Config, event string) []Hook {
 }
 
 // filters are the programs that the content of files may go through on its ways, which
-// are clean and smudge: not that of the changes alone, for git looks again at each file
-// whose times are others. Those too count that come with changed attributes.
-func (r *repository) filters(changes []FileChange, ways ...string) ([]string, error) {
-	commands := map[string][]string{} // by driver
+// are clean and smudge, and their drivers: not those of the changes alone, for git looks again at each file
+// whose times are others. Where attributes change as well, any driver counts.
+func (r *repository) filters(changes []FileChange, ways ...string) (programs []string, drivers map[string]bool, err error) {
+	drivers = map[string]bool{}
 	for key := range r.Config {
 		driver, ok := strings.CutPrefix(key, "filter.")
-		if at := strings.LastIndexByte(driver, '.'); ok && at > 0 {
-			commands[driver[:at]] = filterCommands(r.Config, driver[:at], ways)
+		if at := strings.LastIndexByte(driver, '.'); ok && at > 0 && len(filterCommands(r.Config, driver[:at], ways)) > 0 {
+			drivers[driver[:at]] = slices.ContainsFunc(changes, func(f FileChange) bool { return path.Base(f.Path) == ".gitattributes" })
 		}
 	}
-	if len(commands) == 0 {
-		return nil, nil
+	if len(drivers) == 0 {
+		return nil, nil, nil
 	}
 	index, err := r.output("ls-files", "-z")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names := fields(index)
 	for _, f := range changes {
 		names = append(names, f.Path)
 	}
-	used := map[string]bool{}
-	if err := r.attributes(names, func(_, driver string) { used[driver] = true }, "filter"); err != nil {
-		return nil, err
-	}
-	var out []string
-	for driver := range used {
-		out = append(out, commands[driver]...)
-	}
-	for _, f := range changes {
-		if _, hash, _ := strings.Cut(f.Content, " "); path.Base(f.Path) == ".gitattributes" && hash != "" {
-			text := r.line("cat-file", "blob", hash)
-			for word := range strings.FieldsSeq(text) {
-				if name, ok := strings.CutPrefix(word, "filter="); ok {
-					out = append(out, commands[name]...)
-				}
-			}
+	err = r.attributes(names, func(_, driver string) {
+		if _, known := drivers[driver]; known {
+			drivers[driver] = true
+		}
+	}, "filter")
+	for driver, used := range drivers {
+		if used {
+			programs = append(programs, filterCommands(r.Config, driver, ways)...)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	slices.Sort(programs)
+	return slices.Compact(programs), drivers, err
 }
 
 func filterCommands(c gitdir.Config, driver string, ways []string) []string {

@@ -40,8 +40,6 @@ type Signing struct {
 	Asked   string // the program that is asked for the key
 }
 
-func signingOf(c gitdir.Config) Signing { return signs(c, c.Bool("commit.gpgsign", false)) }
-
 // signs is how anything is signed, if it is.
 func signs(c gitdir.Config, on bool) Signing {
 	s := Signing{On: on}

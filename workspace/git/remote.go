@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
@@ -54,7 +55,7 @@ const Protocols = "file:http:https:ssh"
 
 // NewPush looks at a push of one branch to the branch of its name.
 func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
-	r, err := g.open(ctx, root, o.Dir)
+	r, err := g.openToWrite(ctx, root, o.Dir)
 	if err != nil {
 		return Push{}, err
 	}
@@ -75,7 +76,7 @@ func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push,
 	if p.Remote, err = remoteFor(r.Config, p.Name, o.Remote); err != nil {
 		return p, err
 	}
-	address, err := pushAddress(r.Config, p.Remote)
+	address, err := r.pushAddress(p.Remote)
 	if err != nil {
 		return p, err
 	}
@@ -83,12 +84,18 @@ func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push,
 		return p, err
 	}
 	p.URL = Address(address)
-	p.Sign = signs(r.Config, strings.EqualFold(r.Config.Get("push.gpgsign"), "if-asked") || r.Config.Bool("push.gpgsign", false))
+	signing := Setting{Key: "push.gpgSign", Value: strconv.FormatBool(r.Config.Bool("push.gpgsign", false))}
+	if strings.EqualFold(r.Config.Get("push.gpgsign"), "if-asked") {
+		signing.Value = "if-asked"
+	}
+	p.Sign = signs(r.Config, signing.Value != "false")
 	if p.Scheme == "ssh" {
 		p.SSH = cmp.Or(os.Getenv("GIT_SSH_COMMAND"), r.Config.Get("core.sshcommand"), os.Getenv("GIT_SSH"))
 	} else if p.Scheme != "file" {
-		p.Helpers = helpersOf(r.Config)
+		p.Helpers = r.helpers()
 	}
+	p.Network = r.network()
+	r.writing(&p.Repository, nil, p.Sign, signing, true)
 	return p, r.beyond(&p)
 }
 
@@ -96,6 +103,10 @@ func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push,
 func (r *repository) beyond(p *Push) error {
 	base := ""
 	if tracking := r.Config.TrackingOf(p.Remote, "refs/heads/"+p.Name); tracking != "" { // it moves with the push
+		if !gitdir.IsReference(tracking) {
+			return fault.New(fault.GitError, "the remote %s has its branches kept in %s, which is no reference (remote.%s.fetch)", fault.Quote(p.Remote), fault.Quote(tracking), fault.Quote(p.Remote)).
+				WithHint("ask the user about it")
+		}
 		if err := r.writable(tracking); err != nil {
 			return err
 		}
@@ -172,9 +183,9 @@ func remoteFor(c gitdir.Config, branch, asked string) (string, error) {
 	return "", fault.New(fault.GitError, "%s is set to no remote: %s; name one", fault.Quote(branch), names)
 }
 
-// pushAddress is where git pushes to, after all that a configuration makes of it.
-func pushAddress(c gitdir.Config, remote string) (string, error) {
-	key := "remote." + remote + "."
+// pushAddress is where git pushes to, after all that a configuration makes of it, in its own words.
+func (r *repository) pushAddress(remote string) (string, error) {
+	c, key := r.Config, "remote."+remote+"."
 	program := c.Get(key + "receivepack")
 	switch {
 	case c.Get(key+"vcs") != "":
@@ -184,47 +195,29 @@ func pushAddress(c gitdir.Config, remote string) (string, error) {
 	case c.Bool(key+"mirror", false):
 		return "", fault.New(fault.GitError, "the remote %s is a mirror, to which git pushes by force; the user pushes there by hand", fault.Quote(remote))
 	}
-	addresses, kinds := c[key+"pushurl"], []string{"insteadof"}
-	if len(addresses) == 0 {
-		addresses, kinds = c[key+"url"], []string{"pushinsteadof", "insteadof"}
+	out, err := r.output("remote", "get-url", "--push", "--all", "--", remote)
+	if err != nil {
+		return "", err
 	}
-	if len(addresses) != 1 {
-		return "", fault.New(fault.GitError, "the remote %s has %d addresses; the user pushes there by hand", fault.Quote(remote), len(addresses))
+	if n := strings.Count(out, "\n"); n != 1 {
+		return "", fault.New(fault.GitError, "the remote %s has %d addresses; the user pushes there by hand", fault.Quote(remote), n)
 	}
-	return rewritten(c, addresses[0], kinds), nil
-}
-
-// rewritten is an address after url.*.insteadOf: the longest that fits, of the first
-// kind of which any does.
-func rewritten(c gitdir.Config, address string, kinds []string) string {
-	for _, kind := range kinds {
-		longest, instead := "", ""
-		for key, values := range c {
-			base, ofKind := strings.CutSuffix(strings.TrimPrefix(key, "url."), "."+kind)
-			if !ofKind || !strings.HasPrefix(key, "url.") {
-				continue
-			}
-			for _, v := range values {
-				if strings.HasPrefix(address, v) && len(v) > len(longest) {
-					longest, instead = v, base
-				}
-			}
-		}
-		if longest != "" {
-			return instead + address[len(longest):]
-		}
-	}
-	return address
+	return strings.TrimSuffix(out, "\n"), nil
 }
 
 var (
 	helperAddress = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
 	schemed       = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9+.-]*)://`)
+	misleading    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*://[^/]*[?#\\]`) // there a host ends for some
 )
 
 // schemeOf says how an address is reached, as git reads it. Ways by which programs are
 // run are refused; git is told to refuse them as well (Protocols).
 func schemeOf(address string) (string, error) {
+	if strings.ContainsFunc(address, unicode.IsControl) || misleading.MatchString(address) {
+		return "", fault.New(fault.GitError, "the remote's address %s is not written as others are, and may lead to another host than it seems", fault.Quote(Address(address))).
+			WithHint("the user pushes there by hand, or sets the address anew")
+	}
 	refuse := func(what string) (string, error) {
 		return "", fault.New(fault.GitError, "the remote's address begins with %s, by which git would run a program; only file, http, https and ssh are pushed to", fault.Quote(what)).
 			WithHint("the user pushes there by hand")
@@ -258,7 +251,11 @@ func Address(address string) string {
 		return address
 	}
 	rest := address[len(found):]
-	host, path, _ := strings.Cut(rest, "/")
+	end := strings.IndexAny(rest, "/?#\\")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, path := rest[:end], rest[end:]
 	if at := strings.LastIndex(host, "@"); at >= 0 {
 		user, _, secret := strings.Cut(host[:at], ":")
 		host = host[at+1:]
@@ -266,52 +263,57 @@ func Address(address string) string {
 			host = name + "@" + host
 		}
 	}
-	if host+"/"+path == rest+"/" {
-		return address
-	}
-	return found + strings.TrimSuffix(host+"/"+path, "/")
+	return found + host + path
 }
 
-// helpersOf are the programs that are asked for credentials, and for a password.
-func helpersOf(c gitdir.Config) []string {
+// helpers are the programs that are asked for credentials, and for a password: the latter by the user's settings alone.
+func (r *repository) helpers() []string {
 	var out []string
-	for key, values := range c {
+	for key, values := range r.Config {
 		if strings.HasPrefix(key, "credential.") && strings.HasSuffix(key, ".helper") {
 			out = append(out, values...)
 		}
 	}
-	out = append(out, c["core.askpass"]...)
+	out = append(out, r.Users["core.askpass"]...)
 	out = slices.DeleteFunc(out, func(v string) bool { return v == "" })
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// fetchersOf are the programs by which objects would be fetched that a partial clone has
-// not.
-func fetchersOf(c gitdir.Config) []string {
-	var out []string
+// fetchers are the addresses from which objects would be fetched that a partial clone has not, and the programs by which.
+func (r *repository) fetchers() (sources, programs []string, err error) {
+	c := r.Config
 	for _, name := range append(remotesOf(c), c.Get("extensions.partialclone")) {
 		key := "remote." + name + "."
-		if !c.Bool(key+"promisor", false) && name != c.Get("extensions.partialclone") || len(c[key+"url"]) == 0 {
+		if promises := c.Bool(key+"promisor", false) || c.Get(key+"partialclonefilter") != "" || name == c.Get("extensions.partialclone"); !promises || len(c[key+"url"]) == 0 {
 			continue
 		}
-		if program := c.Get(key + "uploadpack"); program != "" && program != "git-upload-pack" {
-			out = append(out, program)
+		address, err := r.output("remote", "get-url", "--", name)
+		if err != nil {
+			return nil, nil, err
 		}
-		switch scheme, _ := schemeOf(rewritten(c, c[key+"url"][0], []string{"insteadof"})); scheme {
+		address = strings.TrimSuffix(address, "\n")
+		sources = append(sources, Address(address))
+		if program := c.Get(key + "uploadpack"); program != "" && program != "git-upload-pack" {
+			programs = append(programs, program)
+		}
+		switch scheme, _ := schemeOf(address); scheme { // others are not fetched from
 		case "ssh":
-			out = append(out, c["core.sshcommand"]...)
+			programs = append(programs, c["core.sshcommand"]...)
 		case "http", "https":
-			out = append(out, helpersOf(c)...)
+			programs = append(programs, r.helpers()...)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	for _, list := range []*[]string{&sources, &programs} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return sources, programs, nil
 }
 
 // FullHash is the commit that a revision names in the repository of dir, "" if none.
 func (g *Reader) FullHash(ctx context.Context, root, dir, revision string) string {
-	r, err := g.open(ctx, root, dir)
+	r, err := g.openToWrite(ctx, root, dir)
 	if err != nil || r == nil {
 		return ""
 	}

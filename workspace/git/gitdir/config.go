@@ -39,8 +39,9 @@ func (c Config) Bool(key string, otherwise bool) bool {
 	case "false", "no", "off", "":
 		return false
 	default:
-		n, err := strconv.Atoi(value)
-		return err == nil && n != 0
+		digits := strings.TrimRight(strings.TrimSpace(value), "kmg") // git takes any number, with its unit
+		n, err := strconv.ParseInt(digits, 0, 64)
+		return err != nil || n != 0 // of what is neither, git says that it is bad
 	}
 }
 

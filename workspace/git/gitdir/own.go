@@ -36,8 +36,8 @@ func CheckOwn(open []string, top, gitDir string) error {
 	}
 	isIts := func(path string) bool { return Inside(own, path) || Inside(common, path) }
 	for _, dir := range slices.Compact([]string{own, common}) {
-		if link := linkOut(dir, isIts, isOpen); link != "" {
-			return fault.New(fault.GitError, "%s leads out of the repository, and git would read what is there", fault.Quote(link)).WithHint("ask the user about it")
+		if err := linkOut(dir, isIts, isOpen); err != nil {
+			return err
 		}
 	}
 	return checkAlternates(filepath.Join(common, "objects"), 0)
@@ -63,15 +63,17 @@ func mayBeAnothers(own, common string) bool {
 	return err != nil || config.Bool("core.bare", false)
 }
 
-// mostLooked bounds a look for links.
-const mostLooked = 20_000
+// mostLooked bounds a look for links. Tests have less.
+var mostLooked = 200_000
 
-// linkOut finds a link that leads out of a repository. Objects may be shared within the open
+// linkOut refuses a link that leads out of a repository. Objects may be shared within the open
 // folders; loose ones, which hold what their names say, are not looked at.
-func linkOut(dir string, isIts, isOpen func(path string) bool) (found string) {
+func linkOut(dir string, isIts, isOpen func(path string) bool) error {
+	found, tooMany := "", false
 	objects, looked := filepath.Join(dir, "objects"), 0
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // what cannot be read git does not read either
 		if looked++; looked > mostLooked {
+			tooMany = true
 			return fs.SkipAll
 		}
 		if err != nil || path == dir {
@@ -95,7 +97,14 @@ func linkOut(dir string, isIts, isOpen func(path string) bool) (found string) {
 		}
 		return nil
 	})
-	return found
+	switch {
+	case found != "":
+		return fault.New(fault.GitError, "%s leads out of the repository, and git would read what is there", fault.Quote(found)).WithHint("ask the user about it")
+	case tooMany:
+		return fault.New(fault.GitError, "the repository in %s has more than %d files beside its objects, too many to look at each", fault.Quote(dir), mostLooked).
+			WithHint("git pack-refs --all and git gc make them fewer")
+	}
+	return nil
 }
 
 func skip(e fs.DirEntry) error {
@@ -113,8 +122,8 @@ const mostNested = 5
 func checkAlternates(objects string, depth int) error {
 	file := filepath.Join(objects, "info", "alternates")
 	if depth > 0 {
-		if link := linkOut(filepath.Join(objects, "info"), func(at string) bool { return Inside(objects, at) }, func(string) bool { return false }); link != "" {
-			return fault.New(fault.GitError, "%s leads out of the repository, and git would read what is there", fault.Quote(link)).WithHint("ask the user about it")
+		if err := linkOut(filepath.Join(objects, "info"), func(at string) bool { return Inside(objects, at) }, func(string) bool { return false }); err != nil {
+			return err
 		}
 	}
 	text, err := gitfile.Read(file)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +50,41 @@ func TestAnothersRepository(t *testing.T) {
 		}
 		if err := CheckOwn([]string{root}, top, gitDir); (err == nil) != own {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTooManyFilesToLookAt: what was not looked at may lead out.
+func TestTooManyFilesToLookAt(t *testing.T) {
+	defer func(was int) { mostLooked = was }(mostLooked)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gitDir := filepath.Join(dir, ".git")
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := CheckOwn([]string{dir}, dir, gitDir); err != nil {
+		t.Error(err)
+	}
+	mostLooked = 5
+	if err := CheckOwn([]string{dir}, dir, gitDir); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestYesAndNoAsGitReadsThem, git itself beside it.
+func TestYesAndNoAsGitReadsThem(t *testing.T) {
+	for _, value := range []string{"true", "YES", "on", "1", "2k", "0x1", "-1", "010", "false", "No", "off", "0", "0k", "0x0", ""} {
+		cmd := exec.Command("git", "-c", "a.b="+value, "config", "--type=bool", "a.b")
+		cmd.Dir = t.TempDir()
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", value, err)
+		}
+		if got, want := (Config{"a.b": {value}}).Bool("a.b", false), strings.TrimSpace(string(out)) == "true"; got != want {
+			t.Errorf("%q is %t, and %t for git", value, got, want)
 		}
 	}
 }

@@ -48,12 +48,13 @@ var commands = map[string]struct{ outside, textconv, external string }{
 	"shortlog": {}, "describe": {}, "rev-parse": {}, "rev-list": {}, "ls-files": {}, "ls-tree": {}, "cat-file": {}, "merge-base": {}, "name-rev": {},
 }
 
-type setting struct{ key, value string }
+// Setting is a key of git's configuration, as git lists it, with a value.
+type Setting struct{ Key, Value string }
 
 // always are set whoever has set them, for they have an effect wherever they stand: a hooks
 // folder of the user's may be a name in the work tree, and a format of the repository's may
 // ask for signatures to be checked.
-var always = []setting{
+var always = []Setting{
 	{"core.fsmonitor", ""}, // an older git takes false for a program
 	{"core.hooksPath", os.DevNull},
 	{"diff.submodule", "short"},
@@ -78,9 +79,12 @@ var programs = []struct {
 	{keys(`pager\..*`), "false"},
 	{keys(`merge\..*\.driver`), "exit 1"}, // of an empty one, git 2.39 dies
 	{keys(`gpg\.(.*\.)?program`), os.DevNull},
+	{keys(`remote\..*\.uploadpack`), "git-upload-pack"}, // of an empty one, git runs the repository's folder
+	{keys(`remote\..*\.receivepack`), "git-receive-pack"},
+	{keys(`http\.(.*\.)?savecookies`), "false"},
 	{keys(`filter\..*\.(clean|smudge|process)|diff\.external|diff\..*\.(command|textconv)|hook\..*\.(command|event)|` +
 		`core\.(alternaterefscommand|askpass|editor|gitproxy|pager|sshcommand|virtualfilesystem)|sequence\.editor|interactive\.difffilter|` +
-		`alias\..*|trailer\..*\.(command|cmd)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|` +
+		`alias\..*|trailer\..*\.(command|cmd)|credential\.(.*\.)?helper|http\.(.*\.)?cookiefile|remote\..*\.vcs|uploadpack\.packobjectshook|` +
 		`gpg\.ssh\.defaultkeycommand|(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|` +
 		`sendemail\..*(cmd|smtpserver)|submodule\..*\.update|` +
 		`core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`), ""}, // of a file that is none of these, git prints words
@@ -126,7 +130,7 @@ func Reading(ctx context.Context, file, dir string, env []string, args ...string
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, "GIT_ALLOW_PROTOCOL=") }) // it outweighs protocol.allow
 	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
-	git := func(settings []setting, args ...string) *exec.Cmd {
+	git := func(settings []Setting, args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, file, append([]string{"--no-pager"}, args...)...)
 		cmd.Dir, cmd.Env = dir, configured(env, settings)
 		return cmd
@@ -149,7 +153,7 @@ func Reading(ctx context.Context, file, dir string, env []string, args ...string
 
 // configured is the environment with settings in it. Not by -c: that takes the name of a key
 // to end at the first =, which the name of a filter may have.
-func configured(env []string, settings []setting) []string {
+func configured(env []string, settings []Setting) []string {
 	const counts = "GIT_CONFIG_COUNT="
 	n := 0
 	for _, entry := range env {
@@ -159,7 +163,7 @@ func configured(env []string, settings []setting) []string {
 	}
 	env = slices.Clone(env)
 	for _, s := range settings {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, s.value))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, s.Key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, s.Value))
 		n++
 	}
 	return append(env, counts+strconv.Itoa(n))
@@ -218,7 +222,7 @@ func list(cmd *exec.Cmd, start func(*exec.Cmd) error) (fields []string, err erro
 
 // overrides are the settings that undo what the repository says of programs, and the keys of
 // those that nobody but the repository has set.
-func overrides(listed []string) (settings []setting, named []string) {
+func overrides(listed []string) (settings []Setting, named []string) {
 	users := map[string]string{}
 	var repositorys []string
 	for i := 0; i+1 < len(listed); i += 2 {
@@ -233,7 +237,7 @@ func overrides(listed []string) (settings []setting, named []string) {
 			repositorys = append(repositorys, key)
 		}
 		if fetches.MatchString(key) {
-			settings = append(settings, setting{key, "never"})
+			settings = append(settings, Setting{key, "never"})
 		}
 	}
 	slices.Sort(repositorys)
@@ -246,7 +250,7 @@ func overrides(listed []string) (settings []setting, named []string) {
 		if !has {
 			value, named = harmless, append(named, key)
 		}
-		settings = append(settings, setting{key, value})
+		settings = append(settings, Setting{key, value})
 	}
 	return settings, named
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,11 +21,14 @@ import (
 // left out.
 type Repository struct {
 	gitdir.Place
-	Config gitdir.Config
+	Config gitdir.Config // all of it
+	Users  gitdir.Config // what the machine's and the user's files say
+	Own    gitdir.Config // what the repository's say, with those that they include
 
 	file     string
 	env      []string
-	settings []setting
+	settings []Setting
+	ignored  []string // keys of Own that name files which are not read
 	starter  Starter
 }
 
@@ -46,7 +51,7 @@ var inherited = []string{"GIT_CONFIG_GLOBAL=", "GIT_CONFIG_SYSTEM=", "GIT_CONFIG
 
 // ours are set for every command, beside always. The place is given by variables: git looks for no other, and does not
 // mind whose it is.
-var ours = []setting{
+var ours = []Setting{
 	{"diff.autoRefreshIndex", "false"}, // it would write the index
 	{"core.checkStat", "default"},      // a file of which all times are the same has not changed
 	{"core.ignoreStat", "false"},
@@ -62,7 +67,7 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 	if starter == nil {
 		starter = plain{}
 	}
-	r := &Repository{Place: place, Config: gitdir.Config{}, file: file, starter: starter, settings: slices.Concat(always, ours)}
+	r := &Repository{Place: place, Config: gitdir.Config{}, Users: gitdir.Config{}, Own: gitdir.Config{}, file: file, starter: starter, settings: slices.Concat(always, ours)}
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "GIT_") || slices.ContainsFunc(inherited, func(name string) bool { return strings.HasPrefix(entry, name) }) {
 			r.env = append(r.env, entry)
@@ -82,23 +87,77 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 		if !has {
 			value = "true"
 		}
-		if fields[i] != "command" {
-			r.Config[key] = append(r.Config[key], value)
-		}
 		if fetches.MatchString(key) {
-			r.settings = append(r.settings, setting{key, "never"})
+			r.settings = append(r.settings, Setting{key, "never"})
 		}
-		isUsers := fields[i] == "system" || fields[i] == "global"
-		if !isUsers && strings.HasPrefix(value, "%(") && leadsByPath.MatchString(key) {
+		whose := r.Own
+		switch fields[i] {
+		case "command":
+			continue
+		case "system", "global":
+			whose = r.Users
+		}
+		r.Config[key], whose[key] = append(r.Config[key], value), append(whose[key], value)
+		if len(r.Own[key]) > 0 && strings.HasPrefix(value, "%(") && leadsByPath.MatchString(key) {
 			return nil, fault.New(fault.GitError, "the repository's own setting %s begins with %%(, which stands for a folder of git's", fault.Quote(key)).
 				WithHint("ask the user about it")
 		}
-		if harmless, names := harmlessValue(key); names && !(isUsers && namesFile.MatchString(key)) && !isRegular(key, value, place.Top) {
-			r.settings = append(r.settings, setting{key, harmless})
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Config)) {
+		harmless, names := harmlessValue(key)
+		switch {
+		case !names || namesFile.MatchString(key) && (len(r.Own[key]) == 0 || isRegular(key, r.Own.Get(key), place.Top)):
+			continue
+		case namesFile.MatchString(key):
+			r.ignored = append(r.ignored, key)
 		}
+		r.settings = append(r.settings, Setting{key, harmless})
 	}
 	return r, nil
 }
+
+// whenWriting are the settings with which the user's own git writes, whoever has set them otherwise.
+var whenWriting = []Setting{
+	{"core.fsmonitor", ""}, // nothing goes on after the write, and nothing runs that was not shown
+	{"gc.auto", "0"},
+	{"maintenance.auto", "false"},
+	{"push.negotiate", "false"},
+	{"i18n.commitEncoding", "UTF-8"},
+	{"safe.bareRepository", "explicit"}, // a folder of the work tree that is laid out as a repository is none
+	{"core.protectHFS", "true"},         // names that are .git on a disk of another kind
+	{"core.protectNTFS", "true"},
+	{"rerere.enabled", "false"}, // it writes over files of the work tree
+}
+
+// Writing are the settings with which the user's own git writes. What the repository itself says of programs counts only where
+// shown says of a key that it is in what the user approves, and is else as when it was looked at.
+func (r *Repository) Writing(shown func(key string) bool) []Setting {
+	out := slices.Clone(whenWriting)
+	for _, key := range slices.Sorted(maps.Keys(r.Own)) {
+		harmless, names := harmlessValue(key)
+		switch {
+		case !names, namesFile.MatchString(key) && !slices.Contains(r.ignored, key), shown(key):
+		case len(r.Users[key]) > 0 && !namesFile.MatchString(key):
+			out = append(out, Setting{key, r.Users.Get(key)})
+		default:
+			out = append(out, Setting{key, harmless})
+		}
+	}
+	return out
+}
+
+// Environment has a git get settings beyond those of its files.
+func Environment(settings []Setting) map[string]string {
+	out := map[string]string{}
+	for _, entry := range configured(nil, settings) {
+		name, value, _ := strings.Cut(entry, "=")
+		out[name] = value
+	}
+	return out
+}
+
+// IgnoreReplacements has the repository looked at without what replaces objects (git replace), as what is written is.
+func (r *Repository) IgnoreReplacements() { r.env = append(r.env, AsStored) }
 
 // leadsByPath are the keys of paths that this program follows itself.
 var leadsByPath = keys(`core\.(hookspath|attributesfile|excludesfile|worktree)`)
@@ -119,6 +178,7 @@ type Call struct {
 	Env    []string // added to the environment
 	Stdin  string
 	Writes bool // below Scratch
+	Finds  bool // git finds the repository itself, as it does when it writes
 }
 
 // Scratch makes a folder for what is thrown away, by who asked for it.
@@ -182,6 +242,12 @@ func (r *Repository) Stream(ctx context.Context, c Call, read func(io.Reader) er
 func (r *Repository) command(ctx context.Context, c Call) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.file, append([]string{"--no-pager"}, c.Args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.Top, append(configured(r.env, r.settings), c.Env...), time.Second
+	if c.Finds {
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(entry string) bool {
+			return strings.HasPrefix(entry, "GIT_DIR=") || strings.HasPrefix(entry, "GIT_WORK_TREE=")
+		})
+		cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(r.Top))
+	}
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}

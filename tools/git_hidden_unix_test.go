@@ -1,0 +1,217 @@
+//go:build unix
+
+package tools_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// laidOut has a shell lay out a repository. MARK is a file that shows that a program ran.
+func (w *world) laidOut(script string) {
+	w.t.Helper()
+	cmd := exec.Command("bash", "-euc", script)
+	cmd.Dir, cmd.Env = w.path("."), append(os.Environ(), "MARK="+w.path("../mark"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	w.must(os.RemoveAll(w.path("../mark")))
+}
+
+// TestWhatARepositorySetsIsShownOrOff: however a repository is laid out, a write to it runs no program that is not in its
+// dialog by name.
+func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
+	const branch = "git checkout -q -b other; echo '*.x filter=%s' >.gitattributes; git add .; git commit -qm a; echo x >f.x; git add .; git commit -qm b; git checkout -q main; "
+	commit, switching := map[string]any{"message": "m"}, map[string]any{"action": "switch", "name": "other"}
+	for name, c := range map[string]struct {
+		script string
+		tool   string
+		args   map[string]any
+		shown  bool // the program is in the dialog, and runs
+	}{
+		"a recorded resolution": {
+			`
+			git config rerere.enabled true; git config merge.evil.driver 'touch '"$MARK"
+			git checkout -qb x; echo base >c.txt; git add c.txt; git commit -qm base
+			git checkout -qb y; echo ours >c.txt; git commit -qam ours; git checkout -q x; echo theirs >c.txt; git commit -qam theirs
+			git merge y >/dev/null || cp c.txt ../conflict; cp .git/MERGE_RR ..; echo done >c.txt; git add .; git rerere; git commit -qm merged
+			cp ../conflict c.txt; git commit -qam again; cp ../MERGE_RR .git; mkdir -p .git/info; echo 'c.txt merge=evil' >.git/info/attributes; git config --unset rerere.enabled; echo two >a.txt`,
+			"git.commit",
+			map[string]any{"message": "m", "files": []string{"a.txt"}},
+			false,
+		},
+		"attributes named twice": {`
+			echo '* filter=evil' >.git/attributes; git config core.attributesFile /nonexistent; git config --add core.attributesFile "$PWD/.git/attributes"
+			git config filter.evil.clean "touch $MARK; cat"; echo two >a.txt`, "git.commit", commit, true},
+		"attributes without end": {`
+			{ echo '* filter=evil'; head -c 9000000 /dev/zero | tr '\0' '#' | fold -w 1000; } >.git/attributes; git config core.attributesFile "$PWD/.git/attributes"
+			git config filter.evil.clean "touch $MARK; cat"; echo two >a.txt`, "git.commit", commit, false},
+		"attributes that only the index has": {strings.ReplaceAll(branch, "%s", "evil") + `
+			git checkout -q other~1; git checkout -q -B main; : >.gitattributes; git config filter.evil.smudge "touch $MARK; cat"`, "git.branch", switching, false},
+		"a driver's name with a form feed": {`
+			git checkout -q -b other; printf '*.x filter=e\fvil\n' >.gitattributes; git add .; git commit -qm a; echo x >f.x; git add .; git commit -qm b; git checkout -q main
+			printf '[filter "e\fvil"]\nsmudge = "touch %s; cat"\n' "$MARK" >>.git/config`, "git.branch", switching, true},
+		"attributes with a NUL": {`
+			git checkout -q -b other; printf '*.x filter=evil\0j\n' >.gitattributes; git add .; git commit -qm a; echo x >f.x; git add .; git commit -qm b; git checkout -q main
+			git config filter.evil.smudge "touch $MARK; cat"`, "git.branch", switching, true},
+		"a hook that the branch brings": {`
+			git config core.hooksPath .hooks; git checkout -q -b other; mkdir .hooks; printf '#!/bin/sh\ntouch %s\n' "$MARK" >.hooks/post-checkout; chmod +x .hooks/*
+			git add .; git -c core.hooksPath=/dev/null commit -qm hooks; git -c core.hooksPath=/dev/null checkout -q main`, "git.branch", switching, false},
+		"a hook that leads to a file of the branch": {`
+			git checkout -q -b other; printf '#!/bin/sh\ntouch %s\n' "$MARK" >run; chmod +x run; git add .; git commit -qm run; git checkout -q main
+			mkdir -p .git/hooks; ln -s ../../run .git/hooks/post-checkout; printf '#!/bin/sh\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction`, "git.branch", switching, false},
+		"yes as a number": {`
+			printf '#!/bin/sh\ntouch %s\ncat >/dev/null; echo "[GNUPG:] SIG_CREATED D" >&2; echo signed\n' "$MARK" >.git/sign; chmod +x .git/sign
+			git config commit.gpgSign 1k; git config gpg.program .git/sign; echo two >a.txt`, "git.commit", commit, true},
+		"two names of one key": {`
+			printf '#!/bin/sh\ntouch %s\ncat >/dev/null; echo "[GNUPG:] SIG_CREATED D" >&2; echo signed\n' "$MARK" >.git/sign; chmod +x .git/sign; mkdir ../bin; printf '#!/bin/sh\nexit 1\n' >../bin/sign; chmod +x ../bin/sign
+			git config commit.gpgSign true; git config gpg.openpgp.program "$PWD/../bin/sign"; git config gpg.program .git/sign; echo two >a.txt`, "git.commit", commit, false},
+		"many filters": {`
+			for i in $(seq 10 40); do git config filter.f$i.clean "cat # $i"; echo "f$i.y filter=f$i" >>.gitattributes; echo x >f$i.y; done
+			echo 'a.txt filter=late' >>.gitattributes; git add .; git commit -qm many; git config filter.late.clean "touch $MARK; cat"; echo two >a.txt`, "git.commit", commit, true},
+		"more filters than can be shown": {`
+			for i in $(seq 10 99); do git config filter.f$i.clean "touch $MARK; cat # $i"; echo "f$i.y filter=f$i" >>.gitattributes; echo x >f$i.y; done; git add .; git commit -qm many; echo two >a.txt`, "git.commit", commit, false},
+		"what a number says is fetched": {`
+			mkdir sub; echo x >sub/f; git add sub; git commit -qm sub; git init -q --bare ../r.git; git push -q ../r.git main
+			git config remote.o.url "$PWD/../r.git"; git config remote.o.promisor 1k; git config remote.o.uploadpack "touch $MARK; git-upload-pack"
+			tree=$(git rev-parse HEAD:sub); git status --short; rm -f .git/objects/${tree:0:2}/${tree:2}; echo two >a.txt`, "git.commit", commit, true},
+		"what asks for a password": {`
+			printf '#!/bin/sh\ntouch %s\n' "$MARK" >.git/ask; chmod +x .git/ask; git config core.askPass "$PWD/.git/ask"; git remote add origin http://127.0.0.1:1/x`, "git.push", map[string]any{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := gitWorld(t)
+			w.laidOut(c.script)
+			need := w.needs(c.tool, c.args)
+			if w.exists("../mark") {
+				t.Error("the program ran before anybody approved")
+			}
+			named := need.Preview != nil && (strings.Contains(need.Preview.Markdown, w.path("../mark")) || strings.Contains(need.Preview.Markdown, ".git/sign"))
+			got := w.gitTool(c.tool, c.args)
+			if ran := w.exists("../mark"); named != c.shown || ran != c.shown {
+				t.Errorf("it is shown: %t, and ran: %t, want %t\n%+v\n%+v", named, ran, c.shown, need.Preview, got.Error)
+			}
+		})
+	}
+}
+
+// TestGitUsesTheWorkTreeThatWasShown, whatever other folder its own rules would find.
+func TestGitUsesTheWorkTreeThatWasShown(t *testing.T) {
+	for name, script := range map[string]string{
+		"an included file says otherwise": `printf '[core]\nworktree = %s\n[include]\npath = inc\n' "$PWD/../other" >>.git/config; printf '[core]\nworktree = ..\n' >.git/inc`,
+		"a setting of a linked work tree": `git worktree add -q sub -b wt; git config extensions.worktreeConfig true; printf '[core]\nworktree = %s\n' "$PWD/../other" >.git/worktrees/sub/config.worktree`,
+	} {
+		w := gitWorld(t)
+		w.laidOut(`git checkout -q -b other; echo new >new.txt; git add .; git commit -qm new; git checkout -q main; mkdir ../other; echo SECRET >../other/a.txt; ` + script)
+		dir := "."
+		if w.exists("sub") {
+			dir = "sub"
+		}
+		w.write(dir+"/a.txt", "two\n")
+		for tool, args := range map[string]map[string]any{
+			"git.branch": {"action": "switch", "name": "other", "path": dir}, "git.commit": {"message": "m", "path": dir},
+		} {
+			if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "another folder for the work tree") {
+				t.Errorf("%s: %s: %+v", name, tool, got)
+			}
+		}
+		if w.exists("../other/new.txt") {
+			t.Errorf("%s: it was written there", name)
+		}
+	}
+}
+
+// TestACommitIsWhatWasShown, whatever the repository has in place of its objects, or beside the entries of its index.
+func TestACommitIsWhatWasShown(t *testing.T) {
+	for name, script := range map[string]string{
+		"a replaced blob":   `echo evil >b; evil=$(git hash-object -w b); git replace $evil $(echo good | git hash-object -w --stdin); mv b build.sh; git add build.sh`,
+		"a replaced commit": `echo evil >build.sh; git add .; git replace HEAD $(git commit-tree -m first $(git write-tree)); echo two >a.txt; git add a.txt`,
+	} {
+		w := gitWorld(t)
+		w.laidOut(script)
+		w.shows("git.commit", map[string]any{"message": "m"}, "+evil\n")
+		if got := w.gitTool("git.commit", map[string]any{"message": "m"}); !got.OK || len(got.Differs) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	w := gitWorld(t)
+	w.laidOut(`
+		echo two >a.txt; git add a.txt; good=$(git write-tree); echo evil >build.sh; git add .; evil=$(git write-tree); git rm -qf build.sh; git write-tree
+		python3 - $good $evil <<-'END'
+			import sys, hashlib
+			good, evil = map(bytes.fromhex, sys.argv[1:])
+			index = open('.git/index', 'rb').read()[:-20]
+			assert index.count(good) == 1
+			index = index.replace(good, evil)
+			open('.git/index', 'wb').write(index + hashlib.sha1(index).digest())
+		END`)
+	if got := w.gitTool("git.commit", map[string]any{"message": "m"}); got.OK || !strings.Contains(got.Error.Message, "not as git made it") {
+		t.Errorf("an index whose folders are not those of its entries: %+v", got)
+	}
+}
+
+// TestWhatACommitEnds is in its dialog: the other parents of a merge, and the author of what is picked.
+func TestWhatACommitEnds(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	w.laidOut(`
+		tree=$(git rev-parse HEAD^{tree}); for name in x y; do git update-ref refs/heads/$name $(git commit-tree -p HEAD -m $name $tree); done
+		echo two >a.txt; git add a.txt; git rev-parse x >.git/MERGE_HEAD`)
+	args := map[string]any{"message": "m"}
+	w.shows("git.commit", args, "Merges: "+w.says("rev-parse", "x")[:7]+"\n")
+	before := w.needs("git.commit", args).Digest
+	w.write(".git/MERGE_HEAD", w.says("rev-parse", "y")+"\n")
+	if w.needs("git.commit", args).Digest == before {
+		t.Error("another commit is merged on the same approval")
+	}
+	w.laidOut(`rm .git/MERGE_HEAD; GIT_AUTHOR_NAME=Other git commit-tree -p HEAD -m c HEAD^{tree} >.git/CHERRY_PICK_HEAD`)
+	w.shows("git.commit", args, "Author: Other <person@example.org>\n", "Committer: A Person <person@example.org>\n")
+	if got := w.gitTool("git.commit", args); !got.OK || w.says("log", "-1", "--format=%an") != "Other" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWhereAPushGoesIsShown, and what the repository sets for the way there.
+func TestWhereAPushGoesIsShown(t *testing.T) {
+	for name, c := range map[string]struct{ script, shown, refused string }{
+		"an empty prefix is replaced": {`git remote add origin git@github.com:me/r; printf '[url "%s/"]\ninsteadOf = ""\n' "$PWD/../r" >>.git/config`, "/../r/git@github.com:me/r", ""},
+		"a host that ends at ?":       {`git remote add origin 'http://127.0.0.1:1?@github.com/me/x'`, "", "another host"},
+		"a host that ends at #":       {`git remote add origin 'http://127.0.0.1:1#@github.com/me/x'`, "", "another host"},
+		"a line break":                {`printf '[remote "origin"]\nurl = "http://x/\\nhttp://github.com/me/x"\n' >>.git/config`, "", "2 addresses"},
+		"a proxy":                     {`git remote add origin http://github.test/x; git config http.proxy http://u:secret@127.0.0.1:1; git config http.extraHeader 'Authorization: secret'`, "http.proxy http://127.0.0.1:1", ""},
+		"a reference that is none":    {`git remote add origin "$PWD/../r"; git config remote.origin.fetch '+refs/heads/*:hooks/*'`, "", "no reference"},
+	} {
+		w := gitWorld(t)
+		w.laidOut(c.script)
+		switch need := w.needs("git.push", map[string]any{}); {
+		case c.refused != "":
+			if need.Error == nil || !strings.Contains(need.Error.Message, c.refused) {
+				t.Errorf("%s: %+v", name, need)
+			}
+		case need.Preview == nil:
+			t.Errorf("%s: %+v", name, need.Error)
+		case !strings.Contains(need.Preview.Markdown, c.shown) || strings.Contains(need.Preview.Markdown, "secret"):
+			t.Errorf("%s: %q is not in\n%s", name, c.shown, need.Preview.Markdown)
+		}
+	}
+}
+
+// TestAPushWritesNoCookies: the file would get what the server says.
+func TestAPushWritesNoCookies(t *testing.T) {
+	w := gitWorldAtHome(t)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(out, &http.Cookie{Name: "a", Value: "evil"})
+		out.WriteHeader(http.StatusNotFound)
+	}))
+	defer server.Close()
+	w.write("../home/.bashrc", "mine\n")
+	w.config("remote.origin.url", server.URL+"/x", "http.cookieFile", w.path("../home/.bashrc"), "http.saveCookies", "true", "http."+server.URL+".saveCookies", "1")
+	w.gitTool("git.push", map[string]any{})
+	if got := read(t, w.path("../home/.bashrc")); got != "mine\n" {
+		t.Errorf("it is now %q", got)
+	}
+}
