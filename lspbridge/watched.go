@@ -72,7 +72,7 @@ func (s *server) watchedGlob(raw json.RawMessage) (g watchedGlob, ok bool) {
 		if json.Unmarshal(relative.Base, &folder.URI) != nil && json.Unmarshal(relative.Base, &folder) != nil {
 			return g, false
 		}
-		if g.base, ok = fileOf(folder.URI); !ok {
+		if g.base, ok = workspace.NameOf(folder.URI); !ok {
 			return g, false
 		}
 	}

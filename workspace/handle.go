@@ -5,29 +5,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"pillion/internal/fault"
 )
 
-// handle is the open folder of a root. It can be opened anew, while others use it, when
-// the folder was removed and made again: Paths stay as they are.
-type handle struct{ now atomic.Pointer[os.Root] }
-
-func newHandle(r *os.Root) *handle {
-	h := &handle{}
-	h.now.Store(r)
-	return h
-}
-
-func (h *handle) Stat(name string) (fs.FileInfo, error)  { return h.now.Load().Stat(name) }
-func (h *handle) Lstat(name string) (fs.FileInfo, error) { return h.now.Load().Lstat(name) }
-func (h *handle) Readlink(name string) (string, error)   { return h.now.Load().Readlink(name) }
-func (h *handle) Close() error                           { return h.now.Load().Close() }
-
-func (h *handle) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
-	return h.now.Load().OpenFile(name, flag, mode)
-}
+// fs is the open folder. It may be opened anew while others use it, when the folder was
+// removed and made again: Paths stay as they are.
+func (r *root) fs() *os.Root { return r.opened.Load() }
 
 // Reopen opens the folders anew that were removed and made again. What they are called
 // must lead to them without a symbolic link, as it did: a link must not move a root. One
@@ -58,7 +42,7 @@ func (w *Workspace) OpenAgain(dir string) {
 // made again is opened again.
 func (w *Workspace) CheckFolders() error {
 	for _, r := range w.snapshot() {
-		was, err := r.fs.Stat(".")
+		was, err := r.fs().Stat(".")
 		there, failed := os.Lstat(r.dir)
 		switch {
 		case err == nil && failed == nil && os.SameFile(was, there):
@@ -74,7 +58,7 @@ func (w *Workspace) CheckFolders() error {
 
 // isRemoved: the folder that was opened is nowhere any more.
 func (r *root) isRemoved() bool {
-	was, err := r.fs.Stat(".")
+	was, err := r.fs().Stat(".")
 	return err != nil || factsOf(was).links == 0
 }
 
@@ -87,10 +71,10 @@ func (r *root) reopen() {
 	if err != nil || !there.IsDir() {
 		return
 	}
-	if was, err := r.fs.Stat("."); err == nil && os.SameFile(was, there) {
+	if was, err := r.fs().Stat("."); err == nil && os.SameFile(was, there) {
 		return
 	}
 	if opened, err := os.OpenRoot(r.dir); err == nil {
-		r.fs.now.Store(opened) // who still uses the old one is not disturbed; it closes itself
+		r.opened.Store(opened) // who still uses the old one is not disturbed; it closes itself
 	}
 }

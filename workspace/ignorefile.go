@@ -27,7 +27,7 @@ func (f ruleFolder) has(name string) bool {
 	case f.listed != nil:
 		return f.listed(name)
 	default:
-		_, err = f.path.root.fs.Lstat(filepath.Join(filepath.FromSlash(f.path.rel), name))
+		_, err = f.path.root.fs().Lstat(filepath.Join(filepath.FromSlash(f.path.rel), name))
 	}
 	return err == nil
 }

@@ -51,7 +51,7 @@ const TreeLimit = 100_000
 
 // Tree looks at the entry p and all below it.
 func (p Path) Tree() (Tree, error) {
-	t, err := TreeAt(p.root.fs.now.Load(), filepath.FromSlash(p.rel))
+	t, err := TreeAt(p.root.fs(), filepath.FromSlash(p.rel))
 	if err == nil {
 		err = p.checkTree()
 	}
@@ -292,7 +292,7 @@ func (n Node) StillIn(at *os.Root, name string) bool {
 
 // Same reports whether p still is as in the tree t.
 func (p Path) Same(t Tree) bool {
-	same, err := t.StillAt(p.root.fs.now.Load(), filepath.FromSlash(p.rel))
+	same, err := t.StillAt(p.root.fs(), filepath.FromSlash(p.rel))
 	return err == nil && same
 }
 
@@ -346,7 +346,7 @@ func (w *Workspace) ResolveEntry(name string) (Path, error) {
 	if len(roots) == 0 || name == "" {
 		return w.Resolve(name)
 	}
-	if err := w.checkName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return Path{}, err
 	}
 	p, err := place(roots, name)

@@ -26,33 +26,28 @@ type Folder struct {
 	Dir  string // absolute
 }
 
-// Limits that Resolve and Open hold. The zero value is replaced by the defaults.
-type Limits struct {
-	PathLength int // characters
-}
-
 // Workspace is the set of folders that are open. It is safe for concurrent use;
 // a Path stays usable for as long as its folder is open.
 type Workspace struct {
-	limits Limits
-	multi  atomic.Bool // several folders are open
+	multi atomic.Bool // several folders are open
 
 	mu    sync.RWMutex // guards all below
 	roots []*root
 	apart []Path // see Apart
 }
 
-// root is one open folder. All but nested is fixed when it is opened, so that a
+// root is one open folder. All but opened and nested is fixed when it is opened, so that a
 // Path stays equal to itself whatever folders come and go around it.
 type root struct {
 	name   string
 	asked  string // the name that the editor gave it, before it was made unique
 	dir    string // absolute, symbolic links resolved
 	given  string // absolute, as the editor spelled it
-	fs     *handle
 	closed closedPlaces
 	multi  *atomic.Bool
 	apart  bool // it holds one file that is a Path, and is no open folder: see Apart
+
+	opened atomic.Pointer[os.Root] // see fs
 
 	// nested are the open folders inside this one, deepest first. What lies in
 	// them is named through them alone.
@@ -61,7 +56,7 @@ type root struct {
 
 // Open opens the folders. It fails when one of them is not a readable folder.
 func Open(folders ...Folder) (*Workspace, error) {
-	w := &Workspace{limits: Limits{PathLength: 4096}}
+	w := &Workspace{}
 	if err := w.SetFolders(folders...); err != nil {
 		return nil, err
 	}
@@ -126,10 +121,9 @@ func (w *Workspace) openRoot(f Folder) (*root, error) {
 	if name == "" || strings.ContainsAny(name, "/\\\x00") || name == "." || name == ".." {
 		name = filepath.Base(f.Dir)
 	}
-	return &root{
-		name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), fs: newHandle(opened),
-		closed: closedPlacesBelow(real), multi: &w.multi,
-	}, nil
+	r := &root{name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), closed: closedPlacesBelow(real), multi: &w.multi}
+	r.opened.Store(opened)
+	return r, nil
 }
 
 // nameApart tells new folders from those of the same name, in order: app, app-2,
@@ -166,7 +160,7 @@ func nest(roots []*root) {
 
 func closeAll(roots []*root) {
 	for _, r := range roots {
-		r.fs.Close()
+		r.fs().Close()
 	}
 }
 
@@ -176,10 +170,10 @@ func (w *Workspace) Close() error {
 	defer w.mu.Unlock()
 	var errs []error
 	for _, r := range w.roots {
-		errs = append(errs, r.fs.Close())
+		errs = append(errs, r.fs().Close())
 	}
 	for _, p := range w.apart {
-		errs = append(errs, p.root.fs.Close())
+		errs = append(errs, p.root.fs().Close())
 	}
 	w.roots, w.apart = nil, nil
 	return errors.Join(errs...)
@@ -190,6 +184,15 @@ func (w *Workspace) Roots() []Path {
 	var out []Path
 	for _, r := range w.snapshot() {
 		out = append(out, Path{root: r, rel: "."})
+	}
+	return out
+}
+
+// Folders are the open folders as the editor gave them.
+func (w *Workspace) Folders() []Folder {
+	var out []Folder
+	for _, r := range w.snapshot() {
+		out = append(out, Folder{Name: r.asked, Dir: r.given})
 	}
 	return out
 }
