@@ -126,8 +126,21 @@ func (w *Watcher) start() bool {
 	return true
 }
 
+// deliver takes errors by themselves: while fsnotify has one to report it does nothing that it is
+// asked for, and what follows an event asks.
 func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 	defer close(done)
+	lost := make(chan struct{}, 1)
+	var taking sync.WaitGroup
+	defer taking.Wait()
+	taking.Go(func() {
+		for range kernel.Errors {
+			select {
+			case lost <- struct{}{}:
+			default: // one is waiting already
+			}
+		}
+	})
 	var paused time.Time
 	for {
 		select {
@@ -140,11 +153,8 @@ func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 				time.Sleep(gather)
 				paused = time.Now()
 			}
-		case _, ok := <-kernel.Errors:
-			if !ok {
-				return
-			}
-			w.tell(fsnotify.Event{}) // an overflow, which names no folder
+		case <-lost:
+			w.tell(fsnotify.Event{}) // as of an overflow, which names no folder
 		}
 	}
 }
