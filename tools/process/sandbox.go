@@ -84,6 +84,13 @@ type Wall struct {
 	Why   string // it does not work
 }
 
+// Escape is a way out of the sandbox that was tried.
+type Escape struct {
+	Way    string // "write to a file elsewhere"
+	Closed bool
+	Due    bool // the level is to close it, as docs/security.md says
+}
+
 // walls tries once, and again after forget.
 type walls struct {
 	trying sync.Mutex // held while somebody tries
