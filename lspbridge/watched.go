@@ -115,30 +115,30 @@ func (b *Bridge) Changed(events []watch.Event) {
 		return
 	}
 	for _, e := range events {
-		for _, one := range b.unfold(e) {
-			for _, c := range warm {
-				c.noteChange(one.abs, one.kind)
-			}
+		note(warm, b.unfold(e))
+	}
+}
+
+// note has servers told of files.
+func note(warm []*client, seen []sighting) {
+	for _, one := range seen {
+		for _, c := range warm {
+			c.noteChange(one.abs, one.kind)
 		}
 	}
 }
 
-// warm are all servers that run.
-func (b *Bridge) warm() (out []*client) {
+// watching are the servers that run and watch files.
+func (b *Bridge) watching() (out []*client) {
 	b.mu.Lock()
 	all := slices.Collect(maps.Values(b.servers)) // none of them is locked within b
 	b.mu.Unlock()
 	for _, s := range all {
-		if c := s.warm(); c != nil {
+		if c := s.warm(); c != nil && c.watches.has(watchedFiles) {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-// watching are those that watch files.
-func (b *Bridge) watching() []*client {
-	return slices.DeleteFunc(b.warm(), func(c *client) bool { return !c.watches.has(watchedFiles) })
 }
 
 type sighting struct {
@@ -174,12 +174,7 @@ func (b *Bridge) unfold(e watch.Event) []sighting {
 // does not hold up who tells.
 func (b *Bridge) lost(dir string) {
 	defer b.running.Done()
-	warm := b.watching()
-	for _, one := range b.below(dir, protocol.FileChangeTypeChanged) {
-		for _, c := range warm {
-			c.noteChange(one.abs, one.kind)
-		}
-	}
+	note(b.watching(), b.below(dir, protocol.FileChangeTypeChanged))
 }
 
 // below are the files in a folder that are not ignored.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pillion/workspace"
-	"pillion/workspace/search"
 )
 
 // listings are the latest answers of list_files about whole trees. Encoding one of many
@@ -84,7 +83,7 @@ func (l *listing) again(ctx context.Context, in Input, root workspace.Path, o wo
 	c, err := in.Files.List(ctx, root, o, l.limit > fewFiles)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):
-		err = search.Walk(ctx, root, o, l.visit)
+		err = root.WalkListed(ctx, o, true, l.visit)
 		return l.answer(args.Path), err
 	case err != nil:
 		return nil, err

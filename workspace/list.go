@@ -181,7 +181,7 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 	c := job.contents
 	at := c.Folder
 	if len(at.rel) > maxWalkedPath {
-		c.Err = at.tooDeep()
+		c.Err = fault.New(fault.InvalidPath, "%s is too deep to list", fault.Quote(at.String()))
 		return nil
 	}
 	entries, err := r.open(l.top, job.name, at)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-
-	"pillion/internal/fault"
 )
 
 // WalkOptions say what a Walk shows. The zero value shows everything below the
@@ -36,7 +34,15 @@ type Entry struct {
 // itself, since whoever names an ignored folder wants to see it. Memory is
 // bounded by the entries of the folders on the way down to the deepest one.
 func (p Path) Walk(ctx context.Context, o WalkOptions, visit func(Entry) error) error {
-	w := walker{lister: lister{ctx: ctx, options: o}, visit: visit}
+	return p.WalkListed(ctx, o, false, func(dir *Contents, e *Listed) error {
+		return visit(Entry{Path: dir.Folder.Join(e.Name), Type: e.Type})
+	})
+}
+
+// WalkListed is Walk in the words of a List, with sizes and times or without. No entry has what is
+// below it.
+func (p Path) WalkListed(ctx context.Context, o WalkOptions, sizes bool, visit func(dir *Contents, e *Listed) error) error {
+	w := walker{lister: lister{ctx: ctx, options: o, sizes: sizes}, visit: visit}
 	if err := w.open(p); err != nil {
 		return err
 	}
@@ -52,7 +58,7 @@ func (p Path) Walk(ctx context.Context, o WalkOptions, visit func(Entry) error) 
 type walker struct {
 	lister
 	reader folderReader
-	visit  func(Entry) error
+	visit  func(dir *Contents, e *Listed) error
 }
 
 func (w *walker) folder(at listing) error {
@@ -69,12 +75,14 @@ func (w *walker) folder(at listing) error {
 			return err
 		}
 		e := &c.Entries[i]
-		err := w.visit(Entry{Path: c.Folder.Join(e.Name), Type: e.Type})
-		if e.Below != nil {
-			if err == nil {
-				err = w.folder(below[0])
-			}
-			e.Below, below = nil, below[1:]
+		enters := e.Below != nil
+		e.Below = nil
+		err := w.visit(c, e)
+		if enters && err == nil {
+			err = w.folder(below[0])
+		}
+		if enters {
+			below = below[1:]
 		}
 		if errors.Is(err, fs.SkipDir) && e.Type.IsDir() {
 			err = nil
@@ -94,10 +102,6 @@ func isLeftOut(rules *ignoreRules, base, name string, isDir bool) bool {
 		return false
 	}
 	return slices.Contains(versionStores, name) || rules.ignores(base, name, isDir)
-}
-
-func (p Path) tooDeep() error {
-	return fault.New(fault.InvalidPath, "%s is too deep to list", fault.Quote(p.String()))
 }
 
 // maxWalkedPath in bytes: no longer path could be resolved by name again. A walk ends even on a

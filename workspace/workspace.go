@@ -74,7 +74,7 @@ func (w *Workspace) SetFolders(folders ...Folder) error {
 		if slices.ContainsFunc(next, f.isOpenAs) {
 			continue
 		}
-		if i := slices.IndexFunc(w.roots, f.isOpenAs); i >= 0 && w.roots[i].isCalled(f.Name) {
+		if i := slices.IndexFunc(w.roots, f.isOpenAs); i >= 0 && (f.Name == w.roots[i].asked || f.Name == w.roots[i].name) {
 			next = append(next, w.roots[i])
 			continue
 		}
@@ -102,8 +102,6 @@ func (w *Workspace) SetFolders(folders ...Folder) error {
 }
 
 func (f Folder) isOpenAs(r *root) bool { return r.given == filepath.Clean(f.Dir) }
-
-func (r *root) isCalled(name string) bool { return name == r.asked || name == r.name }
 
 func (w *Workspace) openRoot(f Folder) (*root, error) {
 	if !filepath.IsAbs(f.Dir) {

@@ -154,11 +154,6 @@ type offer struct {
 	notes []Note
 }
 
-// equal says whether agents would see the same.
-func (o offer) equal(other offer) bool {
-	return slices.EqualFunc(o.tools, other.tools, func(a, b Tool) bool { return a.Name == b.Name && a.Definition == b.Definition })
-}
-
 // shelf keeps what was on offer last.
 type shelf struct {
 	mu     sync.Mutex // guards all below
@@ -185,7 +180,8 @@ func (s *shelf) miss(who string) error {
 func (s *shelf) put(o offer) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed = s.missed || s.known && !o.equal(s.kept)
+	isSame := func(a, b Tool) bool { return a.Name == b.Name && a.Definition == b.Definition } // to agents
+	changed = s.missed || s.known && !slices.EqualFunc(o.tools, s.kept.tools, isSame)
 	s.kept, s.known, s.missed = o, true, false
 	return changed
 }
