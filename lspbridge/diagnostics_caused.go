@@ -323,8 +323,8 @@ func (c *client) bystanders(ctx context.Context, before *document.Snapshot, of [
 		if err != nil {
 			continue
 		}
-		if was, known := c.certain(t); known {
-			out = append(out, bystander{p, t.sum, was})
+		if k := c.certain(t); k != nil {
+			out = append(out, bystander{p, t.sum, k.list})
 		} else if k, state := c.await(ctx, t); k != nil && state == language.Fresh {
 			out = append(out, bystander{p, t.sum, k.list})
 		}
@@ -334,18 +334,15 @@ func (c *client) bystanders(ctx context.Context, before *document.Snapshot, of [
 
 // certain is what is known to be wrong in a document, if nothing has changed since on which
 // that depends.
-func (c *client) certain(t syncedText) ([]language.Diagnostic, bool) {
+func (c *client) certain(t syncedText) *knownList {
 	c.reports.mu.Lock()
 	outdated := c.reports.getLocked(t.path).outdated
 	c.reports.mu.Unlock()
 	if outdated {
-		return nil, false
+		return nil
 	}
 	k, _, _ := c.look(t)
-	if k == nil {
-		return nil, false
-	}
-	return k.list, true
+	return k
 }
 
 // wait waits for what is wrong in a bystander now. added are the errors and warnings that

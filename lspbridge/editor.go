@@ -26,14 +26,12 @@ func (b *Bridge) editorPatience(p workspace.Path) time.Duration {
 	return b.patience.question
 }
 
-// editorRests: it still owes an answer to what it was asked before.
-func (b *Bridge) editorRests() bool { return b.late.Load() > 0 }
-
-// put asks the editor. An answer that does not come in time is waited for by nobody, but
-// the request stands: as soon as it is answered the editor is known to be able again.
+// put asks the editor, if it can be asked and owes no answer to what it was asked before. An answer
+// that does not come in time is waited for by nobody, but the request stands: as soon as it is
+// answered the editor is known to be able again.
 func (b *Bridge) put(ctx context.Context, method string, params any, patience time.Duration) (json.RawMessage, error) {
-	if !b.work() {
-		return nil, errClosed
+	if b.o.Ask == nil || b.late.Load() > 0 || !b.work() {
+		return nil, errNoAnswer
 	}
 	asking, cancel := context.WithTimeout(b.ctx, editorQuiet)
 	stays := context.AfterFunc(ctx, cancel)
@@ -73,11 +71,8 @@ func (b *Bridge) put(ctx context.Context, method string, params any, patience ti
 // not know which text their list is about: it is fresh only if its version is the one
 // that the text has, and still is when the answer comes.
 func (b *Bridge) editorDiagnostics(ctx context.Context, s *document.Snapshot, p workspace.Path) (language.Report, bool) {
-	if b.o.Ask == nil || b.editorRests() {
-		return language.Report{}, false
-	}
 	f, err := s.Read(p, "")
-	if err != nil {
+	if b.o.Ask == nil || err != nil {
 		return language.Report{}, false
 	}
 	about := documentID{URI: p.URI()}

@@ -36,7 +36,9 @@ func (n counting) position(at document.Position) document.Position {
 	return n.encoding.theirs(n.text, at)
 }
 
-func (n counting) span(r document.Range) document.Range { return n.encoding.theirsRange(n.text, r) }
+func (n counting) span(r document.Range) document.Range {
+	return document.Range{Start: n.position(r.Start), End: n.position(r.End)}
+}
 
 // reply is an answer, whoever gave it.
 type reply struct {
@@ -117,20 +119,13 @@ func (b *Bridge) ask(ctx context.Context, s *document.Snapshot, p workspace.Path
 
 // editors asks the editor's own servers, and says if they answered.
 func (b *Bridge) editors(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, bool) {
-	if b.o.Ask == nil || q.editor == "" || b.editorRests() {
-		return reply{}, false
-	}
 	f, err := s.Read(p, "")
-	if err != nil {
+	if q.editor == "" || err != nil {
 		return reply{}, false
 	}
-	uri := p.URI()
+	uri, as := p.URI(), counting{encoding: utf16, text: f.Text}
 	if f.Buffer != nil {
-		uri = f.Buffer.URI
-	}
-	as := counting{encoding: utf16, text: f.Text}
-	if f.Buffer != nil {
-		as.version = &f.Buffer.Version
+		uri, as.version = f.Buffer.URI, &f.Buffer.Version
 	}
 	result, by, err := b.askEditor(ctx, q.editor, q.params(uri, as), f.Buffer, b.editorPatience(p))
 	if err != nil || q.fits(result) != nil {
@@ -139,14 +134,17 @@ func (b *Bridge) editors(ctx context.Context, s *document.Snapshot, p workspace.
 	return reply{result: result, encoding: utf16, by: by}, true
 }
 
-var errOtherVersion = errors.New("the editor answered about another version")
+var (
+	errNoAnswer     = errors.New("the editor has no answer")
+	errOtherVersion = errors.New("the editor answered about another version")
+)
 
 // askEditor asks the editor once. The answer is LSP's result, bare or in an envelope
 // that names the version of the document that it is about.
 func (b *Bridge) askEditor(ctx context.Context, method string, params any, about *document.Buffer, patience time.Duration) (json.RawMessage, language.Server, error) {
 	raw, err := b.put(ctx, method, params, patience)
 	if err == nil && isNull(raw) {
-		err = errors.New("the editor has no answer")
+		err = errNoAnswer
 	}
 	if err != nil {
 		return nil, language.Server{}, err

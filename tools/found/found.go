@@ -7,7 +7,7 @@
 // three minutes (server.go), and ends with the Set, with everything that it started.
 //
 // All that a program says is hostile. Names are ASCII and cannot be taken for another's
-// (names.go); schemas are made such that models take them (schema.go); descriptions are
+// (declared.go); schemas are made such that models take them (schema.go); descriptions are
 // bounded and have nothing invisible in them; what it claims of itself is a claim.
 //
 // Deliberately not here: whether a call may be made, and the question to the user (package
