@@ -27,7 +27,7 @@ func (c *client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any
 // answers are all that a server may ask of us. Each is there at once.
 var answers = map[string]func(c *client, params json.RawMessage) (any, error){
 	"workspace/configuration":        (*client).configuration,
-	"workspace/workspaceFolders":     (*client).folders,
+	"workspace/workspaceFolders":     func(c *client, _ json.RawMessage) (any, error) { return c.server.folders(), nil },
 	"window/workDoneProgress/create": nothing,
 	"client/registerCapability":      (*client).register,
 	"client/unregisterCapability":    (*client).unregister,
@@ -100,10 +100,6 @@ func section(settings json.RawMessage, name string) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return section(value, rest)
-}
-
-func (c *client) folders(json.RawMessage) (any, error) {
-	return c.server.folders(), nil
 }
 
 // folders are all that a server has of the workspace: its root.

@@ -5,9 +5,8 @@
 //	Bridge     which server, for which root: one server for each pair
 //	server     whether its program runs: one goroutine, started on need
 //	client     one life of the program: the connection, and the documents that are open
-//	questions  one file each: definition.go, hover.go, …; decode.go reads the answers
+//	questions  questions.go, symbols.go, actions.go; decode.go reads the answers
 //	reports    what servers said is wrong, and when (diagnostics.go)
-//	router     the editor's own servers first, where it has them
 //
 // What servers are told has the types of go.lsp.dev/protocol. What they say has them only
 // where servers keep to LSP: protocol takes "diagnostics": null for a clean file and an
@@ -39,7 +38,7 @@ import (
 	"pillion/workspace/language"
 )
 
-// Options are what a Bridge is put between. Only Documents and Spawn must be there.
+// Options are what a Bridge is put between. All but Ask and Settle must be there.
 type Options struct {
 	Documents *document.Store
 	// Spawn starts a program. What it starts ends with the sidecar.
@@ -60,7 +59,7 @@ type Options struct {
 	// GiveWay returns when nothing that somebody waits for goes through all folders: what
 	// looks through them unasked calls it at each entry. At the latest when ctx ends.
 	GiveWay func(ctx context.Context)
-	// Settle waits until Changed was told all that happened so far.
+	// Settle waits until Changed was told all that happened so far. Nil: nobody knows.
 	Settle func(ctx context.Context) error
 }
 
@@ -68,7 +67,7 @@ type Options struct {
 type Command struct {
 	Args []string
 	Dir  string
-	Env  []string // what is set beside the environment that commands get, NAME=value
+	Env  map[string]string // what is set beside the environment that commands get
 }
 
 // Child is a program that runs.
@@ -95,7 +94,6 @@ type Bridge struct {
 	installations installations
 
 	mu      sync.Mutex // guards all below
-	closed  bool
 	servers map[serverKey]*server
 	lately  map[workspace.Path]finding
 	told    map[string]bool // problems that the user was told of once
@@ -105,24 +103,6 @@ type Bridge struct {
 
 // New makes a Bridge. Nothing is started before it is needed.
 func New(o Options) *Bridge {
-	if o.LookPath == nil {
-		o.LookPath = func(name string) (string, error) { return name, nil }
-	}
-	if o.Settings == nil {
-		o.Settings = func(workspace.Path) Settings { return Settings{} }
-	}
-	if o.GiveWay == nil {
-		o.GiveWay = func(context.Context) {}
-	}
-	if o.Note == nil {
-		o.Note = func(string) {}
-	}
-	if o.Report == nil {
-		o.Report = func(string) {}
-	}
-	if o.Logf == nil {
-		o.Logf = func(string, ...any) {}
-	}
 	b := &Bridge{o: o, patience: usual, servers: map[serverKey]*server{}, lately: map[workspace.Path]finding{}, told: map[string]bool{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	return b
@@ -130,9 +110,6 @@ func New(o Options) *Bridge {
 
 // Close ends every server, and waits until all have.
 func (b *Bridge) Close() error {
-	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
 	b.entry.Lock()
 	b.shut = true
 	b.entry.Unlock()

@@ -71,7 +71,11 @@ func freshness(e evidence, now time.Time) verdict {
 	case e.busy:
 		return verdict{}
 	}
-	if quiet := latest(proof.at, e.notified).Add(quietTime); now.Before(quiet) {
+	quiet := proof.at
+	if e.notified.After(quiet) {
+		quiet = e.notified
+	}
+	if quiet = quiet.Add(quietTime); now.Before(quiet) {
 		return verdict{again: quiet}
 	}
 	return verdict{proof: proof}
@@ -121,11 +125,4 @@ func (e evidence) proven() (proof *published, doubtful bool) {
 		return last, false
 	}
 	return nil, true
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

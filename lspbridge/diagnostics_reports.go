@@ -12,7 +12,7 @@ import (
 )
 
 // reports are what one life of a server was told of documents, and what it said is
-// wrong in them. They only keep what happened; what of it is fresh says freshness.go.
+// wrong in them. They only keep what happened; what of it is fresh says diagnostics_freshness.go.
 type reports struct {
 	debounce time.Duration // the server's, 0 if it is not known
 

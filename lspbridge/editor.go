@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
 )
 
 const (
@@ -24,14 +26,12 @@ func (b *Bridge) editorPatience(p workspace.Path) time.Duration {
 	return b.patience.question
 }
 
-// editorRests: it still owes an answer to what it was asked before.
-func (b *Bridge) editorRests() bool { return b.late.Load() > 0 }
-
-// put asks the editor. An answer that does not come in time is waited for by nobody, but
-// the request stands: as soon as it is answered the editor is known to be able again.
+// put asks the editor, if it can be asked and owes no answer to what it was asked before. An answer
+// that does not come in time is waited for by nobody, but the request stands: as soon as it is
+// answered the editor is known to be able again.
 func (b *Bridge) put(ctx context.Context, method string, params any, patience time.Duration) (json.RawMessage, error) {
-	if !b.work() {
-		return nil, errClosed
+	if b.o.Ask == nil || b.late.Load() > 0 || !b.work() {
+		return nil, errNoAnswer
 	}
 	asking, cancel := context.WithTimeout(b.ctx, editorQuiet)
 	stays := context.AfterFunc(ctx, cancel)
@@ -65,4 +65,36 @@ func (b *Bridge) put(ctx context.Context, method string, params any, patience ti
 		<-came
 	}
 	return answer.raw, answer.err
+}
+
+// editorDiagnostics are those that the editor shows for p, if it says. Most editors do
+// not know which text their list is about: it is fresh only if its version is the one
+// that the text has, and still is when the answer comes.
+func (b *Bridge) editorDiagnostics(ctx context.Context, s *document.Snapshot, p workspace.Path) (language.Report, bool) {
+	f, err := s.Read(p, "")
+	if b.o.Ask == nil || err != nil {
+		return language.Report{}, false
+	}
+	about := documentID{URI: p.URI()}
+	if f.Buffer != nil {
+		about = documentID{f.Buffer.URI, &f.Buffer.Version}
+	}
+	answer, err := b.put(ctx, "diagnostics", map[string]any{"textDocument": about}, b.editorPatience(p))
+	if err != nil {
+		return language.Report{}, false
+	}
+	raw, version, name := envelope(answer)
+	if _, err := decodeDiagnostics(raw); err != nil {
+		return language.Report{}, false
+	}
+	out := language.Report{Server: language.Server{Name: name, Status: language.Editor}, Freshness: language.Stale, Diagnostics: decoded(string(raw), f.Text, counts{encoding: utf16})}
+	if version == nil {
+		out.Hint = "the editor does not say which text its diagnostics are about"
+		return out, true
+	}
+	out.Version = *version
+	if now := b.bufferOf(p); f.Source == document.FromBuffer && now != nil && now.Version == *version && now.Text == f.Text {
+		out.Freshness = language.Fresh
+	}
+	return out, true
 }

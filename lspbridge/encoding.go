@@ -38,10 +38,6 @@ func (e encoding) theirs(text string, at document.Position) document.Position {
 	return convert(text, at, utf16, e)
 }
 
-func (e encoding) theirsRange(text string, r document.Range) document.Range {
-	return document.Range{Start: e.theirs(text, r.Start), End: e.theirs(text, r.End)}
-}
-
 // oursRange is the server's range in text as we count.
 func (e encoding) oursRange(text string, r document.Range) document.Range {
 	if e == utf16 {

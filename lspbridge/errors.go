@@ -55,12 +55,6 @@ func hangs(spec Server, silent time.Duration) error {
 // errGone is of what was never sent, because the server ended before.
 var errGone = errors.New("it has just ended and is started again")
 
-// died is a question that ended with its server.
-func died(spec Server) error {
-	return fault.New(fault.LSPUnavailable, "%s ended while it was asked; it is started again", spec.Name).
-		WithHint("ask again, or %s", instead)
-}
-
 // answered makes what an agent reads of an error of the server's, or of having asked it.
 func answered(ctx context.Context, spec Server, method string, err error) error {
 	var said *wire.Error
@@ -74,7 +68,7 @@ func answered(ctx context.Context, spec Server, method string, err error) error 
 	case errors.Is(err, errGone):
 		return fault.New(fault.LSPUnavailable, "%s cannot be asked: %w", spec.Name, err).WithHint("ask again, or %s", instead)
 	case errors.Is(err, wire.ErrClosed):
-		return died(spec)
+		return fault.New(fault.LSPUnavailable, "%s ended while it was asked; it is started again", spec.Name).WithHint("ask again, or %s", instead)
 	case errors.Is(err, wire.ErrBacklog):
 		return fault.New(fault.LSPUnavailable, "%s does not read what it is sent", spec.Name).WithHint("ask again later, or %s", instead)
 	case errors.Is(err, context.DeadlineExceeded):

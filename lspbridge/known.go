@@ -2,7 +2,6 @@ package lspbridge
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -10,9 +9,7 @@ import (
 // about their languages. What a server would run of what the workspace brings along is
 // switched off here; one in which that cannot be done is Held. adapt.go adds what is
 // known only once a server is started.
-func Known() []Server { return slices.Concat(scripts(), compiled(), data()) }
-
-func scripts() []Server {
+func Known() []Server {
 	return []Server{
 		{
 			Name: "pylsp", Command: []string{"pylsp"}, Languages: []string{"python"},
@@ -66,11 +63,6 @@ func scripts() []Server {
 			Settings: raw(`{"Lua": {"runtime": {"plugin": ""}, "workspace": {"checkThirdParty": false}, "telemetry": {"enable": false}}}`),
 			Install:  "brew install lua-language-server, or see luals.github.io",
 		},
-	}
-}
-
-func compiled() []Server {
-	return []Server{
 		{
 			Name: "gopls", Command: []string{"gopls"}, Languages: []string{"go", "go.mod", "go.work"},
 			RootMarkers: []string{"go.work", "go.mod"},
@@ -99,11 +91,6 @@ func compiled() []Server {
 			VersionArgs: []string{},
 			Held:        "it compiles the project with the annotation processors that the repository brings along",
 		},
-	}
-}
-
-func data() []Server {
-	return []Server{
 		{
 			Name: "yaml-language-server", Command: []string{"yaml-language-server", "--stdio"}, Languages: []string{"yaml"},
 			Settings: raw(`{"yaml": {"schemaStore": {"enable": false}}, "redhat": {"telemetry": {"enabled": false}}}`),

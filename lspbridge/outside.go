@@ -2,15 +2,14 @@ package lspbridge
 
 import (
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
@@ -25,7 +24,7 @@ const (
 // textOutside is the text of a file outside the workspace that a server led to, "" if
 // it is not shown.
 func (r *reader) textOutside(uri string) string {
-	name, ok := fileOf(uri)
+	name, ok := workspace.NameOf(uri)
 	if !ok {
 		return ""
 	}
@@ -103,20 +102,6 @@ func (r *reader) isSource(base string) bool {
 		kin = kin || slices.Contains(s.Languages, asked) // C and C++
 	}
 	return kin
-}
-
-// fileOf is the absolute name of a file URI.
-func fileOf(uri string) (string, bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
-		return "", false
-	}
-	name := u.Path
-	if runtime.GOOS == "windows" {
-		name = strings.TrimPrefix(name, "/")
-	}
-	name = filepath.FromSlash(name)
-	return name, filepath.IsAbs(name)
 }
 
 // excerpt is the beginning of what stands in a range, in whole lines.

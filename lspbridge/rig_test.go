@@ -1,6 +1,7 @@
 package lspbridge
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,7 +88,7 @@ func newRigAt(t testing.TB, dir string, servers ...Server) *rig {
 			defer r.mu.Unlock()
 			return r.settings
 		},
-		Report: r.heard, Note: r.heard,
+		Report: r.heard, Note: r.heard, GiveWay: func(context.Context) {},
 	})
 	t.Cleanup(func() {
 		r.must(r.bridge.Close())
@@ -121,12 +122,7 @@ func (r *rig) spawn(c Command) (Child, error) {
 
 // spawnBelowGuardian starts a program as the sidecar does.
 func (r *rig) spawnBelowGuardian(c Command) (Child, error) {
-	env := map[string]string{}
-	for _, entry := range c.Env {
-		name, value, _ := strings.Cut(entry, "=")
-		env[name] = value
-	}
-	s, err := r.runner.Serve(process.Program{Args: c.Args, Dir: c.Dir, Env: env})
+	s, err := r.runner.Serve(process.Program{Args: c.Args, Dir: c.Dir, Env: c.Env})
 	if err != nil {
 		return Child{}, err
 	}
@@ -175,7 +171,10 @@ func (r *rig) snapshot() *document.Snapshot { return r.store.Snapshot(1 << 20) }
 // spawnPlain starts a program as any parent does.
 func spawnPlain(c Command) (Child, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, append(os.Environ(), c.Env...)
+	cmd.Dir, cmd.Env = c.Dir, os.Environ()
+	for name, value := range c.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	var said strings.Builder
 	cmd.Stderr = &said
 	theirIn, in, err := os.Pipe()

@@ -67,9 +67,6 @@ func (s *server) lastUsed() time.Time {
 	return s.used
 }
 
-// retire ends a server for good; another takes its place.
-func (s *server) retire() { s.end() }
-
 // status is how it stands, for people.
 func (s *server) status() language.Server {
 	s.mu.Lock()
@@ -261,16 +258,12 @@ func (s *server) isIdle() bool {
 func (s *server) reopen(c *client) {
 	snapshot := s.bridge.o.Documents.Snapshot(reopenLimit)
 	for _, p := range s.open {
-		_ = c.syncFile(snapshot, p) //nolint:errcheck // it is gone
+		_, _ = c.syncText(snapshot, p) //nolint:errcheck // it is gone
 	}
 }
 
 func (s *server) command(program string) Command {
-	out := Command{Args: append([]string{program}, s.spec.Command[1:]...), Dir: s.root.Abs()}
-	for name, value := range s.spec.Env {
-		out.Env = append(out.Env, name+"="+value)
-	}
-	return out
+	return Command{Args: append([]string{program}, s.spec.Command[1:]...), Dir: s.root.Abs(), Env: s.spec.Env}
 }
 
 // crashed notes an end, and says if the server may come back.

@@ -110,7 +110,7 @@ func (b *Bridge) TellMissing() {
 
 func (b *Bridge) reportOnce(problem string) {
 	b.mu.Lock()
-	told := b.told[problem] || b.closed
+	told := b.told[problem] || b.ctx.Err() != nil
 	b.told[problem] = true
 	b.mu.Unlock()
 	if !told {

@@ -120,9 +120,6 @@ func (b *Bridge) FindSymbols(ctx context.Context, s *document.Snapshot, in works
 }
 
 func (b *Bridge) findByEditor(ctx context.Context, s *document.Snapshot, in workspace.Path, q question) ([]language.Symbol, language.Server, bool) {
-	if b.o.Ask == nil || b.editorRests() {
-		return nil, language.Server{}, false
-	}
 	raw, by, err := b.askEditor(ctx, q.editor, q.params("", counting{}), nil, b.patience.editor)
 	if err != nil || isEmpty(raw) {
 		return nil, by, false

@@ -7,11 +7,13 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"pillion/internal/wire"
 	"pillion/workspace"
 	"pillion/workspace/search"
 	"pillion/workspace/watch"
@@ -72,7 +74,7 @@ func (s *server) watchedGlob(raw json.RawMessage) (g watchedGlob, ok bool) {
 		if json.Unmarshal(relative.Base, &folder.URI) != nil && json.Unmarshal(relative.Base, &folder) != nil {
 			return g, false
 		}
-		if g.base, ok = fileOf(folder.URI); !ok {
+		if g.base, ok = workspace.NameOf(folder.URI); !ok {
 			return g, false
 		}
 	}
@@ -113,30 +115,30 @@ func (b *Bridge) Changed(events []watch.Event) {
 		return
 	}
 	for _, e := range events {
-		for _, one := range b.unfold(e) {
-			for _, c := range warm {
-				c.noteChange(one.abs, one.kind)
-			}
+		note(warm, b.unfold(e))
+	}
+}
+
+// note has servers told of files.
+func note(warm []*client, seen []sighting) {
+	for _, one := range seen {
+		for _, c := range warm {
+			c.noteChange(one.abs, one.kind)
 		}
 	}
 }
 
-// warm are all servers that run.
-func (b *Bridge) warm() (out []*client) {
+// watching are the servers that run and watch files.
+func (b *Bridge) watching() (out []*client) {
 	b.mu.Lock()
 	all := slices.Collect(maps.Values(b.servers)) // none of them is locked within b
 	b.mu.Unlock()
 	for _, s := range all {
-		if c := s.warm(); c != nil {
+		if c := s.warm(); c != nil && c.watches.has(watchedFiles) {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-// watching are those that watch files.
-func (b *Bridge) watching() []*client {
-	return slices.DeleteFunc(b.warm(), func(c *client) bool { return !c.watches.has(watchedFiles) })
 }
 
 type sighting struct {
@@ -172,12 +174,7 @@ func (b *Bridge) unfold(e watch.Event) []sighting {
 // does not hold up who tells.
 func (b *Bridge) lost(dir string) {
 	defer b.running.Done()
-	warm := b.watching()
-	for _, one := range b.below(dir, protocol.FileChangeTypeChanged) {
-		for _, c := range warm {
-			c.noteChange(one.abs, one.kind)
-		}
-	}
+	note(b.watching(), b.below(dir, protocol.FileChangeTypeChanged))
 }
 
 // below are the files in a folder that are not ignored.
@@ -248,4 +245,61 @@ func (c *client) flushWatched() {
 	c.seen = nil
 	c.reports.expectAll()
 	_ = c.notify(watchedFiles, &protocol.DidChangeWatchedFilesParams{Changes: changes}) //nolint:errcheck // it ended, and starts anew
+}
+
+// registrations are what a server asked for after it was started.
+type registrations struct {
+	mu sync.Mutex // guards by
+	by map[string]registration
+}
+
+// registration is one of them, by the id that the server gave it.
+type registration struct {
+	method  string
+	watched []watchedGlob // of a workspace/didChangeWatchedFiles
+}
+
+const mostRegistrations = 1000
+
+func (c *client) register(params json.RawMessage) (any, error) {
+	var p protocol.RegistrationParams
+	if err := protocol.Unmarshal(params, &p); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "client/registerCapability: %v", err)
+	}
+	c.watches.mu.Lock()
+	defer c.watches.mu.Unlock()
+	if c.watches.by == nil {
+		c.watches.by = map[string]registration{}
+	}
+	for _, r := range p.Registrations {
+		if len(c.watches.by) >= mostRegistrations {
+			return nil, wire.Errorf(wire.CodeRequestFailed, "there are %d registrations already", mostRegistrations)
+		}
+		one := registration{method: r.Method}
+		if r.Method == watchedFiles {
+			one.watched = c.server.watchedGlobs(json.RawMessage(r.RegisterOptions))
+		}
+		c.watches.by[r.ID] = one
+	}
+	return nil, nil
+}
+
+func (c *client) unregister(params json.RawMessage) (any, error) {
+	var p protocol.UnregistrationParams
+	if err := protocol.Unmarshal(params, &p); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "client/unregisterCapability: %v", err)
+	}
+	c.watches.mu.Lock()
+	defer c.watches.mu.Unlock()
+	for _, r := range p.Unregisterations {
+		delete(c.watches.by, r.ID)
+	}
+	return nil, nil
+}
+
+// has says if the server has registered for a method.
+func (r *registrations) has(method string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(slices.Collect(maps.Values(r.by)), func(one registration) bool { return one.method == method })
 }

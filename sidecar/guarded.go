@@ -144,7 +144,7 @@ func linksIn(all []workspace.Guarded) (out []workspace.Guarded) {
 
 func hasSeveralNames(e fs.DirEntry) bool {
 	info, err := e.Info()
-	return err == nil && info.Mode().IsRegular() && workspace.NamesOf(info) > 1
+	return err == nil && info.Mode().IsRegular() && workspace.HardLinks(info) > 1
 }
 
 // mostIncluded bounds the files that settings of git include.

@@ -120,12 +120,7 @@ func (c *Sidecar) holds(file string) bool {
 // spawnServer starts a language server below a guardian, in the environment that
 // commands get.
 func (c *Sidecar) spawnServer(command lspbridge.Command) (lspbridge.Child, error) {
-	env := map[string]string{}
-	for _, entry := range command.Env {
-		name, value, _ := strings.Cut(entry, "=")
-		env[name] = value
-	}
-	s, err := c.runner.Serve(process.Program{Args: command.Args, Dir: command.Dir, Env: env})
+	s, err := c.runner.Serve(process.Program{Args: command.Args, Dir: command.Dir, Env: command.Env})
 	if err != nil {
 		return lspbridge.Child{}, err
 	}

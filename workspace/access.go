@@ -15,20 +15,20 @@ import (
 
 // Stat describes what p leads to, following links inside the folder.
 func (p Path) Stat() (fs.FileInfo, error) {
-	info, err := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	info, err := p.root.fs().Stat(filepath.FromSlash(p.rel))
 	return info, p.fault(err)
 }
 
 // Lstat describes the entry p itself.
 func (p Path) Lstat() (fs.FileInfo, error) {
-	info, err := p.root.fs.Lstat(filepath.FromSlash(p.rel))
+	info, err := p.root.fs().Lstat(filepath.FromSlash(p.rel))
 	return info, p.fault(err)
 }
 
 // OpenFile opens a regular file for reading. It never blocks: a FIFO, a device
 // or a socket gives NOT_A_FILE, judged on the opened handle and not on the name.
 func (p Path) OpenFile() (*os.File, fs.FileInfo, error) {
-	f, err := p.root.fs.OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|openFlags, 0)
+	f, err := p.root.fs().OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return nil, nil, p.fault(p.notAFile(err))
 	}
@@ -128,7 +128,7 @@ func (p Path) ReadDir() ([]fs.DirEntry, error) {
 // readEntries does not go through fs.FS, which refuses names that are not UTF-8
 // and waits for the other end of a FIFO.
 func (p Path) readEntries() ([]fs.DirEntry, error) {
-	f, err := p.root.fs.OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|dirFlags, 0)
+	f, err := p.root.fs().OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|dirFlags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (p Path) readEntries() ([]fs.DirEntry, error) {
 
 // notAFolder says so where that is why p could not be listed.
 func (p Path) notAFolder(err error) error {
-	info, statErr := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	info, statErr := p.root.fs().Stat(filepath.FromSlash(p.rel))
 	switch {
 	case statErr != nil || info.IsDir():
 		return err
@@ -151,7 +151,7 @@ func (p Path) notAFolder(err error) error {
 }
 
 // Root gives package change the handle to write through. Nobody else writes.
-func (p Path) Root() *os.Root { return p.root.fs.now.Load() }
+func (p Path) Root() *os.Root { return p.root.fs() }
 
 // escapes recognises the one error of os.Root that has no exported value.
 func escapes(err error) bool {
@@ -192,7 +192,7 @@ func reason(err error) string {
 
 // notAFile names what stands there when opening it for reading failed for its kind.
 func (p Path) notAFile(err error) error {
-	info, statErr := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	info, statErr := p.root.fs().Stat(filepath.FromSlash(p.rel))
 	if statErr != nil || info.Mode().IsRegular() {
 		return err
 	}
@@ -220,6 +220,6 @@ func TooLarge(p Path, size, limit int64) *fault.Error {
 
 // Exists reports whether there is an entry at p, whatever it is.
 func (p Path) Exists() bool {
-	_, err := p.root.fs.Lstat(filepath.FromSlash(p.rel))
+	_, err := p.root.fs().Lstat(filepath.FromSlash(p.rel))
 	return err == nil
 }

@@ -32,7 +32,8 @@ func (w *Workspace) Apart(abs string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	p := Path{root: &root{name: belowHome(dir), dir: dir, given: dir, fs: newHandle(opened), multi: &w.multi, apart: true}, rel: filepath.ToSlash(rel)}
+	p := Path{root: &root{name: belowHome(dir), dir: dir, given: dir, multi: &w.multi, apart: true}, rel: filepath.ToSlash(rel)}
+	p.root.opened.Store(opened)
 	w.apart = append(w.apart, p)
 	return p, nil
 }

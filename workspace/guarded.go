@@ -141,7 +141,7 @@ func whose(path string) string {
 func (g Guards) In(folder string) (out []string) {
 	several := false
 	for _, one := range g {
-		several = several || one.final != nil && one.final.Mode().IsRegular() && NamesOf(one.final) > 1
+		several = several || one.final != nil && one.final.Mode().IsRegular() && HardLinks(one.final) > 1
 		if one.real != folder && liesIn(one.real, folder) {
 			out = append(out, one.real)
 		}
@@ -157,7 +157,7 @@ func (g Guards) In(folder string) (out []string) {
 		if err != nil || !e.Type().IsRegular() {
 			return nil
 		}
-		if info, err := e.Info(); err == nil && NamesOf(info) > 1 && slices.ContainsFunc(g, func(one guard) bool { return one.final != nil && os.SameFile(one.final, info) }) {
+		if info, err := e.Info(); err == nil && HardLinks(info) > 1 && slices.ContainsFunc(g, func(one guard) bool { return one.final != nil && os.SameFile(one.final, info) }) {
 			out = append(out, path)
 		}
 		return nil

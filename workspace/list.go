@@ -63,28 +63,38 @@ func (p Path) List(ctx context.Context, o WalkOptions, sizes bool, most int) (*C
 	if _, err := p.Stat(); err != nil {
 		return nil, err
 	}
+	first := o.listing(p)
+	l := lister{ctx: ctx, options: o, sizes: sizes, most: int64(most)}
+	if err := l.list(first); err != nil {
+		return nil, err
+	}
+	return first.contents, first.contents.Err
+}
+
+// listing is that of the folder which was asked for.
+func (o WalkOptions) listing(p Path) listing {
 	c := &Contents{Folder: p}
 	if !o.IncludeIgnored {
 		c.rules, c.base = ignoreRulesAbove(p)
 	}
-	l := lister{ctx: ctx, options: o, sizes: sizes, most: int64(most)}
-	if err := l.list(p, listing{contents: c, name: ".", depth: 1}); err != nil {
-		return nil, err
-	}
-	if c.Err != nil {
-		return nil, c.Err
-	}
-	return c, nil
+	return listing{contents: c, name: ".", depth: 1}
 }
 
-// list lists what lies below the folder at, as first says.
-func (l *lister) list(at Path, first listing) error {
-	top, err := at.root.fs.OpenFile(filepath.FromSlash(at.rel), os.O_RDONLY|dirFlags, 0)
-	if err != nil {
-		return at.fault(at.notAFolder(err))
+// open opens the folder that all others lie below.
+func (l *lister) open(p Path) (err error) {
+	if l.top, err = p.root.fs().OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|dirFlags, 0); err != nil {
+		return p.fault(p.notAFolder(err))
 	}
-	defer top.Close()
-	l.top, l.waiting = top, []listing{first}
+	return nil
+}
+
+// list lists the first folder and what lies below it.
+func (l *lister) list(first listing) error {
+	if err := l.open(first.contents.Folder); err != nil {
+		return err
+	}
+	defer l.top.Close()
+	l.waiting = []listing{first}
 	l.more.L = &l.mu
 	var running sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -171,7 +181,7 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 	c := job.contents
 	at := c.Folder
 	if len(at.rel) > maxWalkedPath {
-		c.Err = at.tooDeep()
+		c.Err = fault.New(fault.InvalidPath, "%s is too deep to list", fault.Quote(at.String()))
 		return nil
 	}
 	entries, err := r.open(l.top, job.name, at)
@@ -187,7 +197,7 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 	}
 	kept := entries[:0]
 	for _, e := range entries {
-		if l.isLeftOut(c, e) {
+		if c.leavesOut(e) {
 			continue
 		}
 		if l.sizes {
@@ -208,12 +218,15 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 	return found
 }
 
-func (l *lister) isLeftOut(c *Contents, e Listed) bool {
+func (c *Contents) leavesOut(e Listed) bool {
 	if isLeftOut(c.rules, c.base, e.Name, e.Type.IsDir()) {
 		return true
 	}
-	root := c.Folder.root
-	return !root.closed.none() && root.closed.refusal(c.Folder.Join(e.Name).Abs()) != ""
+	if c.Folder.root.closed.none() {
+		return false
+	}
+	p := c.Folder.Join(e.Name)
+	return p.root.closed.refusal(p.Abs()) != ""
 }
 
 // Walk visits what was listed, as Path.Walk does.

@@ -1,15 +1,15 @@
 package workspace
 
 import (
+	"encoding/binary"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
-
-	"pillion/internal/dirent"
 )
 
 // folderReader reads folders with as few system calls as there can be: one to open,
@@ -26,12 +26,12 @@ func (r *folderReader) open(top *os.File, name string, at Path) ([]Listed, error
 	if r.buffer == nil {
 		r.buffer = make([]byte, 64<<10)
 	}
-	fd, answered, err := openBeneath(top, name)
+	fd, answered, err := openBeneath(top, name, unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
 	if !answered {
-		if r.other, err = at.root.fs.OpenFile(at.rel, os.O_RDONLY|dirFlags, 0); err != nil {
+		if r.other, err = at.root.fs().OpenFile(at.rel, os.O_RDONLY|dirFlags, 0); err != nil {
 			return nil, err
 		}
 		fd = int(r.other.Fd())
@@ -44,6 +44,25 @@ func (r *folderReader) open(top *os.File, name string, at Path) ([]Listed, error
 	}
 	slices.SortFunc(entries, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
 	return entries, nil
+}
+
+// openBeneath opens a folder, or with other flags a file, by its name beneath the open folder
+// top, for reading. Where the system did not answer, err is nil and answered false: there is no
+// openat2, it is forbidden, or something moved at this moment. Then it is to be opened another way.
+func openBeneath(top *os.File, name string, flags uint64) (fd int, answered bool, err error) {
+	how := unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW | flags,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	fd, err = unix.Openat2(int(top.Fd()), name, &how)
+	runtime.KeepAlive(top)
+	switch err {
+	case nil:
+		return fd, true, nil
+	case unix.ENOENT, unix.EACCES, unix.ELOOP, unix.ENOTDIR:
+		return -1, true, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return -1, false, nil
 }
 
 // entriesIn reads the folder at, which is open as f. That one's own ReadDir asks for
@@ -76,14 +95,6 @@ func (e *plainEntry) IsDir() bool                { return e.kind.IsDir() }
 func (e *plainEntry) Type() fs.FileMode          { return e.kind }
 func (e *plainEntry) Info() (fs.FileInfo, error) { return e.folder.Join(e.name).Lstat() }
 
-func openBeneath(top *os.File, name string) (fd int, answered bool, err error) {
-	raw, closed := top.SyscallConn()
-	if closed == nil {
-		closed = raw.Control(func(dir uintptr) { fd, answered, err = dirent.Open(int(dir), name) })
-	}
-	return fd, answered && closed == nil, err
-}
-
 func (r *folderReader) close() {
 	if r.other != nil {
 		r.other.Close()
@@ -93,19 +104,29 @@ func (r *folderReader) close() {
 	unix.Close(r.fd)
 }
 
+// list reads the open folder. The system gives entries as struct linux_dirent64: inode and offset
+// of eight bytes each, the entry's length of two, its type of one, and the name up to a zero.
 func (r *folderReader) list() ([]Listed, error) {
+	const lengthAt, typeAt, nameAt = 16, 18, 19
 	var out []Listed
 	for {
-		n, err := dirent.Read(r.fd, r.buffer)
+		n, err := unix.Getdents(r.fd, r.buffer)
 		switch {
+		case err == unix.EINTR: //nolint:errorlint // the system's own
+			continue
 		case err != nil:
-			return nil, err
-		case n == 0:
+			return nil, &fs.PathError{Op: "readdir", Err: err}
+		case n <= 0:
 			return out, nil
 		}
 		out = slices.Grow(out, n/32)
-		for e := dirent.In(r.buffer[:n]); e.Next(); {
-			out = append(out, Listed{Name: e.Name, Type: r.typeOf(e.Type, e.Name)})
+		names := string(r.buffer[:n]) // one piece of memory for all names
+		for at, next := 0, 0; at+nameAt < n; at = next {
+			next = at + int(binary.NativeEndian.Uint16(r.buffer[at+lengthAt:]))
+			name, _, _ := strings.Cut(names[at+nameAt:next], "\x00")
+			if name != "" && name != "." && name != ".." {
+				out = append(out, Listed{Name: name, Type: r.typeOf(r.buffer[at+typeAt], name)})
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (c *Contents) Renewed(ctx context.Context, changed map[string]map[string]bo
 func (c *Contents) renewed(l *lister, names []string, fresh map[string]bool) (*Contents, error) {
 	if len(names) == 0 {
 		now := &Contents{Folder: c.Folder, rules: c.rules, base: c.base}
-		err := l.list(c.Folder, listing{contents: now, name: ".", depth: 1, old: c, fresh: fresh})
+		err := l.list(listing{contents: now, name: ".", depth: 1, old: c, fresh: fresh})
 		if err == nil {
 			err = now.Err
 		}

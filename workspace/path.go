@@ -128,7 +128,7 @@ func (w *Workspace) resolve(name string) (Path, error) {
 	if len(roots) == 0 {
 		return Path{}, fault.New(fault.PathOutsideWorkspace, "no folder is open; open a folder in the editor first")
 	}
-	if err := w.checkName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return Path{}, err
 	}
 	p, err := place(roots, name)
@@ -147,18 +147,24 @@ func (w *Workspace) resolve(name string) (Path, error) {
 	return p, nil
 }
 
-// FromURI finds the Path of a file URI that the editor sent.
-func (w *Workspace) FromURI(uri string) (Path, bool) {
+// NameOf is the absolute name that a file URI has.
+func NameOf(uri string) (string, bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
-		return Path{}, false
+		return "", false
 	}
 	name := u.Path
 	if runtime.GOOS == "windows" {
 		name = strings.TrimPrefix(name, "/")
 	}
 	name = filepath.FromSlash(name)
-	if !filepath.IsAbs(name) {
+	return name, filepath.IsAbs(name)
+}
+
+// FromURI finds the Path of a file URI that the editor sent.
+func (w *Workspace) FromURI(uri string) (Path, bool) {
+	name, ok := NameOf(uri)
+	if !ok {
 		return Path{}, false
 	}
 	p, err := placeAbsolute(w.snapshot(), name)
@@ -168,10 +174,13 @@ func (w *Workspace) FromURI(uri string) (Path, bool) {
 	return p, true
 }
 
-func (w *Workspace) checkName(name string) error {
+// longestPath is in characters.
+const longestPath = 4096
+
+func checkName(name string) error {
 	switch {
-	case utf8.RuneCountInString(name) > w.limits.PathLength:
-		return fault.New(fault.InvalidPath, "the path is longer than %d characters", w.limits.PathLength)
+	case utf8.RuneCountInString(name) > longestPath:
+		return fault.New(fault.InvalidPath, "the path is longer than %d characters", longestPath)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return fault.New(fault.InvalidPath, "the path %s has control characters", fault.Quote(name))
 	case runtime.GOOS != "windows" && (strings.HasPrefix(name, `\`) || hasDriveLetter(name)):

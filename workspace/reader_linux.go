@@ -6,15 +6,13 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
-
-	"pillion/internal/dirent"
 )
 
 // folderHandle is a workspace folder, open.
 type folderHandle struct{ top *os.File }
 
 func (h *folderHandle) open(top Path) (err error) {
-	h.top, err = top.root.fs.OpenFile(".", os.O_RDONLY|dirFlags, 0)
+	h.top, err = top.root.fs().OpenFile(".", os.O_RDONLY|dirFlags, 0)
 	return err
 }
 
@@ -23,8 +21,7 @@ func (h *folderHandle) close() { h.top.Close() }
 // read opens, looks, reads and closes: four calls for most files. Where it has not
 // answered, the file is to be read another way.
 func (r *FileReader) read(p Path, limit int64) (data []byte, stamp FileStamp, answered bool, err error) {
-	fd, answered, err := dirent.OpenFile(int(r.folder.top.Fd()), p.rel)
-	runtime.KeepAlive(r.folder.top)
+	fd, answered, err := openBeneath(r.folder.top, p.rel, unix.O_NOCTTY)
 	if err != nil || !answered {
 		return nil, FileStamp{}, answered && !errors.Is(err, unix.ELOOP), err
 	}

@@ -30,7 +30,7 @@ func (p Path) notFound() error {
 		if meant.root.closed.refusal(meant.Abs()) != "" || len(similar) == maxSimilar {
 			continue
 		}
-		if _, err := meant.root.fs.Lstat(filepath.FromSlash(meant.rel)); err == nil {
+		if _, err := meant.root.fs().Lstat(filepath.FromSlash(meant.rel)); err == nil {
 			similar = append(similar, fault.Quote(meant.String()))
 		}
 	}
@@ -45,7 +45,7 @@ func (p Path) notFound() error {
 func (p Path) firstMissing() (folder Path, missing, rest string) {
 	folder, missing = p.Dir(), p.Base()
 	for !folder.IsRoot() {
-		if _, err := folder.root.fs.Lstat(filepath.FromSlash(folder.rel)); err == nil {
+		if _, err := folder.root.fs().Lstat(filepath.FromSlash(folder.rel)); err == nil {
 			break
 		}
 		rest = path.Join(missing, rest)

@@ -66,11 +66,11 @@ func (p Path) linkAt(at, name string) (string, error) {
 		return filepath.Dir(p.root.dir), nil // above the workspace folder
 	}
 	next := filepath.FromSlash(step(at, name))
-	info, err := p.root.fs.Lstat(next)
+	info, err := p.root.fs().Lstat(next)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return "", err
 	}
-	link, err := p.root.fs.Readlink(next)
+	link, err := p.root.fs().Readlink(next)
 	if up := path.Join(at, filepath.ToSlash(link)); !filepath.IsAbs(link) && (up == ".." || strings.HasPrefix(up, "../")) {
 		link = filepath.Join(p.root.dir, filepath.FromSlash(up))
 	}
@@ -107,7 +107,7 @@ func (p Path) checkInside() (Path, error) {
 }
 
 func (p Path) leaves() bool {
-	_, err := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	_, err := p.root.fs().Stat(filepath.FromSlash(p.rel))
 	return err != nil && escapes(err)
 }
 

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
-
-	"pillion/internal/fault"
 )
 
 // WalkOptions say what a Walk shows. The zero value shows everything below the
@@ -37,53 +34,57 @@ type Entry struct {
 // itself, since whoever names an ignored folder wants to see it. Memory is
 // bounded by the entries of the folders on the way down to the deepest one.
 func (p Path) Walk(ctx context.Context, o WalkOptions, visit func(Entry) error) error {
-	entries, err := p.ReadDir()
-	if err != nil {
+	return p.WalkListed(ctx, o, false, func(dir *Contents, e *Listed) error {
+		return visit(Entry{Path: dir.Folder.Join(e.Name), Type: e.Type})
+	})
+}
+
+// WalkListed is Walk in the words of a List, with sizes and times or without. No entry has what is
+// below it.
+func (p Path) WalkListed(ctx context.Context, o WalkOptions, sizes bool, visit func(dir *Contents, e *Listed) error) error {
+	w := walker{lister: lister{ctx: ctx, options: o, sizes: sizes}, visit: visit}
+	if err := w.open(p); err != nil {
 		return err
 	}
-	w := walker{ctx: ctx, options: o, visit: visit}
-	at := walked{dir: p}
-	if !o.IncludeIgnored {
-		at.rules, at.base = ignoreRulesAt(p)
-	}
-	err = w.entries(at, entries, 1)
+	defer w.top.Close()
+	err := w.folder(o.listing(p))
 	if errors.Is(err, fs.SkipAll) || errors.Is(err, fs.SkipDir) {
 		return nil
 	}
 	return err
 }
 
+// walker reads one folder after the other, and keeps those on the way down.
 type walker struct {
-	ctx     context.Context
-	options WalkOptions
-	visit   func(Entry) error
+	lister
+	reader folderReader
+	visit  func(dir *Contents, e *Listed) error
 }
 
-// walked is a folder on the way, with the rules in it, which are nil when ignored
-// entries are wanted.
-type walked struct {
-	dir   Path
-	rules *ignoreRules
-	base  string
-}
-
-func (w *walker) entries(in walked, entries []fs.DirEntry, depth int) error {
-	for _, e := range entries {
+func (w *walker) folder(at listing) error {
+	below, c := w.read(&w.reader, at), at.contents
+	switch {
+	case c.Err == nil:
+	case at.depth == 1:
+		return c.Err
+	case w.options.Unreadable != nil:
+		w.options.Unreadable(c.Folder, c.Err)
+	}
+	for i := range c.Entries {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if isLeftOut(in.rules, in.base, e.Name(), e.IsDir()) {
-			continue
+		e := &c.Entries[i]
+		enters := e.Below != nil
+		e.Below = nil
+		err := w.visit(c, e)
+		if enters && err == nil {
+			err = w.folder(below[0])
 		}
-		p := in.dir.Join(e.Name())
-		if !p.root.closed.none() && p.root.closed.refusal(p.Abs()) != "" {
-			continue
+		if enters {
+			below = below[1:]
 		}
-		err := w.visit(Entry{Path: p, Type: e.Type()})
-		if err == nil && e.IsDir() && depth != w.options.MaxDepth {
-			err = w.folder(walked{p, in.rules, in.base + e.Name() + "/"}, depth+1)
-		}
-		if errors.Is(err, fs.SkipDir) && e.IsDir() {
+		if errors.Is(err, fs.SkipDir) && e.Type.IsDir() {
 			err = nil
 		}
 		if err != nil {
@@ -103,35 +104,6 @@ func isLeftOut(rules *ignoreRules, base, name string, isDir bool) bool {
 	return slices.Contains(versionStores, name) || rules.ignores(base, name, isDir)
 }
 
-// folder goes down, with the rules of the folder above. A walk ends even on a file
-// system that changes under it: a path can only get so long.
-func (w *walker) folder(at walked, depth int) error {
-	entries, err := at.dir.ReadDir()
-	if err == nil && len(at.dir.rel) > maxWalkedPath {
-		err = at.dir.tooDeep()
-	}
-	if err != nil {
-		if w.options.Unreadable != nil {
-			w.options.Unreadable(at.dir, err)
-		}
-		return nil
-	}
-	if at.rules != nil {
-		at.rules = at.rules.below(at.base, ruleFolder{path: at.dir, listed: func(name string) bool {
-			_, found := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-			return found
-		}})
-	}
-	err = w.entries(at, entries, depth)
-	if errors.Is(err, fs.SkipDir) {
-		return nil
-	}
-	return err
-}
-
-func (p Path) tooDeep() error {
-	return fault.New(fault.InvalidPath, "%s is too deep to list", fault.Quote(p.String()))
-}
-
-// maxWalkedPath in bytes: no longer path could be resolved by name again.
+// maxWalkedPath in bytes: no longer path could be resolved by name again. A walk ends even on a
+// file system that changes under it.
 const maxWalkedPath = 4096

@@ -12,12 +12,15 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"pillion/internal/fault"
 )
 
 // Folder is a workspace folder as the editor names it.
@@ -26,33 +29,28 @@ type Folder struct {
 	Dir  string // absolute
 }
 
-// Limits that Resolve and Open hold. The zero value is replaced by the defaults.
-type Limits struct {
-	PathLength int // characters
-}
-
 // Workspace is the set of folders that are open. It is safe for concurrent use;
 // a Path stays usable for as long as its folder is open.
 type Workspace struct {
-	limits Limits
-	multi  atomic.Bool // several folders are open
+	multi atomic.Bool // several folders are open
 
 	mu    sync.RWMutex // guards all below
 	roots []*root
 	apart []Path // see Apart
 }
 
-// root is one open folder. All but nested is fixed when it is opened, so that a
+// root is one open folder. All but opened and nested is fixed when it is opened, so that a
 // Path stays equal to itself whatever folders come and go around it.
 type root struct {
 	name   string
 	asked  string // the name that the editor gave it, before it was made unique
 	dir    string // absolute, symbolic links resolved
 	given  string // absolute, as the editor spelled it
-	fs     *handle
 	closed closedPlaces
 	multi  *atomic.Bool
 	apart  bool // it holds one file that is a Path, and is no open folder: see Apart
+
+	opened atomic.Pointer[os.Root] // see fs
 
 	// nested are the open folders inside this one, deepest first. What lies in
 	// them is named through them alone.
@@ -61,7 +59,7 @@ type root struct {
 
 // Open opens the folders. It fails when one of them is not a readable folder.
 func Open(folders ...Folder) (*Workspace, error) {
-	w := &Workspace{limits: Limits{PathLength: 4096}}
+	w := &Workspace{}
 	if err := w.SetFolders(folders...); err != nil {
 		return nil, err
 	}
@@ -79,7 +77,7 @@ func (w *Workspace) SetFolders(folders ...Folder) error {
 		if slices.ContainsFunc(next, f.isOpenAs) {
 			continue
 		}
-		if i := slices.IndexFunc(w.roots, f.isOpenAs); i >= 0 && w.roots[i].isCalled(f.Name) {
+		if i := slices.IndexFunc(w.roots, f.isOpenAs); i >= 0 && (f.Name == w.roots[i].asked || f.Name == w.roots[i].name) {
 			next = append(next, w.roots[i])
 			continue
 		}
@@ -108,8 +106,6 @@ func (w *Workspace) SetFolders(folders ...Folder) error {
 
 func (f Folder) isOpenAs(r *root) bool { return r.given == filepath.Clean(f.Dir) }
 
-func (r *root) isCalled(name string) bool { return name == r.asked || name == r.name }
-
 func (w *Workspace) openRoot(f Folder) (*root, error) {
 	if !filepath.IsAbs(f.Dir) {
 		return nil, fmt.Errorf("workspace folder %q is not an absolute path", f.Dir)
@@ -126,10 +122,9 @@ func (w *Workspace) openRoot(f Folder) (*root, error) {
 	if name == "" || strings.ContainsAny(name, "/\\\x00") || name == "." || name == ".." {
 		name = filepath.Base(f.Dir)
 	}
-	return &root{
-		name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), fs: newHandle(opened),
-		closed: closedPlacesBelow(real), multi: &w.multi,
-	}, nil
+	r := &root{name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), closed: closedPlacesBelow(real), multi: &w.multi}
+	r.opened.Store(opened)
+	return r, nil
 }
 
 // nameApart tells new folders from those of the same name, in order: app, app-2,
@@ -166,7 +161,7 @@ func nest(roots []*root) {
 
 func closeAll(roots []*root) {
 	for _, r := range roots {
-		r.fs.Close()
+		r.fs().Close()
 	}
 }
 
@@ -176,10 +171,10 @@ func (w *Workspace) Close() error {
 	defer w.mu.Unlock()
 	var errs []error
 	for _, r := range w.roots {
-		errs = append(errs, r.fs.Close())
+		errs = append(errs, r.fs().Close())
 	}
 	for _, p := range w.apart {
-		errs = append(errs, p.root.fs.Close())
+		errs = append(errs, p.root.fs().Close())
 	}
 	w.roots, w.apart = nil, nil
 	return errors.Join(errs...)
@@ -194,8 +189,87 @@ func (w *Workspace) Roots() []Path {
 	return out
 }
 
+// Folders are the open folders as the editor gave them.
+func (w *Workspace) Folders() []Folder {
+	var out []Folder
+	for _, r := range w.snapshot() {
+		out = append(out, Folder{Name: r.asked, Dir: r.given})
+	}
+	return out
+}
+
 func (w *Workspace) snapshot() []*root {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.roots
+}
+
+// fs is the open folder. It may be opened anew while others use it, when the folder was
+// removed and made again: Paths stay as they are.
+func (r *root) fs() *os.Root { return r.opened.Load() }
+
+// Reopen opens the folders anew that were removed and made again. What they are called
+// must lead to them without a symbolic link, as it did: a link must not move a root. One
+// that still is somewhere, under another name, stays what it is: see CheckFolders.
+func (w *Workspace) Reopen() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.roots {
+		if r.isRemoved() {
+			r.reopen()
+		}
+	}
+}
+
+// OpenAgain opens what a folder's name leads to now: the editor says that it means that.
+func (w *Workspace) OpenAgain(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.roots {
+		if r.given == filepath.Clean(dir) || r.dir == filepath.Clean(dir) {
+			r.reopen()
+		}
+	}
+}
+
+// CheckFolders fails while an open folder has another name than it had: files would be
+// changed there, and commands run in whatever has its name now. One that was removed and
+// made again is opened again.
+func (w *Workspace) CheckFolders() error {
+	for _, r := range w.snapshot() {
+		was, err := r.fs().Stat(".")
+		there, failed := os.Lstat(r.dir)
+		switch {
+		case err == nil && failed == nil && os.SameFile(was, there):
+		case r.isRemoved():
+			w.Reopen()
+		case failed == nil || errors.Is(failed, fs.ErrNotExist):
+			return fault.New(fault.ConcurrentModification, "the workspace folder %s was renamed or moved after it was opened; nothing was done, as it is unclear which folder is meant", fault.Quote(r.dir)).
+				WithHint("ask the user to open the folder again in the editor, then call again")
+		}
+	}
+	return nil
+}
+
+// isRemoved: the folder that was opened is nowhere any more.
+func (r *root) isRemoved() bool {
+	was, err := r.fs().Stat(".")
+	return err != nil || factsOf(was).links == 0
+}
+
+func (r *root) reopen() {
+	real, err := filepath.EvalSymlinks(r.dir)
+	if err != nil || real != r.dir {
+		return
+	}
+	there, err := os.Stat(r.dir)
+	if err != nil || !there.IsDir() {
+		return
+	}
+	if was, err := r.fs().Stat("."); err == nil && os.SameFile(was, there) {
+		return
+	}
+	if opened, err := os.OpenRoot(r.dir); err == nil {
+		r.opened.Store(opened) // who still uses the old one is not disturbed; it closes itself
+	}
 }

@@ -4,11 +4,8 @@ package mcp
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,17 +65,9 @@ func (o Options) roots(ctx context.Context, client *sdk.ServerSession) []string 
 
 // folderOf is the folder that a file URI names, if it is there.
 func folderOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
+	dir, ok := workspace.NameOf(uri)
+	if info, err := os.Stat(dir); !ok || err != nil || !info.IsDir() {
 		return ""
 	}
-	name := u.Path
-	if runtime.GOOS == "windows" {
-		name = strings.TrimPrefix(name, "/")
-	}
-	dir := filepath.Clean(filepath.FromSlash(name))
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
-		return ""
-	}
-	return dir
+	return filepath.Clean(dir)
 }

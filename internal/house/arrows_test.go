@@ -14,14 +14,13 @@ import (
 // arrows are the packages and what of this module each may import. All may import
 // internal/fault and internal/bug but these two themselves.
 var arrows = map[string][]string{
-	"internal/fault":  {},
-	"internal/bug":    {},
-	"internal/dirent": {},
-	"internal/pipe":   {},
-	"internal/state":  {},
-	"internal/wire":   {"internal/pipe"},
+	"internal/fault": {},
+	"internal/bug":   {},
+	"internal/pipe":  {},
+	"internal/state": {},
+	"internal/wire":  {"internal/pipe"},
 
-	"workspace":             {"internal/dirent", "workspace/gitignore"},
+	"workspace":             {"workspace/gitignore"},
 	"workspace/gitignore":   {},
 	"workspace/diff":        {},
 	"workspace/watch":       {},

@@ -63,7 +63,7 @@ var mirror = map[string]goType{
 	"WorkspaceChange":     {"workspace/tracking/tracking.go", "Change"},
 	"WorkspaceTracking":   {"rpc/events.go", "Tracking"},
 	"WorkspaceIndex":      {"rpc/events.go", "Index"},
-	"LanguageAnswer":      {"lspbridge/router.go", "editorAnswer"},
+	"LanguageAnswer":      {"lspbridge/questions.go", "editorAnswer"},
 
 	"GatewayState":         {"agents/gateway/gateway.go", "State"},
 	"ConversationView":     {"conversation/conversation.go", "View"},

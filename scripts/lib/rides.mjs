@@ -53,7 +53,6 @@ export const belongs = {
   doctor: ['neovim/health', 'vscode/doctor'],
   'e2e/rig': ['*'],
   'internal/clients': ['walk/*', 'plain/*'],
-  'internal/dirent': ['walk/*', '*/files', 'build/*'],
   'internal/fault': ['walk/*'],
   'internal/bug': ['walk/*'],
   'internal/pipe': ['walk/*', '*/process', 'build/*'],

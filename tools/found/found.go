@@ -7,7 +7,7 @@
 // three minutes (server.go), and ends with the Set, with everything that it started.
 //
 // All that a program says is hostile. Names are ASCII and cannot be taken for another's
-// (names.go); schemas are made such that models take them (schema.go); descriptions are
+// (declared.go); schemas are made such that models take them (schema.go); descriptions are
 // bounded and have nothing invisible in them; what it claims of itself is a claim.
 //
 // Deliberately not here: whether a call may be made, and the question to the user (package
@@ -154,11 +154,6 @@ type offer struct {
 	notes []Note
 }
 
-// equal says whether agents would see the same.
-func (o offer) equal(other offer) bool {
-	return slices.EqualFunc(o.tools, other.tools, func(a, b Tool) bool { return a.Name == b.Name && a.Definition == b.Definition })
-}
-
 // shelf keeps what was on offer last.
 type shelf struct {
 	mu     sync.Mutex // guards all below
@@ -185,7 +180,8 @@ func (s *shelf) miss(who string) error {
 func (s *shelf) put(o offer) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed = s.missed || s.known && !o.equal(s.kept)
+	isSame := func(a, b Tool) bool { return a.Name == b.Name && a.Definition == b.Definition } // to agents
+	changed = s.missed || s.known && !slices.EqualFunc(o.tools, s.kept.tools, isSame)
 	s.kept, s.known, s.missed = o, true, false
 	return changed
 }

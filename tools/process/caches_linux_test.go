@@ -17,7 +17,7 @@ import (
 func TestTheUsersCachesAreOnlyRead(t *testing.T) {
 	p := newPlace(t)
 	t.Setenv("HOME", p.outside)
-	for _, name := range names("XDG_CACHE_HOME GOPATH GOCACHE GOMODCACHE GRADLE_USER_HOME") {
+	for _, name := range strings.Fields("XDG_CACHE_HOME GOPATH GOCACHE GOMODCACHE GRADLE_USER_HOME") {
 		t.Setenv(name, "")
 	}
 	there := []string{

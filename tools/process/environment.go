@@ -17,7 +17,7 @@ import (
 // LD_*, NODE_OPTIONS, PYTHONPATH, BASH_ENV and ENV (they change what programs
 // do), NVIM*, VSCODE_* and PILLION_* (a command could approve itself), tokens of
 // every kind. A call's own env, which the user sees, may add any of them.
-var passed = names(`
+var passed = strings.Fields(`
 	PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR LOCALE_ARCHIVE
 	XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME
 
@@ -34,13 +34,13 @@ var passed = names(`
 `)
 
 // passedURLs are inherited unless they hold a user or a password.
-var passedURLs = names(`
+var passedURLs = strings.Fields(`
 	HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy GOPROXY
 `)
 
 // passedWindows is what programs on Windows do not start without. Names have no
 // case there.
-var passedWindows = names(`
+var passedWindows = strings.Fields(`
 	SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT TEMP TMP OS
 	USERPROFILE USERNAME USERDOMAIN HOMEDRIVE HOMEPATH PUBLIC COMPUTERNAME
 	APPDATA LOCALAPPDATA PROGRAMDATA ALLUSERSPROFILE
@@ -126,5 +126,3 @@ func valueOf(env []string, name string) string {
 func sameName(a, b string) bool {
 	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
-
-func names(list string) []string { return strings.Fields(list) }

@@ -16,13 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Escape is a way out of the sandbox that was tried.
-type Escape struct {
-	Way    string // "write to a file elsewhere"
-	Closed bool
-	Due    bool // the level is to close it, as docs/security.md says
-}
-
 // lures are what a trial goes for. They lie outside of what it may reach.
 type lures struct {
 	File, Socket, Abstract, Address string

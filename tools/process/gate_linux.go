@@ -24,7 +24,7 @@ const gatePort = "3128"
 var gateVariables = func() map[string]string {
 	const here, not = "http://127.0.0.1:" + gatePort, "localhost,127.0.0.1,::1"
 	out := map[string]string{"NO_PROXY": not, "no_proxy": not, "NODE_USE_ENV_PROXY": "1"}
-	for _, name := range names("HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy") {
+	for _, name := range strings.Fields("HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy") {
 		out[name] = here
 	}
 	return out

@@ -214,3 +214,6 @@ func killDescendants() (living []string) {
 	}
 	return living
 }
+
+// self is the program that runs, also when its file was replaced by an update.
+func self() (string, error) { return "/proc/self/exe", nil }

@@ -108,7 +108,9 @@ func Guardian([]string) int {
 	}()
 	g.wait()
 	close(g.gone)
-	g.linger()
+	// The others in the shell's group may have been told to end a moment ago: a shell is gone at
+	// once, and the server that it started may still be saving its work.
+	g.await(func() bool { return !g.groupLives() })
 	g.ended()
 	code, left := g.clear()
 	final := report{Ended: true, Code: code, Ordered: g.ordered, Dropped: todo.Hold.settle(), Refused: box.refused()}
@@ -216,11 +218,6 @@ func (g *guard) signal(s syscall.Signal) {
 	g.patience = time.Now().Add(grace)
 	g.tell(s)
 }
-
-// linger waits, once the shell has ended, for the others in its group, if they have
-// been told to end a moment ago: a shell is gone at once, and the server that it
-// started may still be saving its work.
-func (g *guard) linger() { g.await(func() bool { return !g.groupLives() }) }
 
 // await waits until something holds, or the time is up of those who were told to end.
 func (g *guard) await(holds func() bool) {

@@ -206,10 +206,11 @@ func (l *launcher) spawn() (*guarded, error) {
 		stderr:  stderr.read,
 		outcome: make(chan outcome, 1),
 		started: make(chan struct{}),
-		signal:  func(s Signal) error { return instruct(control.write, s) },
 		end:     func() { control.write.Close() },
 		abandon: func() { _ = guardian.Kill() },
 	}}
+	// Only the guardian knows whether the number of the group is still the command's.
+	c.signal = func(s Signal) error { return c.send(instruction{Signal: int(numbers[s])}) }
 	l.guardians.Go(func() { c.watch(guardian, status.read) })
 	return c, nil
 }
@@ -257,20 +258,6 @@ func (c *guarded) send(message any) error {
 
 // numbers are the signals as the guardian takes them.
 var numbers = map[Signal]syscall.Signal{Interrupt: syscall.SIGINT, Terminate: syscall.SIGTERM, Hangup: syscall.SIGHUP}
-
-// instruct sends a signal by way of the guardian, which alone knows whether the
-// number of the group is still the command's.
-func instruct(control *os.File, s Signal) error {
-	line, err := json.Marshal(instruction{Signal: int(numbers[s])})
-	if err != nil {
-		return err
-	}
-	if err := control.SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
-		return err
-	}
-	_, err = control.Write(line)
-	return err
-}
 
 // watch delivers the outcome and follows the guardian to its end.
 func (c *guarded) watch(guardian *os.Process, status *os.File) {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pillion/internal/state"
 )
 
 // Level is what holds a command.
@@ -82,6 +84,13 @@ type Wall struct {
 	Path  string // of the program, if it is one and is there
 	Works bool
 	Why   string // it does not work
+}
+
+// Escape is a way out of the sandbox that was tried.
+type Escape struct {
+	Way    string // "write to a file elsewhere"
+	Closed bool
+	Due    bool // the level is to close it, as docs/security.md says
 }
 
 // walls tries once, and again after forget.
@@ -177,4 +186,57 @@ func outermost(dirs []string) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// private is what of a home no command may write under bubblewrap, even where the
+// home itself is the workspace: keys, and what shells and programs read when they
+// start. With what Pillion keeps it is privatePlaces.
+var private = strings.Fields(`
+	.ssh .gnupg .aws .azure .kube .docker .config .local/bin .local/share/pillion .local/share/keyrings .local/share/systemd
+	.profile .bash_profile .bash_login .bash_logout .bashrc .bash_aliases .zshenv .zprofile .zshrc .zlogin .kshrc .cshrc .tcshrc .login
+	.gitconfig .netrc .npmrc .pypirc .pam_environment .xprofile .xinitrc .xsession .xsessionrc .inputrc .vimrc .vim .emacs .emacs.d .tmux.conf .screenrc
+	.vscode .vscode-server .cursor .cargo .rustup go/bin go/pkg .cache .npm .gradle .m2 .nuget .bun .deno .yarn .local/share/pnpm
+`)
+
+// privatePlaces are the private places of a home, and what Pillion keeps.
+func privatePlaces(home string) []string {
+	var out []string
+	for _, name := range private {
+		out = append(out, filepath.Join(home, name))
+	}
+	if own, err := state.Folder(""); err == nil {
+		out = append(out, Resolve(own))
+	}
+	return out
+}
+
+// temporary are the folders for temporary files.
+func temporary(env []string) []string {
+	var out []string
+	for _, dir := range []string{"/tmp", valueOf(env, "TMPDIR")} {
+		home := valueOf(env, "HOME")
+		if !filepath.IsAbs(dir) || !isFolder(dir) {
+			continue
+		}
+		if dir = Resolve(dir); dir != "/" && (home == "" || !within(dir, Resolve(home)) || dir == "/tmp") {
+			out = append(out, dir)
+		}
+	}
+	return outermost(out)
+}
+
+// look finds a program on the PATH of env.
+func look(name string, env []string) string {
+	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

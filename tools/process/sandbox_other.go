@@ -3,6 +3,8 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"os"
 
 	"pillion/internal/fault"
@@ -37,6 +39,14 @@ var gateVariables map[string]string
 // Gate is the body of the hidden subcommand `gate`.
 func Gate([]string) int { return 2 }
 
+// TryEscapes has nothing to try.
+func (r *Runner) TryEscapes(context.Context) ([]Escape, error) {
+	return nil, errors.New("nothing holds commands here")
+}
+
+// TryToEscape is the body of the hidden subcommand `escape`.
+func TryToEscape([]string) int { return 2 }
+
 type hold struct{ Level Level }
 
 func (h hold) apply() error { return nil }
@@ -63,4 +73,11 @@ func (r *Runner) confine(spec Spec, _ box, _ []string) (hold, boxOrder, error) {
 		return hold{}, boxOrder{}, fault.New(fault.PolicyDenied, "there is no sandbox on this system; switch it off in the settings")
 	}
 	return hold{}, boxOrder{}, nil
+}
+
+// run starts commands: here nothing can hold them without another program.
+func (s *heldStarter) run(string) {
+	for o, more := s.next(); more; o, more = s.next() {
+		o.started <- o.cmd.Start()
+	}
 }

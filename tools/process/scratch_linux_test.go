@@ -102,7 +102,7 @@ func TestACallsOwnVariablesOpenNothing(t *testing.T) {
 		for _, file := range []string{there, closed} {
 			spec := p.spec(level, "echo after > "+file)
 			spec.Confine.ReadOnly = []string{filepath.Join(p.inside, ".git")}
-			for _, name := range names("TMPDIR HOME XDG_CACHE_HOME GOPATH GOCACHE") {
+			for _, name := range strings.Fields("TMPDIR HOME XDG_CACHE_HOME GOPATH GOCACHE") {
 				spec.Env = map[string]string{name: filepath.Dir(file)}
 				got := run(t, r, spec)
 				if open := level == None || level == Landlock && file == closed; (content(file) == "after") != open {

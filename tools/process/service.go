@@ -35,10 +35,12 @@ func Shell(line string) []string {
 type Service struct {
 	Stdin, Stdout *os.File
 
-	said tail
 	stop chan error // filled by Kill
 	done chan struct{}
 	err  error // from done on
+
+	mu   sync.Mutex // guards said
+	said window
 }
 
 // errLeft is why a service ended that ended by itself, and well.
@@ -63,7 +65,7 @@ func (r *Runner) Serve(p Program) (*Service, error) {
 		r.running.Done()
 		return nil, fault.New(fault.ExecutionFailed, "start %s: %w", fault.Quote(p.Args[0]), err)
 	}
-	s := &Service{Stdin: c.stdin, Stdout: c.stdout, stop: make(chan error, 1), done: make(chan struct{})}
+	s := &Service{Stdin: c.stdin, Stdout: c.stdout, stop: make(chan error, 1), done: make(chan struct{}), said: window{limit: saidKept}}
 	go func() {
 		defer r.running.Done()
 		s.follow(r, c)
@@ -77,7 +79,7 @@ func (s *Service) follow(r *Runner, c *child) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		s.said.readAll(c.stderr)
+		s.hear(c.stderr)
 	}()
 	// Of a Process this is all that a service needs: how it is waited for and ended.
 	p := &Process{child: c, stop: s.stop}
@@ -115,29 +117,22 @@ func (s *Service) Err() error {
 	return s.err
 }
 
-// Said is the end of what it printed on its standard error.
-func (s *Service) Said() string { return s.said.String() }
-
 const (
-	// tailKept is how much is kept of what a service prints.
-	tailKept = 8 << 10
+	// saidKept is how much is kept of what a service prints, of its beginning and its end.
+	saidKept = 16 << 10
 	// floodPause follows each read that found a full buffer: what prints without end
 	// waits for us and not we for it.
 	floodPause = 5 * time.Millisecond
 )
 
-// tail keeps the end of what is printed. Zero is empty.
-type tail struct {
-	mu   sync.Mutex // guards all below
-	ring []byte
-	next int // where the ring is written next, once it is full
-}
-
-func (t *tail) readAll(from io.Reader) {
+// hear keeps what it prints on its standard error.
+func (s *Service) hear(from io.Reader) {
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := from.Read(buf)
-		t.keep(buf[:n])
+		s.mu.Lock()
+		s.said.write(buf[:n])
+		s.mu.Unlock()
 		if err != nil {
 			return
 		}
@@ -147,24 +142,17 @@ func (t *tail) readAll(from io.Reader) {
 	}
 }
 
-func (t *tail) keep(b []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := min(len(b), tailKept-len(t.ring))
-	t.ring = append(t.ring, b[:n]...)
-	for b = b[n:]; len(b) > 0; b = b[n:] {
-		n = copy(t.ring[t.next:], b)
-		t.next = (t.next + n) % tailKept
+// Said is the end of what it printed on its standard error. It begins with a whole line, if the
+// first is not whole.
+func (s *Service) Said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, _ := s.said.text()
+	if s.said.total > saidKept {
+		text = valid(s.said.fromTail(0, saidKept), "", nil)
+		if _, rest, cut := strings.Cut(text, "\n"); cut {
+			text = rest
+		}
 	}
-}
-
-// String begins with a whole line, if the first is not whole.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := string(t.ring[t.next:]) + string(t.ring[:t.next])
-	if _, rest, cut := strings.Cut(text, "\n"); cut && len(t.ring) == tailKept {
-		text = rest
-	}
-	return strings.ToValidUTF8(text, "\ufffd")
+	return text
 }

@@ -40,10 +40,6 @@ type queue struct {
 	next        *batch
 }
 
-func newQueue() *queue {
-	return &queue{work: make(chan *batch), order: make(chan *batch, batchesAhead)}
-}
-
 func (q *queue) add(ctx context.Context, j job) error {
 	if q.next == nil {
 		q.next = &batch{jobs: make([]job, 0, batchFiles), done: make(chan struct{})}

@@ -241,27 +241,64 @@ func (f *Files) watched(root workspace.Path, around string, list workspace.Facts
 	return found && then == now && now == around && same
 }
 
-// Visit visits what lies below the folder p, in the order of a walk. Each entry comes
-// with its folder, or, where there are too many to be listed, with a folder that is
-// made up for it.
+// Visit visits what lies below the folder p, in the order of a walk, also where there are too
+// many to be listed.
 func (f *Files) Visit(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool, visit func(dir *workspace.Contents, e *workspace.Listed) error) error {
 	c, err := f.List(ctx, p, o, sizes)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):
-		return Walk(ctx, p, o, visit)
+		return p.WalkListed(ctx, o, true, visit)
 	case err != nil:
 		return err
 	}
 	return c.Walk(visit)
 }
 
-// Walk is Visit where nothing is to be held.
-func Walk(ctx context.Context, p workspace.Path, o workspace.WalkOptions, visit func(dir *workspace.Contents, e *workspace.Listed) error) error {
-	return p.Walk(ctx, o, func(e workspace.Entry) error {
-		listed := workspace.Listed{Name: e.Path.Base(), Type: e.Type}
-		if info, err := e.Path.Lstat(); err == nil { // it may be gone by now
-			listed = workspace.Of(info)
-		}
-		return visit(&workspace.Contents{Folder: e.Path.Dir()}, &listed)
-	})
+// making is how many lists are being made.
+type making struct {
+	mu   sync.Mutex // guards all below
+	now  int
+	none chan struct{} // closed when there are none; nil before the first
+}
+
+func (m *making) begin() (end func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now++; m.now == 1 {
+		m.none = make(chan struct{})
+	}
+	return m.end
+}
+
+func (m *making) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now--; m.now == 0 {
+		close(m.none)
+	}
+}
+
+// Urgent says until done is called that somebody who is waited for goes through folders,
+// as a list that is made does: see GiveWay.
+func (f *Files) Urgent() (done func()) {
+	if f == nil {
+		return func() {}
+	}
+	return f.making.begin()
+}
+
+// GiveWay returns when no list is being made, at the latest when ctx ends. Who looks
+// through all folders and is not waited for asks it before each: the first list that an
+// agent wants comes when the folders to watch are found, and both need all processors.
+func (f *Files) GiveWay(ctx context.Context) {
+	f.making.mu.Lock()
+	busy, none := f.making.now > 0, f.making.none
+	f.making.mu.Unlock()
+	if !busy {
+		return
+	}
+	select {
+	case <-none:
+	case <-ctx.Done():
+	}
 }

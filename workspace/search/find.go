@@ -60,7 +60,8 @@ func wantedRegex(q Query) (*wanted, error) {
 	if err != nil {
 		return nil, badRegex(q.Text, err)
 	}
-	w := &wanted{must: required(tree)}
+	n := needOf(tree) // of every match
+	w := &wanted{must: n.and(n.whole).must}
 	near := best(w.must).finder()
 	w.finder = func() finder { return findRegex(re, newDFA(tree), near) }
 	return w, nil

@@ -49,8 +49,6 @@ const (
 	kindOther // its text is not the bytes on disk, or it cannot be read
 )
 
-func newIndex() *index { return &index{folders: map[workspace.Path]*indexed{}} }
-
 var stampSeed = maphash.MakeSeed()
 
 // hashStamp is never 0.

@@ -113,7 +113,7 @@ func (f *Files) index(tops []workspace.Path, source Source, most int64) {
 		return
 	}
 	if g.index == nil || g.limit != source.Limit() {
-		g.index, g.limit = newIndex(), source.Limit()
+		g.index, g.limit = &index{folders: map[workspace.Path]*indexed{}}, source.Limit()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	g.busy, g.cancel = true, cancel
@@ -175,14 +175,11 @@ func (p *pass) run(ctx context.Context, tops []workspace.Path) (over bool) {
 			p.index.sweep(l.list.Folder, p.number)
 		}
 	}
-	if _, now := p.index.size(); !p.over && (p.isFirst || differs(before, now)) {
+	if _, now := p.index.size(); !p.over && (p.isFirst || max(before, now)-min(before, now) > before/20) { // else not worth telling of
 		p.report(false, 100)
 	}
 	return p.over
 }
-
-// differs says that one size is worth telling of after the other.
-func differs(before, now int64) bool { return max(before, now)-min(before, now) > before/20 }
 
 // folders goes through a list on half of the processors: the others are left to who is waited
 // for.
@@ -192,7 +189,7 @@ func (p *pass) folders(ctx context.Context, list *workspace.Contents, since *kep
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
 		running.Go(func() {
 			inBackground()
-			w := indexer{pass: p, since: since, signer: newSigner()}
+			w := indexer{pass: p, since: since, signer: &signer{seen: new([1 << seenBits]uint32)}}
 			defer w.close()
 			for dir := range next {
 				w.folder(ctx, dir)

@@ -20,14 +20,8 @@ const (
 	mostSpelled  = 256 // bytes of a literal; what is longer is cut, and still required
 )
 
-// required is what every match of a regular expression holds: of each clause, one. It is
-// what is easy to see, no more.
-func required(tree *syntax.Regexp) []clause {
-	n := needOf(tree)
-	return n.and(n.whole).must
-}
-
-// need is what is known of the texts that a part of an expression matches.
+// need is what is known of the texts that a part of an expression matches: what is easy to see,
+// no more.
 type need struct {
 	whole clause   // all of them, each spelled out; nil: they are too many
 	must  []clause // what they hold

@@ -121,7 +121,7 @@ func Run(ctx context.Context, roots []workspace.Path, q Query, src Source) (Resu
 	defer cancel()
 	defer s.files.Urgent()()
 
-	files := newQueue()
+	files := &queue{work: make(chan *batch), order: make(chan *batch, batchesAhead)}
 	running.Go(func() {
 		defer files.end(ctx)
 		w := walk{search: s, roots: roots, queue: files}

@@ -54,8 +54,6 @@ type signer struct {
 	out    signature
 }
 
-func newSigner() *signer { return &signer{seen: new([1 << seenBits]uint32)} }
-
 func (s *signer) sign(text string) signature {
 	s.out = signature{s.out.bits[:0], s.out.blocks[:0]}
 	for begun := false; len(text) > 0; begun = true {

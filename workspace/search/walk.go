@@ -58,7 +58,7 @@ func (w *walk) root(ctx context.Context, root workspace.Path) error {
 	list, since, err := w.files.list(ctx, root, options, false)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):
-		return Walk(ctx, root, options, func(dir *workspace.Contents, e *workspace.Listed) error {
+		return root.WalkListed(ctx, options, false, func(dir *workspace.Contents, e *workspace.Listed) error {
 			if e.Type.IsDir() && slices.Contains(w.roots, dir.Folder.Join(e.Name)) {
 				return fs.SkipDir
 			}

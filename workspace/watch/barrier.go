@@ -18,29 +18,12 @@ type barrier struct {
 	private string
 	hurry   chan struct{} // somebody waits
 
-	mu     sync.Mutex // guards all below
-	cookie *os.File   // nil: there is none
-	now    *turn      // its write is on its way
-	next   *turn
-	closed bool
-}
-
-// turn is one write, and those who wait for it.
-type turn struct {
-	rounds int // writes until it is over
-	done   chan struct{}
-	err    error // once done
-}
-
-// rounds is how often the cookie is written: where the system may tell of one folder
-// before another, the second time all that was there at the first is over.
-func newTurn() *turn { return &turn{rounds: rounds, done: make(chan struct{})} }
-
-func (t *turn) end(err error) {
-	if t != nil {
-		t.err = err
-		close(t.done)
-	}
+	mu      sync.Mutex   // guards all below
+	cookie  *os.File     // nil: there is none
+	written []chan error // of those who wait for the write that is on its way
+	left    int          // writes until it is over for them
+	next    []chan error // of those who came since
+	closed  bool
 }
 
 func newBarrier(watch, forget func(string) error, private string) *barrier {
@@ -75,64 +58,74 @@ func (b *barrier) is(name string) bool {
 func (b *barrier) inside(name string) bool { return b.private != "" && holds(b.private, name) }
 
 func (b *barrier) wait(ctx context.Context) error {
-	mine, err := b.join()
+	came, err := b.join()
 	if err != nil {
 		return err
 	}
 	select {
-	case <-mine.done:
-		return mine.err
+	case err := <-came:
+		return err
 	case <-ctx.Done():
 		return unsettled("the events of others take too long")
 	}
 }
 
-func (b *barrier) join() (*turn, error) {
+func (b *barrier) join() (<-chan error, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case b.closed || b.cookie == nil:
+	if b.closed || b.cookie == nil {
 		return nil, ErrUnsettled
-	case b.now == nil:
-		if err := b.write(); err != nil {
-			return nil, unsettled(err.Error())
-		}
-		b.now = newTurn()
-		return b.now, nil
-	case b.next == nil:
-		b.next = newTurn()
 	}
-	return b.next, nil
+	came := make(chan error, 1)
+	b.next = append(b.next, came)
+	if b.written == nil {
+		b.begin()
+	}
+	return came, nil
 }
 
-// write needs b.mu.
-func (b *barrier) write() error {
+// begin writes for those who have come. It needs b.mu, as what follows does. Where the system may
+// tell of one folder before another it writes again: the second time all that was there at the
+// first is over.
+func (b *barrier) begin() {
+	b.written, b.next, b.left = b.next, nil, rounds
+	if b.written != nil {
+		b.write()
+	}
+}
+
+func (b *barrier) write() {
 	_, err := b.cookie.WriteAt([]byte{1}, 0)
 	select {
 	case b.hurry <- struct{}{}:
 	default: // it is known
 	}
-	return err
+	if err != nil {
+		b.end(unsettled(err.Error()))
+	}
+}
+
+// end tells those who wait for the write that is on its way.
+func (b *barrier) end(err error) {
+	for _, came := range b.written {
+		came <- err
+	}
+	b.written = nil
 }
 
 // passed: the write that was on its way has come back.
 func (b *barrier) passed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.now == nil {
+	if b.written == nil {
 		return
 	}
-	if b.now.rounds--; b.now.rounds == 0 {
-		b.now.end(nil)
-		b.now, b.next = b.next, nil
-	}
-	if b.now == nil {
+	if b.left--; b.left > 0 {
+		b.write()
 		return
 	}
-	if err := b.write(); err != nil {
-		b.now.end(unsettled(err.Error()))
-		b.now = nil
-	}
+	b.end(nil)
+	b.begin()
 }
 
 // fail tells all who wait that they wait in vain: what they wait for may be lost. The
@@ -158,9 +151,9 @@ func (b *barrier) close() {
 }
 
 func (b *barrier) giveUp() {
-	b.now.end(ErrUnsettled)
-	b.next.end(ErrUnsettled)
-	b.now, b.next = nil, nil
+	b.end(ErrUnsettled)
+	b.written, b.next = b.next, nil
+	b.end(ErrUnsettled)
 }
 
 // open makes the cookie, in a folder that no other program writes to.

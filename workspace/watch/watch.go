@@ -22,6 +22,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,21 +37,20 @@ const gather = 5 * time.Millisecond
 // Watcher shares one kernel watcher among all that wait. The zero Watcher is
 // ready; without a kernel watcher to be had it tells nothing.
 type Watcher struct {
-	mu     sync.Mutex // guards all below
-	kernel *fsnotify.Watcher
-	closed bool
-	failed bool
-	waits  map[*wait]bool
-	done   chan struct{}
-	trees  []*Tree
+	mu      sync.Mutex // guards all below
+	kernel  *fsnotify.Watcher
+	closed  bool
+	failed  bool
+	waits   map[*wait]bool
+	watched map[string]bool // what is watched for them
+	done    chan struct{}
+	trees   []*Tree
 }
 
 // wait is one that waits for changes in some folders.
 type wait struct {
 	signal chan<- struct{}
-	// watched is, for each folder, the one that is watched in its place: itself,
-	// or the nearest above it that is there.
-	watched map[string]string
+	dirs   []string
 }
 
 // Folders signals ch, without blocking, after each change in one of the folders,
@@ -61,35 +61,45 @@ func (w *Watcher) Folders(ch chan<- struct{}, dirs []string) (stop func()) {
 	if !w.start() {
 		return func() {}
 	}
-	one := &wait{ch, map[string]string{}}
+	one := &wait{signal: ch}
 	for _, dir := range dirs {
-		one.watched[filepath.Clean(dir)] = ""
+		one.dirs = append(one.dirs, filepath.Clean(dir))
 	}
 	w.waits[one] = true
-	w.follow(one)
-	return func() { w.forget(one) }
-}
-
-// follow watches what now stands for each folder, and reports whether that is
-// another than before. Watching a folder twice is watching it once, and anew when
-// it was made anew.
-func (w *Watcher) follow(one *wait) (changed bool) {
-	for dir, before := range one.watched {
-		now := existing(dir)
-		for w.kernel.Add(now) == nil {
-			next := existing(dir) // it may have been made, or have gone, before it was watched
-			if next == now {
-				break
-			}
-			now = next
-		}
-		one.watched[dir] = now
-		if before != now {
-			changed = true
-			w.release(before)
+	w.renew()
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.waits[one] {
+			delete(w.waits, one)
+			w.renew()
 		}
 	}
-	return changed
+}
+
+// renew watches what now stands for the folders that are waited for, and nothing else.
+// Watching a folder twice is watching it once, and anew when it was made anew.
+func (w *Watcher) renew() {
+	before := w.watched
+	w.watched = map[string]bool{}
+	for one := range w.waits {
+		for _, dir := range one.dirs {
+			now := existing(dir)
+			for w.kernel.Add(now) == nil {
+				next := existing(dir) // it may have been made, or have gone, before it was watched
+				if next == now {
+					break
+				}
+				now = next
+			}
+			w.watched[now] = true
+		}
+	}
+	for dir := range before {
+		if !w.watched[dir] {
+			w.kernel.Remove(dir) //nolint:errcheck // the folder may be gone
+		}
+	}
 }
 
 // existing is dir or the nearest folder above it that is there.
@@ -99,20 +109,6 @@ func existing(dir string) string {
 			return dir
 		}
 		dir = filepath.Dir(dir)
-	}
-}
-
-// release ends the watching of a folder that nobody waits for any more.
-func (w *Watcher) release(dir string) {
-	for one := range w.waits {
-		for _, watched := range one.watched {
-			if watched == dir {
-				return
-			}
-		}
-	}
-	if dir != "" {
-		w.kernel.Remove(dir) //nolint:errcheck // the folder may be gone
 	}
 }
 
@@ -130,8 +126,21 @@ func (w *Watcher) start() bool {
 	return true
 }
 
+// deliver takes errors by themselves: while fsnotify has one to report it does nothing that it is
+// asked for, and what follows an event asks.
 func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 	defer close(done)
+	lost := make(chan struct{}, 1)
+	var taking sync.WaitGroup
+	defer taking.Wait()
+	taking.Go(func() {
+		for range kernel.Errors {
+			select {
+			case lost <- struct{}{}:
+			default: // one is waiting already
+			}
+		}
+	})
 	var paused time.Time
 	for {
 		select {
@@ -144,31 +153,38 @@ func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 				time.Sleep(gather)
 				paused = time.Now()
 			}
-		case _, ok := <-kernel.Errors:
-			if !ok {
-				return
-			}
-			w.tell(fsnotify.Event{}) // an overflow, which names no folder
+		case <-lost:
+			w.tell(fsnotify.Event{}) // as of an overflow, which names no folder
 		}
 	}
 }
 
 // tell signals those whom the event concerns: they look at what they wait for
-// anyway, so it need not say more.
+// anyway, so it need not say more. It concerns them if it is in one of their folders, or is
+// one, or leads to one, so that another folder may stand for it now; a neighbour of what
+// stands for a folder that is not there does not. One in no folder that is watched, as after
+// an overflow, may be anything.
 func (w *Watcher) tell(event fsnotify.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return
 	}
+	above := filepath.Dir(event.Name)
+	unknown := !w.watched[event.Name] && !w.watched[above]
+	var concerned []*wait
+	moved := false
 	for one := range w.waits {
-		concerned := one.concerns(event.Name)
-		if event.Name == "" || event.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) && one.rests(event.Name) {
-			concerned = w.follow(one) || concerned
+		leads := unknown || slices.ContainsFunc(one.dirs, func(dir string) bool { return holds(event.Name, dir) })
+		moved = moved || leads && (unknown || event.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename))
+		if leads || slices.Contains(one.dirs, above) {
+			concerned = append(concerned, one)
 		}
-		if !concerned {
-			continue
-		}
+	}
+	if moved {
+		w.renew()
+	}
+	for _, one := range concerned {
 		select {
 		case one.signal <- struct{}{}:
 		default: // one signal is waiting already
@@ -176,49 +192,10 @@ func (w *Watcher) tell(event fsnotify.Event) {
 	}
 }
 
-// concerns: the name is one of the folders waited for, on the way to one, or in one. What
-// is watched in place of a folder that is not there is nobody's concern by itself. No name
-// is all.
-func (one *wait) concerns(name string) bool {
-	above := filepath.Dir(name)
-	for dir, watched := range one.watched {
-		if name == "" || name == watched || holds(name, dir) || above == watched && dir == watched {
-			return true
-		}
-	}
-	return false
-}
-
-// rests: with the name, what is watched for a folder may have become another. A
-// neighbour that comes and goes, as temporary files do, is not on the way to any. A name
-// in no folder that is known here may be anything.
-func (one *wait) rests(name string) bool {
-	above, known := filepath.Dir(name), false
-	for dir, watched := range one.watched {
-		if name == watched || holds(name, dir) {
-			return true
-		}
-		known = known || watched == above
-	}
-	return !known
-}
-
 // holds: dir is name, or below it.
 func holds(name, dir string) bool {
 	rest, ok := strings.CutPrefix(dir, name)
 	return ok && (rest == "" || rest[0] == filepath.Separator)
-}
-
-func (w *Watcher) forget(one *wait) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed || !w.waits[one] {
-		return
-	}
-	delete(w.waits, one)
-	for _, dir := range one.watched {
-		w.release(dir)
-	}
 }
 
 // Close ends the watching. Those who wait are told nothing more.

@@ -1,4 +1,4 @@
-package dirent
+package workspace
 
 import (
 	"errors"
@@ -40,39 +40,24 @@ func TestEntries(t *testing.T) {
 	for _, e := range listed {
 		want[e.Name()] = e.Type()
 	}
-	for _, size := range []int{300, 64 << 10} {
-		if got := read(t, dir, size); !maps.Equal(got, want) {
-			t.Errorf("%d bytes at a time:\n%v, want\n%v", size, got, want)
-		}
-	}
-}
-
-func read(t *testing.T, dir string, size int) map[string]fs.FileMode {
 	top, err := os.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer top.Close()
-	fd, answered, err := Open(int(top.Fd()), "inner")
-	if !answered || err != nil {
-		t.Fatalf("answered %t, %v", answered, err)
-	}
-	defer unix.Close(fd)
-	types := map[byte]fs.FileMode{unix.DT_REG: 0, unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_FIFO: fs.ModeNamedPipe}
-	got := map[string]fs.FileMode{}
-	for buffer := make([]byte, size); ; {
-		n, err := Read(fd, buffer)
+	for _, size := range []int{300, 64 << 10} {
+		r := folderReader{buffer: make([]byte, size)}
+		entries, err := r.open(top, "inner", Path{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n == 0 {
-			return got
+		r.close()
+		got := map[string]fs.FileMode{}
+		for _, e := range entries {
+			got[e.Name] = e.Type
 		}
-		for e := In(buffer[:n]); e.Next(); {
-			if _, twice := got[e.Name]; twice {
-				t.Errorf("%q stands there twice", e.Name)
-			}
-			got[e.Name] = types[e.Type]
+		if !maps.Equal(got, want) || len(entries) != len(want) {
+			t.Errorf("%d bytes at a time: %d entries\n%v, want\n%v", size, len(entries), got, want)
 		}
 	}
 }
@@ -90,11 +75,11 @@ func TestOpenFollowsNoLink(t *testing.T) {
 	}
 	defer top.Close()
 	for name, want := range map[string]error{"link": unix.ENOTDIR, "link/.": unix.ELOOP, "file": unix.ENOTDIR, "nothing": unix.ENOENT} {
-		if fd, answered, err := Open(int(top.Fd()), name); fd != -1 || !answered || !errors.Is(err, want) {
+		if fd, answered, err := openBeneath(top, name, unix.O_DIRECTORY); fd != -1 || !answered || !errors.Is(err, want) {
 			t.Errorf("%s: %d, %t, %v", name, fd, answered, err)
 		}
 	}
-	if fd, answered, err := Open(int(top.Fd()), ".."); fd != -1 || answered || err != nil {
+	if fd, answered, err := openBeneath(top, "..", unix.O_DIRECTORY); fd != -1 || answered || err != nil {
 		t.Errorf("what leads out: %d, %t, %v", fd, answered, err)
 	}
 }

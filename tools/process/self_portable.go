@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package process
-
-import "os"
-
-func self() (string, error) { return os.Executable() }
