@@ -231,7 +231,7 @@ func (d *drafting) staged() error {
 	made, err := d.outputWith(what, "write-tree", "--missing-ok")
 	if err == nil && made != kept {
 		err = fault.New(fault.GitError, "the index is not as git made it: a commit of it would hold something else than what is staged").
-			WithHint("ask the user to look at it; git read-tree -m HEAD makes its folders anew and keeps nothing staged")
+			WithHint("ask the user to look at it; git read-tree -m HEAD makes its folders again and keeps nothing staged")
 	}
 	return err
 }

@@ -216,7 +216,7 @@ var (
 func schemeOf(address string) (string, error) {
 	if strings.ContainsFunc(address, unicode.IsControl) || misleading.MatchString(address) {
 		return "", fault.New(fault.GitError, "the remote's address %s is not written as others are, and may lead to another host than it seems", fault.Quote(Address(address))).
-			WithHint("the user pushes there by hand, or sets the address anew")
+			WithHint("the user pushes there by hand, or sets the address again")
 	}
 	refuse := func(what string) (string, error) {
 		return "", fault.New(fault.GitError, "the remote's address begins with %s, by which git would run a program; only file, http, https and ssh are pushed to", fault.Quote(what)).
