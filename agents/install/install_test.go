@@ -231,8 +231,8 @@ func TestAnOwnServerOfCodexComesBack(t *testing.T) {
 		}
 		o.Uninstall = true
 		run(t, "codex", o)
-		got, err := decodeTOML(get(t, config), nil)
-		want, _ := decodeTOML(before, nil) //nolint:errcheck // it is a constant
+		got, err := decodeTOML(get(t, config))
+		want, _ := decodeTOML(before) //nolint:errcheck // it is a constant
 		if err != nil || !equalJSON(got, want) {
 			t.Errorf("%v:\n%s\nwant\n%s", err, get(t, config), before)
 		}
