@@ -14,7 +14,7 @@ func runners(set config.Runners) map[string]tools.Runner {
 	out := map[string]tools.Runner{}
 	for name, r := range set {
 		made := tools.Runner{Args: r.Command, Env: r.Env, Inherit: r.InheritEnv, WritesItself: r.WritesItself, Mode: r.Mode, Timeout: r.Timeout()}
-		made.Writable = config.Settings{SandboxWritable: r.Writable}.WritableFolders(home)
+		made.Writable = config.Folders(r.Writable, home)
 		if len(r.ACP) > 0 {
 			made.Args, made.ACP = r.ACP, true
 		}

@@ -224,7 +224,7 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 	out := tools.Sandbox{
 		Mode:       cmp.Or(tools.SandboxMode(s.Sandbox), tools.SandboxPrefer),
 		Walls:      runner.Walls,
-		Writable:   s.WritableFolders(home),
+		Writable:   config.Folders(s.SandboxWritable, home),
 		Network:    cmp.Or(tools.Network(s.SandboxNetwork), tools.NetworkHosts),
 		NetworkFor: s.NetworkRules(),
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
