@@ -46,23 +46,23 @@ command line is wrong, 130 after Ctrl+C.
 `
 
 // call lets a person call a tool: the same door, the question in the terminal.
-func call(args []string) int {
+func call(args []string) error {
 	flags := flag.NewFlagSet("pillion call", flag.ContinueOnError)
 	yes := flags.Bool("yes", false, "")
 	editor := flags.Bool("editor", false, "")
 	asJSON := flags.Bool("json", false, "")
 	folder := flags.String("C", ".", "")
 	dialect := flags.String("dialect", "", "")
-	operands, code, ok := parse(flags, callHelp, [2]int{1, 2}, args)
-	if !ok {
-		return code
+	operands, err := parse(flags, callHelp, [2]int{1, 2}, args)
+	if err != nil {
+		return err
 	}
 	arguments, err := argumentsOf(operands[1:])
 	if err = errors.Join(err, tools.CheckDialect(*dialect)); err != nil {
-		return fail(err)
+		return err
 	}
 	if *editor && *yes {
-		return fail(errors.New("--editor asks in the editor, so --yes cannot answer"))
+		return errors.New("--editor asks in the editor, so --yes cannot answer")
 	}
 	harden()
 	ctx, stop := untilInterrupted()
@@ -73,11 +73,11 @@ func call(args []string) int {
 	tellOfEditor(*folder)
 	c, err := sidecar.ForPerson(*folder, humanAtTerminal(*yes, ctx.Done()))
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	result, err := c.CallAsPerson(ctx, *dialect, operands[0], arguments, version)
 	if err = errors.Join(err, c.Close()); err != nil {
-		return fail(err)
+		return err
 	}
 	stopped := ctx.Err() != nil && result.Cancelled()
 	if stopped && !*asJSON {
@@ -90,7 +90,7 @@ func call(args []string) int {
 	case result.IsError:
 		return exitFailed
 	}
-	return 0
+	return nil
 }
 
 func argumentsOf(operands []string) (json.RawMessage, error) {

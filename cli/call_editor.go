@@ -22,18 +22,15 @@ type editorCall struct {
 	asJSON          bool
 }
 
-func (c editorCall) run(ctx context.Context) int {
+func (c editorCall) run(ctx context.Context) error {
 	client, err := c.dial(ctx)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	fmt.Fprintln(terminal.Stderr, terminal.StyleOf(os.Stderr).Dim("through "+fault.Line(client.Editor())+", which asks you where needed"))
 	result, err := client.Call(ctx, relay.Call{Name: c.tool, Arguments: c.arguments}, nil)
 	if err = errors.Join(err, client.Close()); err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted
-		}
-		return fail(err)
+		return ended(ctx, err)
 	}
 	return c.show(result.Bytes())
 }
@@ -53,13 +50,13 @@ func (c editorCall) dial(ctx context.Context) (*relay.Client, error) {
 	return relay.Dial(ctx, entry, relay.Hello{Agent: relay.Agent{Name: "pillion call", Version: version}, Cwd: dir, Dialect: c.dialect})
 }
 
-func (c editorCall) show(raw []byte) int {
+func (c editorCall) show(raw []byte) error {
 	var r struct {
 		IsError bool         `json:"isError"`
 		Content []tools.Part `json:"content"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return fail(err)
+		return err
 	}
 	if c.asJSON {
 		terminal.Stdout.Write(append(raw, '\n')) //nolint:errcheck // nobody is left to tell
@@ -69,7 +66,7 @@ func (c editorCall) show(raw []byte) int {
 	if r.IsError {
 		return exitFailed
 	}
-	return 0
+	return nil
 }
 
 // tellOfEditor says what a call that does not go through the open editor misses.

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"slices"
@@ -21,12 +22,12 @@ var (
 )
 
 // command is a row of the table: what the list says of a command, its help and the
-// function that runs it, which gives the exit code. Flags and operands that completion
+// function that runs it, whose error gives the exit code. Flags and operands that completion
 // offers, and the manual page, are read from the help.
 type command struct {
 	name, operands, about string
 	help                  string
-	run                   func(args []string) int
+	run                   func(args []string) error
 }
 
 // commands is the table.
@@ -79,15 +80,27 @@ func Run(args []string, from Build) int {
 	case part != nil:
 		return part(args[1:])
 	case args[0] == completer:
-		return complete(args[1:])
+		complete(args[1:])
+		return 0
 	case args[0] == prompter:
-		return prompt(args[1:])
+		prompt(args[1:])
+		return 0
 	}
-	c, rest, ok := find(renamed(args))
-	if !ok {
-		return unknown(args[0])
+	var err error
+	if c, rest, ok := find(renamed(args)); ok {
+		err = c.run(rest)
+	} else {
+		err = unknown(args[0])
 	}
-	return c.run(rest)
+	var code exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintln(terminal.Stderr, "pillion:", err)
+	return int(exitFailed)
 }
 
 // renamed has the names of today for commands that had others.
@@ -104,7 +117,7 @@ func renamed(args []string) []string {
 }
 
 // unknown says what was probably meant: the nearest name, if few letters differ.
-func unknown(name string) int {
+func unknown(name string) error {
 	nearest, least := "", 3
 	for _, c := range commands() {
 		if d := distance(name, c.name); d < least {
@@ -123,9 +136,4 @@ func unknown(name string) int {
 func distance(a, b string) int {
 	d := diffmatchpatch.New()
 	return d.DiffLevenshtein(d.DiffMain(a, b, false))
-}
-
-func fail(err error) int {
-	fmt.Fprintln(terminal.Stderr, "pillion:", err)
-	return exitFailed
 }

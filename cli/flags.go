@@ -19,22 +19,34 @@ import (
 
 // The exit codes of every command.
 const (
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
+	exitFailed      exit = 1
+	exitUsage       exit = 2
+	exitInterrupted exit = 130
 )
 
-// parse reads a command's flags, wherever they stand among its operands. When it
-// reports false there is nothing left to do but to end with code.
-func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []string) (operands []string, code int, ok bool) {
+// exit is the code of a command that has said all that is to be said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// ended is how a command ended: by an interruption, if there was one.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return exitInterrupted
+	}
+	return err
+}
+
+// parse reads a command's flags, wherever they stand among its operands.
+func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []string) (operands []string, err error) {
 	flags.SetOutput(io.Discard)
 	for {
 		switch err := flags.Parse(args); {
 		case errors.Is(err, flag.ErrHelp):
 			showHelp(flags, help)
-			return nil, 0, false
+			return nil, exit(0)
 		case err != nil:
-			return nil, misuse(flags.Name(), strings.Replace(err.Error(), ": -", ": --", 1)), false
+			return nil, misuse(flags.Name(), strings.Replace(err.Error(), ": -", ": --", 1))
 		}
 		if flags.NArg() == 0 {
 			break
@@ -44,17 +56,17 @@ func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []strin
 	}
 	switch least, most := operandsWanted[0], operandsWanted[1]; {
 	case len(operands) < least:
-		return nil, misuse(flags.Name(), "an argument is missing"), false
+		return nil, misuse(flags.Name(), "an argument is missing")
 	case len(operands) > most:
-		return nil, misuse(flags.Name(), fmt.Sprintf("unexpected argument %q", operands[most])), false
+		return nil, misuse(flags.Name(), fmt.Sprintf("unexpected argument %q", operands[most]))
 	}
-	return operands, 0, true
+	return operands, nil
 }
 
 // showHelp is replaced by the test that compares the flags with what the help says.
 var showHelp = func(_ *flag.FlagSet, help string) { fmt.Fprint(terminal.Stdout, help) }
 
-func misuse(command, what string) int {
+func misuse(command, what string) error {
 	fmt.Fprintf(terminal.Stderr, "%s: %s; see `%s --help`\n", command, what, command)
 	return exitUsage
 }

@@ -38,55 +38,51 @@ The exit status is 0 if it was written or there was nothing to do, 1 if not.
 
 // mcpInstall shows what it would write into an agent's configuration, asks, and
 // writes it.
-func mcpInstall(args []string) int {
+func mcpInstall(args []string) error {
 	flags := flag.NewFlagSet("pillion mcp install", flag.ContinueOnError)
 	yes := flags.Bool("yes", false, "")
 	project := flags.Bool("project", false, "")
 	uninstall := flags.Bool("uninstall", false, "")
 	show := flags.Bool("print", false, "")
 	asJSON := flags.Bool("json", false, "")
-	operands, code, ok := parse(flags, installHelp, [2]int{0, 1}, args)
+	operands, err := parse(flags, installHelp, [2]int{0, 1}, args)
 	switch {
-	case !ok:
-		return code
+	case err != nil:
+		return err
 	case *asJSON:
 		return printInstallJSON(operands, *project, *uninstall)
 	case len(operands) == 0:
 		return misuse("pillion mcp install", "name an agent: "+install.Choice(install.Agents()))
-	}
-	if *show {
+	case *show:
 		return printInstall(operands[0], *project)
 	}
 	plan, err := planInstall(operands[0], *project, *uninstall)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	switch err := carryOut(ctx, plan, *yes); {
-	case ctx.Err() != nil:
+	err = carryOut(ctx, plan, *yes)
+	if ctx.Err() != nil {
 		fmt.Fprintln(terminal.Stderr, "\npillion: stopped; nothing was written")
-		return exitInterrupted
-	case err != nil:
-		return fail(err)
 	}
-	return 0
+	return ended(ctx, err)
 }
 
 // printInstall shows what somebody would paste who sets an agent up by hand.
-func printInstall(agent string, project bool) int {
+func printInstall(agent string, project bool) error {
 	self, err := lasting()
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	text, known := install.Lines(agent, self)
 	if known {
 		fmt.Fprint(terminal.Stdout, text)
-		return 0
+		return nil
 	}
 	plan, err := planInstall(agent, project, false)
 	if err != nil {
-		return fail(fmt.Errorf("%w; with --print also %s", err, strings.Join(install.ByHand(), ", ")))
+		return fmt.Errorf("%w; with --print also %s", err, strings.Join(install.ByHand(), ", "))
 	}
 	for _, f := range plan.Files {
 		if !isOwnRecord(f.Path) {
@@ -96,7 +92,7 @@ func printInstall(agent string, project bool) int {
 	if len(plan.Files) == 0 {
 		fmt.Fprintln(terminal.Stdout, "Nothing to paste: "+agent+" is already set up this way.")
 	}
-	return 0
+	return nil
 }
 
 func planInstall(agent string, project, uninstall bool) (install.Plan, error) {

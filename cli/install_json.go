@@ -33,7 +33,7 @@ type plannedFile struct {
 }
 
 // printInstallJSON prints what mcpInstall would write, or without an agent how each stands.
-func printInstallJSON(operands []string, project, uninstall bool) int {
+func printInstallJSON(operands []string, project, uninstall bool) error {
 	var out any
 	var err error
 	if len(operands) == 0 {
@@ -41,13 +41,10 @@ func printInstallJSON(operands []string, project, uninstall bool) int {
 	} else {
 		out, err = plannedFor(operands[0], project, uninstall)
 	}
-	if err == nil {
-		err = printJSON(out)
-	}
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	return 0
+	return printJSON(out)
 }
 
 func plannedFor(agent string, project, uninstall bool) (plannedInstall, error) {

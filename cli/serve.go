@@ -24,11 +24,11 @@ framed like a language server's, and logs to standard error.
 
 // serve is the sidecar as an editor starts it: frames on stdin and stdout, the
 // log on stderr.
-func serve(args []string) int {
+func serve(args []string) error {
 	flags := flag.NewFlagSet("pillion serve", flag.ContinueOnError)
 	flags.Bool("stdio", true, "")
-	if _, code, ok := parse(flags, serveHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, serveHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	explainTo("an editor", "pillion serve")
 	harden()
@@ -49,7 +49,7 @@ func serve(args []string) int {
 		}
 		return core, err
 	}
-	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf, Agents: installable()})
+	return exit(rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf, Agents: installable()}))
 }
 
 // installable are the agents that an editor can offer to set up.

@@ -36,34 +36,29 @@ failed or the answers ran out, 2 if the command line is wrong, 130 after Ctrl+C.
 // tryRide has a scripted agent work on a copy of the sample project. The
 // questions are asked in this terminal; the agent comes in the way that real
 // ones do, through a `pillion mcp` of its own.
-func tryRide(args []string) int {
+func tryRide(args []string) error {
 	flags := flag.NewFlagSet("pillion try", flag.ContinueOnError)
 	yes := flags.Bool("yes", false, "")
 	dir := flags.String("dir", "", "")
-	if _, code, ok := parse(flags, tryHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, tryHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	harden()
 	ctx, stop := untilInterrupted()
 	defer stop()
 	copied, err := makeSample(*dir)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	style := terminal.StyleOf(os.Stdout)
 	introduce(style, copied)
 	human := &witness{Person: humanForRide(*yes, style, ctx.Done())}
 	outcome, err := ride(ctx, copied, human, style)
 	account{style: style, out: terminal.Stdout, sample: copied, outcome: outcome, human: human, interrupted: ctx.Err() != nil}.print()
-	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted
-	case err != nil:
-		return fail(err)
-	case outcome.Left > 0 && !human.cancelled():
-		return exitFailed
+	if err == nil && outcome.Left > 0 && !human.cancelled() {
+		err = exitFailed
 	}
-	return 0
+	return ended(ctx, err)
 }
 
 // sampleCopy is where the sample is.
