@@ -94,14 +94,13 @@ type check func(context.Context, exam) []Finding
 
 // checks are all of them, in the order in which they are told.
 func checks() []check {
-	all := []check{
+	return []check{
 		one(pillionProgram), one(settings), one(configFolder), one(stateFolder), one(registry),
 		one(folder), one(projectSettings), one(watched), one(openEditors),
 		languages, programs,
 		one(sandbox), system,
-		editors,
+		editors, agents,
 	}
-	return append(all, agents)
 }
 
 func one(f func(context.Context, exam) Finding) check {
