@@ -73,7 +73,7 @@ var arrows = map[string][]string{
 	"doctor":         {"agents/install", "agents/relay", "config", "internal/state", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
-	"audit":          {},
+	"audit":          {"internal/state"},
 	"config":         {"internal/state", "tools/policy", "workspace"},
 
 	"sidecar": {
