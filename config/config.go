@@ -1,6 +1,6 @@
 // Package config is the settings: one struct, read from what the editor sends,
 // from the user's own file, and from the one that a project brings along. Package
-// main reads it and hands each part of the program its own piece.
+// sidecar hands each part of the program its own piece.
 //
 // Parse reads one layer; Layers has them all, and says what holds of a project's:
 // only what tightens, until the user trusts that very text. Deliberately not here:

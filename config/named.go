@@ -133,12 +133,7 @@ const (
 
 // decode reads such an object; one that is none does not spoil the others.
 func (s *Named[E]) decode(p *problems, raw json.RawMessage, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		p.add("setting %q is ignored: it must be an object", at)
-		return
-	}
-	out := Named[E]{}
+	object, out := p.object(raw, at), Named[E]{}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		at, raw := join(at, name), object[name]
 		switch {

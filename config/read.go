@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -83,9 +84,6 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	}:
 		into.decode(p, raw, at)
 		return
-	case *Agents:
-		p.decodeAgents(raw, into, at)
-		return
 	case *json.RawMessage:
 		p.decodeRaw(raw, into, at)
 		return
@@ -120,26 +118,25 @@ var wanted = map[reflect.Kind]string{
 	reflect.Bool:    "true or false",
 }
 
-func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		if at == "" {
-			p.add("the settings are ignored: they must be an object")
-		} else {
-			p.add("setting %q is ignored: it must be an object", at)
-		}
-		return
+// object reads the members of an object, of which there are none where there is no object.
+func (p *problems) object(raw json.RawMessage, at string) (object map[string]json.RawMessage) {
+	switch err := json.Unmarshal(raw, &object); {
+	case err == nil:
+	case at == "":
+		p.add("the settings are ignored: they must be an object")
+	default:
+		p.add("setting %q is ignored: it must be an object", at)
 	}
+	return object
+}
+
+func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
+	object := p.object(raw, at)
 	fields := map[string]int{}
 	for i := range v.NumField() {
 		fields[nameOf(v.Type().Field(i))] = i
 	}
-	keys := make([]string, 0, len(object))
-	for key := range object {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if i, known := fields[key]; known {
 			p.decode(object[key], v.Field(i), join(at, key))
 		} else {

@@ -57,13 +57,8 @@ func (s LanguageServer) inProject(LanguageServer) (counts LanguageServer, field,
 
 // decodeRaw reads an object that is handed on as it is.
 func (p *problems) decodeRaw(raw json.RawMessage, into *json.RawMessage, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		p.add("setting %q is ignored: it must be an object", at)
-		return
-	}
 	var compact bytes.Buffer
-	if json.Compact(&compact, raw) == nil {
+	if p.object(raw, at) != nil && json.Compact(&compact, raw) == nil {
 		*into = compact.Bytes()
 	}
 }

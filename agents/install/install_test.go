@@ -62,7 +62,6 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// What the user had written before is not ours to take out again.
 func TestEachAgentSaysHowItAsksWithoutAnEditor(t *testing.T) {
 	for _, agent := range Agents() {
 		p, err := For(agent, options(t))
@@ -72,6 +71,7 @@ func TestEachAgentSaysHowItAsksWithoutAnEditor(t *testing.T) {
 	}
 }
 
+// What the user had written before is not ours to take out again.
 func TestUninstallKeepsTheUsersOwnRules(t *testing.T) {
 	o := options(t)
 	settings := filepath.Join(o.Home, ".claude", "settings.json")
