@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pillion/internal/state"
 )
 
 // The log is audit.jsonl, and older files beside it that are named by the number of
@@ -143,18 +145,7 @@ func writeHead(dir string, h head) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "head-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, headFile))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return state.Replace(filepath.Join(dir, headFile), append(data, '\n'))
 }
 
 // appender adds lines to the end, in one write a file.

@@ -23,37 +23,30 @@ is 1 if so.
 `
 
 // auditVerify verifies the audit log.
-func auditVerify(args []string) int {
+func auditVerify(args []string) error {
 	flags := flag.NewFlagSet("pillion audit verify", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
-	hashes, code, ok := parse(flags, verifyHelp, [2]int{0, 100}, args)
-	if !ok {
-		return code
+	hashes, err := parse(flags, verifyHelp, [2]int{0, 100}, args)
+	if err != nil {
+		return err
 	}
 	dir, err := state.Folder("audit")
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	return verifyAudit(dir, hashes, *asJSON)
-}
-
-func verifyAudit(dir string, hashes []string, asJSON bool) int {
 	r, err := audit.Verify(dir, hashes...)
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	if asJSON {
+	if *asJSON {
 		err = json.NewEncoder(terminal.Stdout).Encode(r)
 	} else {
 		printVerified(r)
 	}
-	if err != nil {
-		return fail(err)
-	}
-	if len(r.Problems) > 0 {
+	if err == nil && len(r.Problems) > 0 {
 		return exitFailed
 	}
-	return 0
+	return err
 }
 
 func printVerified(r audit.Report) {

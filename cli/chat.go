@@ -35,21 +35,18 @@ is wrong.
 `
 
 // chat is a conversation with a gateway's agent in a terminal.
-func chat(args []string) int {
+func chat(args []string) error {
 	flags := flag.NewFlagSet("pillion chat", flag.ContinueOnError)
 	url := flags.String("gateway", "", "")
 	session := flags.String("session", "", "")
 	folder := flags.String("C", ".", "")
-	if _, code, ok := parse(flags, chatHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, chatHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	harden()
 	ctx, stop := untilInterrupted()
 	defer stop()
-	if err := chatIn(ctx, *folder, *url, *session); err != nil {
-		return fail(err)
-	}
-	return 0
+	return chatIn(ctx, *folder, *url, *session)
 }
 
 func chatIn(ctx context.Context, folder, url, session string) error {

@@ -3,12 +3,21 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
+	"golang.org/x/term"
 
 	"pillion/terminal"
 	"pillion/tools/process"
@@ -21,12 +30,12 @@ var (
 )
 
 // command is a row of the table: what the list says of a command, its help and the
-// function that runs it, which gives the exit code. Flags and operands that completion
+// function that runs it, whose error gives the exit code. Flags and operands that completion
 // offers, and the manual page, are read from the help.
 type command struct {
 	name, operands, about string
 	help                  string
-	run                   func(args []string) int
+	run                   func(args []string) error
 }
 
 // commands is the table.
@@ -79,15 +88,27 @@ func Run(args []string, from Build) int {
 	case part != nil:
 		return part(args[1:])
 	case args[0] == completer:
-		return complete(args[1:])
+		complete(args[1:])
+		return 0
 	case args[0] == prompter:
-		return prompt(args[1:])
+		prompt(args[1:])
+		return 0
 	}
-	c, rest, ok := find(renamed(args))
-	if !ok {
-		return unknown(args[0])
+	var err error
+	if c, rest, ok := find(renamed(args)); ok {
+		err = c.run(rest)
+	} else {
+		err = unknown(args[0])
 	}
-	return c.run(rest)
+	var code exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintln(terminal.Stderr, "pillion:", err)
+	return int(exitFailed)
 }
 
 // renamed has the names of today for commands that had others.
@@ -104,7 +125,7 @@ func renamed(args []string) []string {
 }
 
 // unknown says what was probably meant: the nearest name, if few letters differ.
-func unknown(name string) int {
+func unknown(name string) error {
 	nearest, least := "", 3
 	for _, c := range commands() {
 		if d := distance(name, c.name); d < least {
@@ -125,7 +146,85 @@ func distance(a, b string) int {
 	return d.DiffLevenshtein(d.DiffMain(a, b, false))
 }
 
-func fail(err error) int {
-	fmt.Fprintln(terminal.Stderr, "pillion:", err)
-	return exitFailed
+// The exit codes of every command.
+const (
+	exitFailed      exit = 1
+	exitUsage       exit = 2
+	exitInterrupted exit = 130
+)
+
+// exit is the code of a command that has said all that is to be said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// ended is how a command ended: by an interruption, if there was one.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return exitInterrupted
+	}
+	return err
+}
+
+// parse reads a command's flags, wherever they stand among its operands.
+func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []string) (operands []string, err error) {
+	flags.SetOutput(io.Discard)
+	for {
+		switch err := flags.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			showHelp(flags, help)
+			return nil, exit(0)
+		case err != nil:
+			return nil, misuse(flags.Name(), strings.Replace(err.Error(), ": -", ": --", 1))
+		}
+		if flags.NArg() == 0 {
+			break
+		}
+		operands = append(operands, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+	switch least, most := operandsWanted[0], operandsWanted[1]; {
+	case len(operands) < least:
+		return nil, misuse(flags.Name(), "an argument is missing")
+	case len(operands) > most:
+		return nil, misuse(flags.Name(), fmt.Sprintf("unexpected argument %q", operands[most]))
+	}
+	return operands, nil
+}
+
+// showHelp is replaced by the test that compares the flags with what the help says.
+var showHelp = func(_ *flag.FlagSet, help string) { fmt.Fprint(terminal.Stdout, help) }
+
+func misuse(command, what string) error {
+	fmt.Fprintf(terminal.Stderr, "%s: %s; see `%s --help`\n", command, what, command)
+	return exitUsage
+}
+
+// untilInterrupted ends with the first signal that asks the program to stop; the
+// second one has its usual effect.
+func untilInterrupted() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// explainTo says to somebody who started a server by hand that it waits for
+// someone else.
+func explainTo(starter, command string) {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		fmt.Fprintf(terminal.Stderr, "%s is started by %s and waits for it here; Ctrl+C ends it. See `%[1]s --help`.\n", command, starter)
+	}
+}
+
+// realFolder is a folder that was named on the command line, as sidecars know it: absolute,
+// and without links where it is there.
+func realFolder(name string) (string, error) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	return abs, nil
 }

@@ -27,20 +27,20 @@ var shells = []string{"bash", "zsh", "fish"}
 var scripts embed.FS
 
 // printCompletion prints a script that asks `pillion __complete` at each Tab.
-func printCompletion(args []string) int {
-	operands, code, ok := parse(flag.NewFlagSet("pillion completion", flag.ContinueOnError), completionHelp, [2]int{1, 1}, args)
-	if !ok {
-		return code
+func printCompletion(args []string) error {
+	operands, err := parse(flag.NewFlagSet("pillion completion", flag.ContinueOnError), completionHelp, [2]int{1, 1}, args)
+	if err != nil {
+		return err
 	}
 	if !slices.Contains(shells, operands[0]) {
 		return misuse("pillion completion", "the shell must be bash, zsh or fish")
 	}
 	script, err := scripts.ReadFile("completion/pillion." + operands[0])
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	fmt.Fprint(terminal.Stdout, string(script))
-	return 0
+	return nil
 }
 
 // completer is the command that the shells' scripts run.
@@ -51,7 +51,7 @@ const folders = ":folders"
 
 // complete prints what the last word can be, the others being there already: a line for
 // each, with what it means behind a tab.
-func complete(words []string) int {
+func complete(words []string) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -61,7 +61,6 @@ func complete(words []string) int {
 			fmt.Fprintln(terminal.Stdout, c.name+"\t"+c.text)
 		}
 	}
-	return 0
 }
 
 func candidates(before []string, last string) (all []item) {

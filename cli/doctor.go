@@ -28,46 +28,43 @@ if the command line is wrong, otherwise 0, even with warnings (!) and missing pa
 `
 
 // examine tells what is found on this machine.
-func examine(args []string) int {
+func examine(args []string) error {
 	flags := flag.NewFlagSet("pillion doctor", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
 	folder := flags.String("C", ".", "")
-	if _, code, ok := parse(flags, doctorHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, doctorHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	dir, err := filepath.Abs(*folder)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
 	runner, err := process.NewRunner()
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	defer runner.Close()       //nolint:errcheck // nothing runs any more
 	own, _ := config.Load(nil) // the doctor tells of their problems
 	servers, _ := sidecar.LanguageServers(own.LanguageServers.Servers)
 	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir, Walls: runner.Walls, Escapes: runner.TryEscapes, Servers: servers})
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return exitInterrupted
-	}
-	if *asJSON {
+	case *asJSON:
 		err = printJSON(report)
-	} else {
+	default:
 		doctor.Print(terminal.Stdout, terminal.StyleOf(os.Stdout), report)
 	}
-	switch {
-	case err != nil:
-		return fail(err)
-	case report.Summary.Errors > 0:
+	if err == nil && report.Summary.Errors > 0 {
 		return exitFailed
 	}
-	return 0
+	return err
 }
 
 func printJSON(v any) error {

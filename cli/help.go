@@ -17,12 +17,12 @@ Explains a command, or lists the commands.
 `
 
 // explain is `pillion help`.
-func explain(args []string) int {
+func explain(args []string) error {
 	flags := flag.NewFlagSet("pillion help", flag.ContinueOnError)
 	man := flags.Bool("man", false, "")
-	words, code, ok := parse(flags, helpHelp, [2]int{0, 3}, args)
-	if !ok {
-		return code
+	words, err := parse(flags, helpHelp, [2]int{0, 3}, args)
+	if err != nil {
+		return err
 	}
 	switch c, _, known := find(words); {
 	case *man:
@@ -34,7 +34,7 @@ func explain(args []string) int {
 	default:
 		return unknown(strings.Join(words, " "))
 	}
-	return 0
+	return nil
 }
 
 func printUsage() {

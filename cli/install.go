@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -38,55 +39,51 @@ The exit status is 0 if it was written or there was nothing to do, 1 if not.
 
 // mcpInstall shows what it would write into an agent's configuration, asks, and
 // writes it.
-func mcpInstall(args []string) int {
+func mcpInstall(args []string) error {
 	flags := flag.NewFlagSet("pillion mcp install", flag.ContinueOnError)
 	yes := flags.Bool("yes", false, "")
 	project := flags.Bool("project", false, "")
 	uninstall := flags.Bool("uninstall", false, "")
 	show := flags.Bool("print", false, "")
 	asJSON := flags.Bool("json", false, "")
-	operands, code, ok := parse(flags, installHelp, [2]int{0, 1}, args)
+	operands, err := parse(flags, installHelp, [2]int{0, 1}, args)
 	switch {
-	case !ok:
-		return code
+	case err != nil:
+		return err
 	case *asJSON:
 		return printInstallJSON(operands, *project, *uninstall)
 	case len(operands) == 0:
 		return misuse("pillion mcp install", "name an agent: "+install.Choice(install.Agents()))
-	}
-	if *show {
+	case *show:
 		return printInstall(operands[0], *project)
 	}
 	plan, err := planInstall(operands[0], *project, *uninstall)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	switch err := carryOut(ctx, plan, *yes); {
-	case ctx.Err() != nil:
+	err = carryOut(ctx, plan, *yes)
+	if ctx.Err() != nil {
 		fmt.Fprintln(terminal.Stderr, "\npillion: stopped; nothing was written")
-		return exitInterrupted
-	case err != nil:
-		return fail(err)
 	}
-	return 0
+	return ended(ctx, err)
 }
 
 // printInstall shows what somebody would paste who sets an agent up by hand.
-func printInstall(agent string, project bool) int {
+func printInstall(agent string, project bool) error {
 	self, err := lasting()
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	text, known := install.Lines(agent, self)
 	if known {
 		fmt.Fprint(terminal.Stdout, text)
-		return 0
+		return nil
 	}
 	plan, err := planInstall(agent, project, false)
 	if err != nil {
-		return fail(fmt.Errorf("%w; with --print also %s", err, strings.Join(install.ByHand(), ", ")))
+		return fmt.Errorf("%w; with --print also %s", err, strings.Join(install.ByHand(), ", "))
 	}
 	for _, f := range plan.Files {
 		if !isOwnRecord(f.Path) {
@@ -96,7 +93,17 @@ func printInstall(agent string, project bool) int {
 	if len(plan.Files) == 0 {
 		fmt.Fprintln(terminal.Stdout, "Nothing to paste: "+agent+" is already set up this way.")
 	}
-	return 0
+	return nil
+}
+
+// installHere are the options of an installation by this user, in this folder.
+func installHere(binary string) (install.Options, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return install.Options{}, err
+	}
+	cwd, err := os.Getwd()
+	return install.Options{Binary: binary, Project: cwd, Home: home, Getenv: os.Getenv}, err
 }
 
 func planInstall(agent string, project, uninstall bool) (install.Plan, error) {
@@ -104,21 +111,15 @@ func planInstall(agent string, project, uninstall bool) (install.Plan, error) {
 	if err != nil {
 		return install.Plan{}, err
 	}
-	home, err := os.UserHomeDir()
+	o, err := installHere(self)
 	if err != nil {
 		return install.Plan{}, err
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return install.Plan{}, err
-	}
-	scope := install.User
+	o.Uninstall = uninstall
 	if project {
-		scope = install.Project
+		o.Scope = install.Project
 	}
-	return install.For(agent, install.Options{
-		Binary: self, Project: cwd, Home: home, Getenv: os.Getenv, Scope: scope, Uninstall: uninstall,
-	})
+	return install.For(agent, o)
 }
 
 func carryOut(ctx context.Context, plan install.Plan, yes bool) error {
@@ -208,4 +209,83 @@ func confirm(ctx context.Context, question string) error {
 		}
 		return errors.New("nothing was written")
 	}
+}
+
+// knownAgent is an agent that can be set up, and how it stands: connected, installed,
+// or missing on this machine.
+type knownAgent struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+// plannedInstall is what installing an agent would write.
+type plannedInstall struct {
+	Agent string        `json:"agent"`
+	Name  string        `json:"name"`
+	Files []plannedFile `json:"files"` // empty: nothing is to be done
+	Notes []string      `json:"notes"`
+}
+
+// plannedFile is a file of it. Pillion's own record has no diff.
+type plannedFile struct {
+	Path string   `json:"path"`
+	What string   `json:"what,omitempty"` // new or deleted; else it is changed
+	Why  []string `json:"why"`
+	Diff string   `json:"diff,omitempty"`
+}
+
+// printInstallJSON prints what mcpInstall would write, or without an agent how each stands.
+func printInstallJSON(operands []string, project, uninstall bool) error {
+	var out any
+	var err error
+	if len(operands) == 0 {
+		out, err = knownAgents()
+	} else {
+		out, err = plannedFor(operands[0], project, uninstall)
+	}
+	if err != nil {
+		return err
+	}
+	return printJSON(out)
+}
+
+func plannedFor(agent string, project, uninstall bool) (plannedInstall, error) {
+	plan, err := planInstall(agent, project, uninstall)
+	out := plannedInstall{agent, install.Name(agent), []plannedFile{}, append([]string{}, plan.Notes...)}
+	for _, f := range plan.Files {
+		one := plannedFile{Path: f.Path, Why: append([]string{}, f.Why...)}
+		switch {
+		case f.Delete:
+			one.What = "deleted"
+		case !f.Existed:
+			one.What = "new"
+		}
+		if !isOwnRecord(f.Path) {
+			one.Diff = diff.Unified(diff.Hunks(f.Before, f.After, 3))
+		}
+		out.Files = append(out.Files, one)
+	}
+	return out, err
+}
+
+// knownAgents are all of them. One whose configuration cannot be read is not connected; its
+// plan says what is wrong.
+func knownAgents() ([]knownAgent, error) {
+	here, err := installHere(launcher())
+	if err != nil {
+		return nil, err
+	}
+	var out []knownAgent
+	for _, id := range install.Agents() {
+		one := knownAgent{id, install.Name(id), "missing"}
+		if _, err := exec.LookPath(id); err == nil {
+			one.State = "installed"
+		}
+		if s, err := install.Look(id, here); err == nil && len(s.Scopes) > 0 {
+			one.State = "connected"
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }

@@ -57,7 +57,7 @@ type journalFlags struct {
 }
 
 // journalCommand lets a person look into the journal, and put back what is in it.
-func journalCommand(args []string) int {
+func journalCommand(args []string) error {
 	verb := "list"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		verb, args = args[0], args[1:]
@@ -76,16 +76,16 @@ func journalCommand(args []string) int {
 	flags.BoolVar(&f.dry, "dry-run", false, "")
 	flags.BoolVar(&f.after, "after", false, "")
 	flags.BoolVar(&f.mine, "unsaved", false, "")
-	rest, code, ok := parse(flags, journalHelp, operands, args)
-	if !ok {
-		return code
+	rest, err := parse(flags, journalHelp, operands, args)
+	if err != nil {
+		return err
 	}
 	if verb == "revert" && (len(rest) == 1) == (f.session != "") {
 		return misuse("pillion journal revert", "name one change by its ID, or a --session")
 	}
 	at, err := journalAt(f.dir)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	defer at.Close()
 	switch verb {
@@ -98,10 +98,7 @@ func journalCommand(args []string) int {
 	case "clear":
 		err = at.clear()
 	}
-	if err != nil {
-		return fail(err)
-	}
-	return 0
+	return err
 }
 
 // journalOf is the journal as it is seen from one folder.

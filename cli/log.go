@@ -36,7 +36,7 @@ type logView struct {
 }
 
 // logCommand shows the audit log, and follows it.
-func logCommand(args []string) int {
+func logCommand(args []string) error {
 	flags := flag.NewFlagSet("pillion log", flag.ContinueOnError)
 	var v logView
 	follow := flags.Bool("f", false, "")
@@ -44,15 +44,15 @@ func logCommand(args []string) int {
 	flags.IntVar(&v.newest, "n", 50, "")
 	flags.StringVar(&v.session, "session", "", "")
 	flags.StringVar(&v.folder, "C", "", "")
-	if _, code, ok := parse(flags, logHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, logHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	dir, err := state.Folder("audit")
 	if err == nil && v.folder != "" {
 		v.folder, err = realFolder(v.folder)
 	}
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	last, err := v.showLatest(dir)
 	if err == nil && *follow {
@@ -60,10 +60,7 @@ func logCommand(args []string) int {
 		defer stop()
 		err = v.follow(ctx, dir, last)
 	}
-	if err != nil {
-		return fail(err)
-	}
-	return 0
+	return err
 }
 
 func (v *logView) wants(e audit.Entry) bool {

@@ -46,7 +46,7 @@ To have an agent start it, run ` + "`pillion mcp install claude`" + `.
 `
 
 // mcpCommand is the MCP server that an agent starts.
-func mcpCommand(args []string) int {
+func mcpCommand(args []string) error {
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
 	var answerWithin *time.Duration
@@ -60,20 +60,20 @@ func mcpCommand(args []string) int {
 	dialect := flags.String("dialect", "", "")
 	offered := flags.String("tools", "all", "")
 	name := flags.String("session", sessionName(os.Getenv), "")
-	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, mcpHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	cwd, err := filepath.Abs(*folder)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	chosen, err := mcp.Choose(*offered, sidecar.MayFind(cwd))
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	if *name != "" {
 		if err := session.CheckID(*name); err != nil {
-			return fail(err)
+			return err
 		}
 	}
 	explainTo("an agent", "pillion mcp")
@@ -86,9 +86,9 @@ func mcpCommand(args []string) int {
 		Key: keyFor(*name),
 	})
 	if err != nil && ctx.Err() == nil {
-		return fail(err)
+		return err
 	}
-	return 0
+	return nil
 }
 
 // sessionName is the name that the environment gives the agent's conversation: ours, or

@@ -35,17 +35,17 @@ type promptEvent struct {
 
 // prompt has the sidecar of an agent's session know how the user's prompt begins. It prints
 // nothing and never fails: what it prints would be the agent's to read.
-func prompt(args []string) int {
+func prompt(args []string) {
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, mostPrompt))
 	var event promptEvent
 	if err != nil || len(args) != 1 || json.Unmarshal(text, &event) != nil {
-		return 0
+		return
 	}
 	if args[0] == "qwen" {
 		event.Prompt = event.Submitted
 	}
 	if event.Prompt == "" || event.Source != "" && event.Source != "user" && event.Source != "sdk" {
-		return 0 // it is not the user's
+		return // it is not the user's
 	}
 	harden()
 	ctx, cancel := context.WithTimeout(context.Background(), promptTime)
@@ -56,11 +56,10 @@ func prompt(args []string) int {
 		for _, name := range []string{sessionName(os.Getenv), event.SessionID, process} {
 			proof := kept.LoadKey(install.Name(args[0]), folder, name)
 			if proof.Secret != "" && tellPrompt(ctx, folder, proof, event.Prompt) {
-				return 0
+				return
 			}
 		}
 	}
-	return 0
 }
 
 func tellPrompt(ctx context.Context, folder string, of session.Proof, text string) bool {

@@ -27,7 +27,7 @@ workspace. The rules in your editor's settings are known only to the editor.
 `
 
 // rules lists the rules of a folder, or forgets some.
-func rules(args []string) int {
+func rules(args []string) error {
 	forgets := len(args) > 0 && args[0] == "forget"
 	if forgets {
 		args = args[1:]
@@ -42,16 +42,16 @@ func rules(args []string) int {
 	} else {
 		flags.BoolVar(asJSON, "json", false, "")
 	}
-	operands, code, ok := parse(flags, rulesHelp, [2]int{0, most}, args)
-	if !ok {
-		return code
+	operands, err := parse(flags, rulesHelp, [2]int{0, most}, args)
+	if err != nil {
+		return err
 	}
 	if forgets && *all == (len(operands) == 1) {
 		return misuse("pillion rules forget", "name one rule, or give --all")
 	}
 	at, err := settingsAt(*dir)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	defer at.Close()
 	switch {
@@ -63,10 +63,7 @@ func rules(args []string) int {
 		at.printProblems()
 		at.printRules()
 	}
-	if err != nil {
-		return fail(err)
-	}
-	return 0
+	return err
 }
 
 var origins = map[string]string{"user": "your settings", "project": "the project's settings", "remembered": "remembered"}

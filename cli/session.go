@@ -35,7 +35,7 @@ to-do list and its remembered rules. A session appears after its first call.
 `
 
 // sessionCommand shows what sidecars keep of sessions. It changes nothing but by --forget.
-func sessionCommand(args []string) int {
+func sessionCommand(args []string) error {
 	flags := flag.NewFlagSet("pillion session", flag.ContinueOnError)
 	v := sessionView{out: terminal.Stdout, now: time.Now}
 	flags.StringVar(&v.folder, "C", ".", "")
@@ -44,14 +44,13 @@ func sessionCommand(args []string) int {
 	follow := flags.Bool("follow", false, "")
 	flags.BoolVar(follow, "f", false, "")
 	forget := flags.String("forget", "", "")
-	operands, code, ok := parse(flags, sessionHelp, [2]int{0, 1}, args)
-	if !ok {
-		return code
+	operands, err := parse(flags, sessionHelp, [2]int{0, 1}, args)
+	if err != nil {
+		return err
 	}
 	if *forget != "" && (len(operands) > 0 || *follow) {
 		return misuse("pillion session", "--forget takes one id and nothing else")
 	}
-	var err error
 	v.folder, err = realFolder(v.folder)
 	switch {
 	case err != nil:
@@ -64,10 +63,7 @@ func sessionCommand(args []string) int {
 	default:
 		err = v.list()
 	}
-	if err != nil {
-		return fail(err)
-	}
-	return 0
+	return err
 }
 
 // sessionView is which sessions are shown, and how.

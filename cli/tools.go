@@ -41,7 +41,7 @@ from, and with what was refused; the programs are started for it.
 `
 
 // listTools prints the catalogue, or one tool of it.
-func listTools(args []string) int {
+func listTools(args []string) error {
 	flags := flag.NewFlagSet("pillion tools", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
 	cost := flags.Bool("cost", false, "")
@@ -49,28 +49,27 @@ func listTools(args []string) int {
 	dialect := flags.String("dialect", "", "")
 	folder := flags.String("C", ".", "")
 	refresh := flags.Bool("refresh", false, "")
-	operands, code, ok := parse(flags, toolsHelp, [2]int{0, 1}, args)
-	if !ok {
-		return code
+	operands, err := parse(flags, toolsHelp, [2]int{0, 1}, args)
+	if err != nil {
+		return err
 	}
-	if err := tools.CheckDialect(*dialect); err != nil {
-		return fail(err)
+	err = tools.CheckDialect(*dialect)
+	if err == nil && *refresh {
+		err = refreshTools(*folder)
 	}
-	if *refresh {
-		if err := refreshTools(*folder); err != nil {
-			return fail(err)
-		}
+	if err != nil {
+		return err
 	}
 	definitions, notes, err := toolsIn(*folder, *dialect)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	if len(operands) == 1 {
 		i := slices.IndexFunc(definitions, func(d tools.Definition) bool {
 			return plainName(d.Name) == plainName(operands[0])
 		})
 		if i < 0 {
-			return fail(fmt.Errorf("unknown tool %q; `pillion tools` lists them", operands[0]))
+			return fmt.Errorf("unknown tool %q; `pillion tools` lists them", operands[0])
 		}
 		definitions = definitions[i : i+1]
 	}
@@ -80,14 +79,18 @@ func listTools(args []string) int {
 			definitions = tools.WithResults(definitions)
 		}
 		printCosts(definitions)
-		return 0
 	case *asJSON:
-		return printToolsJSON(tools.WithResults(definitions), notes)
+		list := map[string]any{"tools": tools.WithResults(definitions)}
+		if len(notes) > 0 {
+			list["notes"] = notes
+		}
+		return printJSON(list)
 	case len(operands) == 1:
 		return describeTool(definitions[0])
+	default:
+		printTools(definitions, notes)
 	}
-	printTools(definitions, notes)
-	return 0
+	return nil
 }
 
 // printTools prints a line for each, and what was refused.
@@ -181,22 +184,6 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".")
 }
 
-func printToolsJSON(definitions []tools.Definition, notes []found.Note) int {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	list := map[string]any{"tools": definitions}
-	if len(notes) > 0 {
-		list["notes"] = notes
-	}
-	if err := e.Encode(list); err != nil {
-		return fail(err)
-	}
-	terminal.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
-	return 0
-}
-
 // inputSchema is the part of a tool's schema that a person is shown.
 type inputSchema struct {
 	Properties json.RawMessage `json:"properties"`
@@ -209,7 +196,7 @@ type property struct {
 }
 
 // describeTool says what a person needs to call it.
-func describeTool(d tools.Definition) int {
+func describeTool(d tools.Definition) error {
 	style := terminal.StyleOf(os.Stdout)
 	fmt.Fprintf(terminal.Stdout, "%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", fault.Escape(d.Description)))
 	if d.Source != nil {
@@ -217,9 +204,9 @@ func describeTool(d tools.Definition) int {
 	}
 	var schema inputSchema
 	if err := json.Unmarshal(d.InputSchema, &schema); err != nil {
-		return fail(err)
+		return err
 	}
-	if err := eachProperty(schema.Properties, func(name string, p property) {
+	return eachProperty(schema.Properties, func(name string, p property) {
 		kind := fmt.Sprint(p.Type)
 		if slices.Contains(schema.Required, name) {
 			kind += ", needed"
@@ -228,10 +215,7 @@ func describeTool(d tools.Definition) int {
 		if p.Description != "" {
 			fmt.Fprintln(terminal.Stdout, style.Wrap("      ", "      ", p.Description))
 		}
-	}); err != nil {
-		return fail(err)
-	}
-	return 0
+	})
 }
 
 // eachProperty goes through the properties in the order of the schema.

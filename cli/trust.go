@@ -34,19 +34,19 @@ The exit status is 0 if the file is trusted or there is nothing to trust, 1 if n
 `
 
 // trust asks a person in a terminal whether they trust a project's settings.
-func trust(args []string) int {
+func trust(args []string) error {
 	flags := flag.NewFlagSet("pillion trust", flag.ContinueOnError)
 	dir := flags.String("C", ".", "")
 	forget := flags.Bool("forget", false, "")
-	if _, code, ok := parse(flags, trustHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, trustHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	harden()
 	ctx, stop := untilInterrupted()
 	defer stop()
 	at, err := settingsAt(*dir)
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	defer at.Close()
 	if *forget {
@@ -54,13 +54,7 @@ func trust(args []string) int {
 	} else {
 		err = at.askForTrust(ctx)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitInterrupted
-	case err != nil:
-		return fail(err)
-	}
-	return 0
+	return ended(ctx, err)
 }
 
 // folderSettings is the settings of one folder as the command line sees them: the

@@ -19,12 +19,12 @@ Prints the version of this program, and the commit that it was built from with i
 // noted, if it did.
 type Build struct{ Version, Commit, Date string }
 
-func printVersion(args []string) int {
-	if _, code, ok := parse(flag.NewFlagSet("pillion version", flag.ContinueOnError), versionHelp, [2]int{0, 0}, args); !ok {
-		return code
+func printVersion(args []string) error {
+	if _, err := parse(flag.NewFlagSet("pillion version", flag.ContinueOnError), versionHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	fmt.Fprintln(terminal.Stdout, build)
-	return 0
+	return nil
 }
 
 // known is the build with what Go noted of it, both short.

@@ -40,20 +40,17 @@ is wrong.
 
 // watchCommand is a sidecar like an editor's, with the person at this terminal or at a page
 // in the browser.
-func watchCommand(args []string) int {
+func watchCommand(args []string) error {
 	flags := flag.NewFlagSet("pillion watch", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
 	browser := flags.Bool("browser", false, "")
-	if _, code, ok := parse(flags, watchHelp, [2]int{0, 0}, args); !ok {
-		return code
+	if _, err := parse(flags, watchHelp, [2]int{0, 0}, args); err != nil {
+		return err
 	}
 	harden()
 	ctx, stop := untilInterrupted()
 	defer stop()
-	if err := keepWatch(ctx, *folder, *browser || !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd()))); err != nil {
-		return fail(err)
-	}
-	return 0
+	return keepWatch(ctx, *folder, *browser || !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())))
 }
 
 // post is where the person is.

@@ -20,20 +20,12 @@ type AgentTools struct {
 // Key is the setting that it comes from.
 func (a AgentTools) Key() string { return "agents." + a.Name + ".tools" }
 
-// decodeAgents takes a list that it cannot read for an empty one: a mistake must not
+// decode takes a list that it cannot read for an empty one: a mistake must not
 // loosen anything.
-func (p *problems) decodeAgents(raw json.RawMessage, into *Agents, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		p.add("setting %q is ignored: it must be an object", at)
-		return
-	}
+func (a *Agents) decode(p *problems, raw json.RawMessage, at string) {
+	object := p.object(raw, at)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		var set map[string]json.RawMessage
-		if json.Unmarshal(object[name], &set) != nil {
-			p.add("setting %q is ignored: it must be an object", join(at, name))
-			continue
-		}
+		set := p.object(object[name], join(at, name))
 		list := set["tools"]
 		delete(set, "tools")
 		for _, key := range slices.Sorted(maps.Keys(set)) {
@@ -47,6 +39,6 @@ func (p *problems) decodeAgents(raw json.RawMessage, into *Agents, at string) {
 			p.add("setting %q must be a list of tools. Using none", one.Key())
 			one.Tools = []string{}
 		}
-		*into = append(*into, one)
+		*a = append(*a, one)
 	}
 }

@@ -1,6 +1,6 @@
 // Package config is the settings: one struct, read from what the editor sends,
 // from the user's own file, and from the one that a project brings along. Package
-// main reads it and hands each part of the program its own piece.
+// sidecar hands each part of the program its own piece.
 //
 // Parse reads one layer; Layers has them all, and says what holds of a project's:
 // only what tightens, until the user trusts that very text. Deliberately not here:
@@ -174,7 +174,7 @@ func (s Settings) Over(user Settings) Settings {
 func lay(out, under reflect.Value) {
 	switch out.Kind() {
 	case reflect.Map:
-		out.Set(out.Interface().(anyNamed).overValue(under))
+		out.Set(out.Interface().(anyNamed).over(under))
 	case reflect.Struct:
 		for i := range out.NumField() {
 			lay(out.Field(i), under.Field(i))
@@ -215,12 +215,7 @@ func (s Settings) OwnSkills(home string) []string {
 	if settings, err := UserFile(); err == nil {
 		out = append(out, filepath.Join(filepath.Dir(settings), "skills"))
 	}
-	for _, dir := range append([]string{"~/.agents/skills", "~/.claude/skills"}, s.Skills.Folders...) {
-		if dir = fromHome(dir, home); filepath.IsAbs(dir) {
-			out = append(out, dir)
-		}
-	}
-	return out
+	return append(out, Folders(append([]string{"~/.agents/skills", "~/.claude/skills"}, s.Skills.Folders...), home)...)
 }
 
 func rules(list []Rule) []policy.Rule {
@@ -236,10 +231,9 @@ func rules(list []Rule) []policy.Rule {
 // NetworkRules are the rules of SandboxNetworkFor.
 func (s Settings) NetworkRules() []policy.Rule { return rules(s.SandboxNetworkFor) }
 
-// WritableFolders are the folders of SandboxWritable, with ~ for home written out.
-func (s Settings) WritableFolders(home string) []string {
-	var out []string
-	for _, dir := range s.SandboxWritable {
+// Folders are the absolute folders of a list, with ~ for home written out.
+func Folders(list []string, home string) (out []string) {
+	for _, dir := range list {
 		if dir = fromHome(dir, home); filepath.IsAbs(dir) {
 			out = append(out, dir)
 		}

@@ -165,7 +165,7 @@ func paths(t reflect.Type, at string) []string {
 	}
 	var out []string
 	for f := range t.Fields() {
-		out = append(out, paths(f.Type, join(at, keyOf(f)))...)
+		out = append(out, paths(f.Type, join(at, nameOf(f)))...)
 	}
 	return out
 }

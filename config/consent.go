@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -25,10 +24,7 @@ import (
 // for each folder, in the state folder and never in a workspace, and every reader looks at
 // the file itself: what is forgotten in one program is forgotten in all. Deliberately not
 // here: what a text or a rule means, and asking.
-type Consent struct {
-	dir   string
-	files sync.Map // by folder: see File
-}
+type Consent struct{ dir string }
 
 // FolderConsent is what was agreed to for one folder.
 type FolderConsent struct {
@@ -72,13 +68,8 @@ func (b *Consent) Dir() string { return b.dir }
 
 // File is where the page of a folder is. The folder is a real path.
 func (b *Consent) File(folder string) string {
-	if name, known := b.files.Load(folder); known {
-		return name.(string) //nolint:forcetypeassert // nothing else is put there
-	}
 	sum := sha256.Sum256([]byte(folder))
-	name := filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
-	b.files.Store(folder, name)
-	return name
+	return filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
 // Bytes are a folder's page as it is on disk, nil where there is none. They tell
@@ -103,8 +94,6 @@ func (b *Consent) Bytes(folder string) ([]byte, error) {
 	switch info, err := f.Stat(); {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file; remove it", f.Name())
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
 		return nil, fmt.Errorf("%s can be written by others and is ignored; check it and chmod it to 600", f.Name())
 	case info.Size() > maxConsentBytes:
@@ -230,19 +219,7 @@ func (b *Consent) write(p FolderConsent) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(b.dir, ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(append(text, '\n'))
-	err = errors.Join(err, temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), b.File(p.Folder))
-	}
-	if err != nil {
-		os.Remove(temp.Name()) //nolint:errcheck // the first error says it
-	}
-	return err
+	return state.ReplaceSynced(b.File(p.Folder), append(text, '\n'))
 }
 
 // prune drops the pages of folders that are gone, when there are many.

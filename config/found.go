@@ -66,9 +66,6 @@ func (s MCPServer) inProject(own MCPServer) (counts MCPServer, field, because st
 	return s, "", ""
 }
 
-// String is the entry as JSON.
-func (s MCPServer) String() string { return jsonOf(s) }
-
 // CallTime is how long a call of its tools may take, 0 for the default.
 func (s MCPServer) CallTime() time.Duration { return seconds(s.Timeout / 1000) }
 

@@ -135,7 +135,7 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 		}
 	}
 	if s.problem != "" {
-		f.Problems = append(f.Problems, s.problem)
+		f.Problems = []string{s.problem}
 	}
 	f.Remembered = page.Rules
 	var project Settings

@@ -25,41 +25,28 @@ type entry[E any] interface {
 	// inProject is all of it that can ever count in a project, beside the user's own entry
 	// of the name, and why that is not all: the field that does not count, or all of it.
 	inProject(own E) (counts E, field, because string)
-	fmt.Stringer
 }
 
-// anyNamed is a Named of whatever kind.
+// anyNamed is a Named of whatever kind; the values are of the same.
 type anyNamed interface {
-	overValue(under reflect.Value) reflect.Value
-	bothValue(other reflect.Value) reflect.Value
-	holdValue(key string, own reflect.Value, trusted bool, h *held) reflect.Value
-}
-
-func (s Named[E]) overValue(under reflect.Value) reflect.Value {
-	return reflect.ValueOf(s.over(under.Interface().(Named[E])))
-}
-
-func (s Named[E]) bothValue(other reflect.Value) reflect.Value {
-	return reflect.ValueOf(s.both(other.Interface().(Named[E])))
-}
-
-func (s Named[E]) holdValue(key string, own reflect.Value, trusted bool, h *held) reflect.Value {
-	return reflect.ValueOf(s.hold(key, own.Interface().(Named[E]), trusted, h))
+	over(under reflect.Value) reflect.Value
+	both(other reflect.Value) reflect.Value
+	hold(key string, own reflect.Value, trusted bool, h *held) reflect.Value
 }
 
 // over lays one server's settings over others, each by itself.
-func (s Named[E]) over(under Named[E]) Named[E] {
+func (s Named[E]) over(under reflect.Value) reflect.Value {
 	if len(s) == 0 {
 		return under
 	}
 	out := maps.Clone(s)
-	for name, below := range under {
+	for name, below := range under.Interface().(Named[E]) {
 		if above, ok := out[name]; ok {
 			below = above.over(below)
 		}
 		out[name] = below
 	}
-	return out
+	return reflect.ValueOf(out)
 }
 
 // fill sets what is not set, each field as a whole: a command is not added to another.
@@ -74,8 +61,8 @@ func fill[E any](above, below E) E {
 }
 
 // hold says what of a project's entries counts over the user's own, and tells the rest.
-func (s Named[E]) hold(key string, own Named[E], trusted bool, h *held) Named[E] {
-	out := Named[E]{}
+func (s Named[E]) hold(key string, mine reflect.Value, trusted bool, h *held) reflect.Value {
+	own, out := mine.Interface().(Named[E]), Named[E]{}
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		entry, field, because := s[name].inProject(own[name])
 		if because != "" {
@@ -87,7 +74,7 @@ func (s Named[E]) hold(key string, own Named[E], trusted bool, h *held) Named[E]
 		}
 		only = only && entry.Off()
 		if !only && !reflect.DeepEqual(entry, own[name]) {
-			h.loosens = append(h.loosens, fmt.Sprintf("%s %s %s", key, fault.Quote(name), fault.Escape(entry.String())))
+			h.loosens = append(h.loosens, fmt.Sprintf("%s %s %s", key, fault.Quote(name), fault.Escape(jsonOf(entry))))
 		}
 		switch {
 		case only || trusted:
@@ -96,7 +83,7 @@ func (s Named[E]) hold(key string, own Named[E], trusted bool, h *held) Named[E]
 			out[name] = entry.off()
 		}
 	}
-	return out.orNone()
+	return reflect.ValueOf(out.orNone())
 }
 
 // orNone makes nothing of what is empty: it is not set.
@@ -121,11 +108,11 @@ func jsonOf(entry any) string {
 // both are the entries of two folders that are open together: what one switches off
 // is off, and what is set counts where both say the same. What holds in a folder by
 // itself, Folder says.
-func (s Named[E]) both(other Named[E]) Named[E] {
-	out := Named[E]{}
-	for _, all := range []Named[E]{s, other} {
+func (s Named[E]) both(other reflect.Value) reflect.Value {
+	theirs, out := other.Interface().(Named[E]), Named[E]{}
+	for _, all := range []Named[E]{s, theirs} {
 		for name := range all {
-			switch a, b := s[name], other[name]; {
+			switch a, b := s[name], theirs[name]; {
 			case a.Off():
 				out[name] = a.off()
 			case b.Off():
@@ -135,7 +122,7 @@ func (s Named[E]) both(other Named[E]) Named[E] {
 			}
 		}
 	}
-	return out.orNone()
+	return reflect.ValueOf(out.orNone())
 }
 
 // How many entries are read, and how much of one.
@@ -146,12 +133,7 @@ const (
 
 // decode reads such an object; one that is none does not spoil the others.
 func (s *Named[E]) decode(p *problems, raw json.RawMessage, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		p.add("setting %q is ignored: it must be an object", at)
-		return
-	}
-	out := Named[E]{}
+	object, out := p.object(raw, at), Named[E]{}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		at, raw := join(at, name), object[name]
 		switch {

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"pillion/internal/fault"
 	"pillion/tools/policy"
@@ -101,28 +104,22 @@ func isEmpty(s Settings) bool {
 	return err == nil && string(text) == "{}"
 }
 
+// ruleAt is where a rule that denies or asks is, bare or as an object's "rule".
+var ruleAt = regexp.MustCompile(`^/permissions/(deny|ask)/\d+(/rule)?$`)
+
 // salvage reads rules that deny or ask up to the place where the text is broken.
 func salvage(raw []byte) (deny, ask []Rule) {
-	d := json.NewDecoder(bytes.NewReader(withoutComments(raw)))
-	var at []level
-	for token, err := d.Token(); err == nil; token, err = d.Token() {
-		text, isText := token.(string)
+	d := jsontext.NewDecoder(bytes.NewReader(withoutComments(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
+		in, n := d.StackIndex(d.StackDepth())
+		isName := in == '{' && n%2 == 1
+		at := ruleAt.FindStringSubmatch(string(d.StackPointer()))
 		switch {
-		case token == json.Delim('{'), token == json.Delim('['):
-			at = append(at, level{object: token == json.Delim('{')})
-			continue
-		case token == json.Delim('}'), token == json.Delim(']'):
-			at = at[:len(at)-1]
-		case len(at) > 0 && at[len(at)-1].takesKey():
-			at[len(at)-1] = level{object: true, key: text, keyed: true}
-			continue
-		case isText && isRuleOf(at, "deny"):
-			deny = append(deny, Rule{Rule: text})
-		case isText && isRuleOf(at, "ask"):
-			ask = append(ask, Rule{Rule: text})
-		}
-		if len(at) > 0 { // a value has ended
-			at[len(at)-1].keyed = false
+		case at == nil || isName || token.Kind() != '"':
+		case at[1] == "deny":
+			deny = append(deny, Rule{Rule: token.String()})
+		default:
+			ask = append(ask, Rule{Rule: token.String()})
 		}
 	}
 	var p problems
@@ -131,51 +128,15 @@ func salvage(raw []byte) (deny, ask []Rule) {
 	return deny, ask
 }
 
-// level is an object or a list that a reader of JSON is in.
-type level struct {
-	object bool
-	key    string
-	keyed  bool // the key's value comes
-}
-
-func (l level) takesKey() bool { return l.object && !l.keyed }
-
-// isRuleOf: a text here is a rule of the list, bare or as an object's "rule".
-func isRuleOf(at []level, list string) bool {
-	if len(at) < 3 || at[0].key != "permissions" || at[1].key != list || at[2].object {
-		return false
-	}
-	return len(at) == 3 || len(at) == 4 && at[3].key == "rule"
-}
+// comment is a comment, or a string, in which none begins. Either may not end.
+var comment = regexp.MustCompile(`(?s)"(\\.|[^"\\])*"?|//[^\n]*|/\*.*?(\*/|$)`)
 
 // withoutComments blanks comments.
 func withoutComments(raw []byte) []byte {
-	out := bytes.Clone(raw)
-	for i := 0; i < len(out); i++ {
-		end := i
-		switch {
-		case out[i] == '"':
-			for i++; i < len(out) && out[i] != '"'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-		case bytes.HasPrefix(out[i:], []byte("//")):
-			end = i + len(line(out[i:]))
-		case bytes.HasPrefix(out[i:], []byte("/*")):
-			end = len(out)
-			if n := bytes.Index(out[i:], []byte("*/")); n >= 0 {
-				end = i + n + 2
-			}
+	return comment.ReplaceAllFunc(raw, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
 		}
-		for ; i < end; i++ {
-			out[i] = ' '
-		}
-	}
-	return out
-}
-
-func line(text []byte) []byte {
-	before, _, _ := bytes.Cut(text, []byte("\n"))
-	return before
+		return bytes.Repeat([]byte(" "), len(found))
+	})
 }

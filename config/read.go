@@ -2,10 +2,12 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,9 +84,6 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	}:
 		into.decode(p, raw, at)
 		return
-	case *Agents:
-		p.decodeAgents(raw, into, at)
-		return
 	case *json.RawMessage:
 		p.decodeRaw(raw, into, at)
 		return
@@ -119,26 +118,25 @@ var wanted = map[reflect.Kind]string{
 	reflect.Bool:    "true or false",
 }
 
-func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		if at == "" {
-			p.add("the settings are ignored: they must be an object")
-		} else {
-			p.add("setting %q is ignored: it must be an object", at)
-		}
-		return
+// object reads the members of an object, of which there are none where there is no object.
+func (p *problems) object(raw json.RawMessage, at string) (object map[string]json.RawMessage) {
+	switch err := json.Unmarshal(raw, &object); {
+	case err == nil:
+	case at == "":
+		p.add("the settings are ignored: they must be an object")
+	default:
+		p.add("setting %q is ignored: it must be an object", at)
 	}
+	return object
+}
+
+func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
+	object := p.object(raw, at)
 	fields := map[string]int{}
 	for i := range v.NumField() {
-		fields[keyOf(v.Type().Field(i))] = i
+		fields[nameOf(v.Type().Field(i))] = i
 	}
-	keys := make([]string, 0, len(object))
-	for key := range object {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if i, known := fields[key]; known {
 			p.decode(object[key], v.Field(i), join(at, key))
 		} else {
@@ -147,8 +145,8 @@ func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string)
 	}
 }
 
-// keyOf is a field's name in JSON.
-func keyOf(f reflect.StructField) string {
+// nameOf is a field's name in JSON.
+func nameOf(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return key
 }
@@ -208,84 +206,49 @@ func (p *problems) check(s *Settings) {
 		p.add("mode %q does not exist; use plan, default or auto_edit", s.Mode)
 		s.Mode = ""
 	}
-	if !slices.Contains([]string{"", "off", "messages", "verbose"}, s.Trace.Server) {
-		p.add("trace.server %q does not exist; use off, messages or verbose", s.Trace.Server)
-		s.Trace.Server = ""
-	}
-	p.checkWords(s)
-	p.checkRules(&s.Permissions.Allow, policy.Run)
-	p.checkRules(&s.Permissions.Ask, policy.Ask)
-	p.checkRules(&s.Permissions.Deny, policy.Refuse)
-	p.checkNumbers(reflect.ValueOf(&s.Approvals).Elem(), "approvals")
-	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
-	p.checkNumbers(reflect.ValueOf(&s.Journal).Elem(), "journal")
-	p.checkLanguageServers(&s.LanguageServers)
-	p.checkMCPServers(s.MCPServers)
-	p.checkRunners(s.Task.Runners)
-	p.checkUpTo(&s.Search.IndexMegabytes, "search.indexMegabytes", 1<<20)
-	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Journal.Mode) {
-		p.add("journal.mode %q does not exist; use require, prefer or off. Using require", s.Journal.Mode)
-		s.Journal.Mode = "require"
-	}
-	if !slices.Contains([]string{"", "any", CleanPatches}, s.Limits.Patches) {
-		p.add("limits.patches %q does not exist; use any or clean. Using clean", s.Limits.Patches)
-		s.Limits.Patches = CleanPatches
-	}
-	if !slices.Contains([]string{"", "default", CodeLab}, s.Limits.Preset) {
-		p.add("limits.preset %q does not exist; use default or codelab. Using codelab", s.Limits.Preset)
-		s.Limits.Preset = CodeLab // a mistake must not loosen anything
-	}
+	leaves("", func(key string, values []reflect.Value) { p.checkValue(keyOf(key), values[0]) }, reflect.ValueOf(s).Elem())
 	if s.Limits.CommandSeconds > longestCommand {
 		p.add("limits.commandSeconds is limited to %d", longestCommand)
 		s.Limits.CommandSeconds = longestCommand
 	}
-}
-
-// checkWords takes a word that it does not know for the strictest one: a mistake
-// must not loosen anything.
-func (p *problems) checkWords(s *Settings) {
-	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Sandbox) {
-		p.add("sandbox %q does not exist; use require, prefer or off. Using require", s.Sandbox)
-		s.Sandbox = "require"
-	}
-	if !slices.Contains([]string{"", "hosts", "on", "off"}, s.SandboxNetwork) {
-		p.add("sandboxNetwork %q does not exist; use hosts, off or on. Using off", s.SandboxNetwork)
-		s.SandboxNetwork = "off"
-	}
-	if !slices.Contains([]string{"", "full", "brief", "off"}, s.Audit) {
-		p.add("audit %q does not exist; use full, brief or off. Using full", s.Audit)
-		s.Audit = "full"
-	}
-	if !slices.Contains([]string{"", "tell", "pause", "revert"}, s.Unusual) {
-		p.add("unusual %q does not exist; use tell, pause or revert. Using pause", s.Unusual)
-		s.Unusual = "pause"
-	}
-	for _, word := range []struct {
-		name  string
-		value *string
-		known []string
-	}{
-		{"execution", &s.Gateway.Execution, []string{"editor", "agent"}},
-		{"rejection", &s.Gateway.Rejection, []string{"both", "decision", "result"}},
-		{"errors", &s.Gateway.Errors, []string{"object", "text", "bare"}},
-		{"codes", &s.Gateway.Codes, []string{"own", "codelab"}},
-	} {
-		if *word.value != "" && !slices.Contains(word.known, *word.value) {
-			p.add("gateway.%s %q does not exist; use %s. Using %s", word.name, *word.value, strings.Join(word.known, " or "), word.known[0])
-			*word.value = ""
-		}
-	}
-	if who := s.Web.Search.Provider; !slices.Contains([]string{"", "searxng", "tavily", "brave"}, who) {
-		p.add("web.search.provider %q does not exist; use searxng, tavily or brave", who)
-		s.Web.Search.Provider = ""
-	}
+	p.checkRules(&s.Permissions.Allow, policy.Run)
+	p.checkRules(&s.Permissions.Ask, policy.Ask)
+	p.checkRules(&s.Permissions.Deny, policy.Refuse)
+	p.checkRules(&s.SandboxNetworkFor, policy.Run)
+	p.checkMCPServers(s.MCPServers)
+	p.checkRunners(s.Task.Runners)
 	p.checkSkills(&s.Skills)
 	if file := s.Memory.File; file != "" && file != ProjectMemory && !filepath.IsAbs(file) && !strings.HasPrefix(file, "~/") {
 		p.add("memory.file %q is ignored: it must be an absolute path, start with ~/, or be project", file)
 		s.Memory.File = ""
 	}
 	p.checkFolders(&s.SandboxWritable, "sandboxWritable")
-	p.checkRules(&s.SandboxNetworkFor, policy.Run)
+}
+
+// checkValue holds a word against those that are known, and a number against what it could mean.
+func (p *problems) checkValue(k Key, set reflect.Value) {
+	v := set
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem() // of what is not set no value at all
+	}
+	switch {
+	case v.Kind() == reflect.String && k.words != "":
+		known := strings.Fields(strings.NewReplacer(",", "", " or ", " ").Replace(k.words))
+		if v.String() == "" || slices.Contains(known, v.String()) {
+			return
+		}
+		instead := ""
+		if k.mistaken != "" {
+			instead = ". Using " + k.mistaken
+		}
+		p.add("%s %q does not exist; use %s%s", k.Name, v.String(), k.words, instead)
+		v.SetString(k.mistaken)
+	case v.CanInt() || v.CanFloat():
+		if n, most := number(v), cmp.Or(k.most, math.MaxInt32); n < 0 || n > most {
+			p.add("%s is ignored: it must be between 0 and %.0f", k.Name, most)
+			set.SetZero()
+		}
+	}
 }
 
 func (p *problems) checkFolders(list *[]string, at string) {
@@ -316,24 +279,6 @@ func (p *problems) checkSkills(s *Skills) {
 }
 
 var skillPattern = regexp.MustCompile(`^[a-z0-9*-]+$`)
-
-// checkNumbers holds every number of a section against what it could mean.
-func (p *problems) checkNumbers(section reflect.Value, at string) {
-	for i := range section.NumField() {
-		field := section.Field(i)
-		value := math.NaN()
-		switch {
-		case field.CanInt():
-			value = float64(field.Int())
-		case field.CanFloat():
-			value = field.Float()
-		}
-		if value < 0 || value > math.MaxInt32 {
-			p.add("%s.%s is ignored: it must be between 0 and %d", at, keyOf(section.Type().Field(i)), math.MaxInt32)
-			field.SetZero()
-		}
-	}
-}
 
 // UserFile is where the user's own settings are.
 func UserFile() (string, error) {

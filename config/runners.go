@@ -55,9 +55,6 @@ func (r Runner) over(Runner) Runner { return r }
 
 func (r Runner) inProject(Runner) (counts Runner, field, because string) { return r, "", "" }
 
-// String is the entry as JSON.
-func (r Runner) String() string { return jsonOf(r) }
-
 // runnerName is a name that an agent can write and a rule can have in it.
 var runnerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 

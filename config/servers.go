@@ -3,8 +3,6 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"slices"
 	"time"
 )
 
@@ -57,38 +55,10 @@ func (s LanguageServer) inProject(LanguageServer) (counts LanguageServer, field,
 	return s, "", ""
 }
 
-// String is the entry as JSON.
-func (s LanguageServer) String() string { return jsonOf(s) }
-
 // decodeRaw reads an object that is handed on as it is.
 func (p *problems) decodeRaw(raw json.RawMessage, into *json.RawMessage, at string) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		p.add("setting %q is ignored: it must be an object", at)
-		return
-	}
 	var compact bytes.Buffer
-	if json.Compact(&compact, raw) == nil {
+	if p.object(raw, at) != nil && json.Compact(&compact, raw) == nil {
 		*into = compact.Bytes()
-	}
-}
-
-func (p *problems) checkLanguageServers(l *LanguageServers) {
-	if !slices.Contains([]string{"", "editor", "own"}, l.Prefer) {
-		p.add("languageServers.prefer %q does not exist; use editor or own", l.Prefer)
-		l.Prefer = ""
-	}
-	if !slices.Contains([]string{"", "editor", "own"}, l.Diagnostics) {
-		p.add("languageServers.diagnostics %q does not exist; use own or editor", l.Diagnostics)
-		l.Diagnostics = ""
-	}
-	p.checkUpTo(&l.EditWaitSeconds, "languageServers.editWaitSeconds", 60)
-	p.checkUpTo(&l.IdleMinutes, "languageServers.idleMinutes", math.MaxInt32)
-}
-
-func (p *problems) checkUpTo(value **float64, at string, most float64) {
-	if v := *value; v != nil && (*v < 0 || *v > most) {
-		p.add("%s is ignored: it must be between 0 and %.0f", at, most)
-		*value = nil
 	}
 }

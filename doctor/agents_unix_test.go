@@ -91,20 +91,6 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-func TestAllAgents(t *testing.T) {
-	p := newPlace(t)
-	for _, agent := range install.Agents() {
-		p.script(t, agent, "echo 1.0.0")
-		p.install(t, agent, p.pillion(t), install.User)
-	}
-	r := p.examine(t)
-	for _, agent := range install.Agents() {
-		if f := finding(t, r, "agent."+agent); f.Status != OK {
-			t.Errorf("got %+v", f)
-		}
-	}
-}
-
 // An agent may live in an editor's extension and not on PATH.
 func TestAnAgentThatIsNotOnPath(t *testing.T) {
 	p := newPlace(t)

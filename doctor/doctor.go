@@ -94,14 +94,13 @@ type check func(context.Context, exam) []Finding
 
 // checks are all of them, in the order in which they are told.
 func checks() []check {
-	all := []check{
+	return []check{
 		one(pillionProgram), one(settings), one(configFolder), one(stateFolder), one(registry),
 		one(folder), one(projectSettings), one(watched), one(openEditors),
 		languages, programs,
 		one(sandbox), system,
-		editors,
+		editors, agents,
 	}
-	return append(all, agents)
 }
 
 func one(f func(context.Context, exam) Finding) check {
@@ -132,25 +131,21 @@ func Examine(ctx context.Context, s Subject) Report {
 
 // summed is the report with what follows from its findings.
 func (r Report) summed() Report {
-	r.Summary = summarize(r.Findings)
-	r.Verdict = verdict(r)
-	return r
-}
-
-func summarize(findings []Finding) (s Summary) {
-	for _, f := range findings {
+	r.Summary = Summary{}
+	for _, f := range r.Findings {
 		switch f.Status {
 		case OK:
-			s.OK++
+			r.Summary.OK++
 		case Missing:
-			s.Missing++
+			r.Summary.Missing++
 		case Warning:
-			s.Warnings++
+			r.Summary.Warnings++
 		case Error:
-			s.Errors++
+			r.Summary.Errors++
 		}
 	}
-	return s
+	r.Verdict = verdict(r)
+	return r
 }
 
 // presentable is the finding as it may be shown to anybody.

@@ -104,12 +104,7 @@ func (s size) String() string {
 	return fmt.Sprintf("%s: %s%s in %s", s.class(), more, count(s.files, "file"), count(s.folders+1, "folder"))
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func count(n int, what string) string { return plural(n, what, what+"s") }
 
 // openEditors are the sidecars that agents would find from this folder. Their
 // entries hold tokens, which stay here.

@@ -36,23 +36,24 @@ func (l lookup) lookPath(name string) (string, error) {
 
 func (e exam) language(ctx context.Context, s lspbridge.Standing) Finding {
 	f := Finding{ID: "language." + s.Language, Title: s.Language, Status: OK, Data: map[string]any{"files": s.Files, "server": s.Server.Name}}
-	switch {
-	case s.Program == "" && (s.Server.Data || s.Server.Held != ""):
-		f.Status = Info
-		fallthrough
-	case s.Program == "":
-		if f.Status == OK {
-			f.Status = Missing
+	f.Detail = count(s.Files, "file") + ": " + s.Server.Name
+	if s.Program == "" {
+		f.Status, f.Detail, f.Hint = Missing, f.Detail+" is not installed", s.Server.Install
+		if s.Server.Data || s.Server.Held != "" {
+			f.Status = Info
 		}
-		f.Detail, f.Hint = s.Server.Name+" is not installed", s.Server.Install
-		return counted(f, s.Files)
+		return f
 	}
 	f.Data["path"] = s.Program
-	version := e.serverVersion(ctx, s)
-	f.Detail = s.Server.Name
-	if version != "" {
-		f.Data["version"] = version
-		f.Detail += " " + version
+	args := s.Server.VersionArgs
+	if args == nil {
+		args = []string{"--version"}
+	}
+	if len(args) > 0 {
+		if version := e.programs.version(ctx, s.Program, args...); version != "" {
+			f.Data["version"] = version
+			f.Detail += " " + version
+		}
 	}
 	f.Detail += ", " + s.Program
 	switch {
@@ -62,22 +63,5 @@ func (e exam) language(ctx context.Context, s lspbridge.Standing) Finding {
 	case s.Linter != "":
 		f.Status, f.Detail, f.Hint = Missing, f.Detail+"; without "+s.Linter+" it finds no errors", s.LinterInstall
 	}
-	return counted(f, s.Files)
-}
-
-func (e exam) serverVersion(ctx context.Context, s lspbridge.Standing) string {
-	args := s.Server.VersionArgs
-	if args == nil {
-		args = []string{"--version"}
-	}
-	if len(args) == 0 {
-		return ""
-	}
-	return e.programs.version(ctx, s.Program, args...)
-}
-
-// counted says of how many files it is.
-func counted(f Finding, files int) Finding {
-	f.Detail = count(files, "file") + ": " + f.Detail
 	return f
 }

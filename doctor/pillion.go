@@ -133,7 +133,7 @@ func checkFolder(f Finding, dir string, closed os.FileMode, danger string) Findi
 	mode := fmt.Sprintf("%04o", info.Mode().Perm())
 	f.Data["mode"] = mode
 	switch {
-	case !isOurs(info) || !isWritable(dir):
+	case !state.IsOurs(info) || !isWritable(dir):
 		f.Status, f.Detail, f.Hint = Error, dir+" is not writable for you", "make it writable, or move it away"
 	case others(info, closed) != 0:
 		f.Status, f.Detail, f.Hint = Warning, fmt.Sprintf("%s has mode %s: %s", dir, mode, danger), fmt.Sprintf("chmod %04o %s", info.Mode().Perm()&^closed, dir)

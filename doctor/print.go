@@ -16,22 +16,17 @@ var groupTitles = map[string]string{
 // Print lays a report out for people: the verdict, then what was found, in groups.
 func Print(w io.Writer, style terminal.Style, r Report) {
 	fmt.Fprintln(w, mark(style, r.Summary.overall())+" "+style.Bold(r.Verdict))
-	var group string
-	width := titleWidth(r.Findings)
+	group, width := "", 0
+	for _, f := range r.Findings {
+		width = max(width, utf8.RuneCountInString(f.Title))
+	}
 	for _, f := range r.Findings {
 		if f.Group() != group {
 			group = f.Group()
-			fmt.Fprintf(w, "\n%s\n", style.Bold(groupTitle(group)))
+			fmt.Fprintf(w, "\n%s\n", style.Bold(groupTitles[group]))
 		}
 		printFinding(w, style, f, width)
 	}
-}
-
-func groupTitle(group string) string {
-	if title, ok := groupTitles[group]; ok {
-		return title
-	}
-	return group
 }
 
 // verdict is the one line for those who read no further.
@@ -45,11 +40,11 @@ func verdict(r Report) string {
 	s := r.Summary
 	switch {
 	case s.Errors > 0:
-		return problems(s.Errors) + " in the way of Pillion " + r.Version
+		return plural(s.Errors, "problem is", "problems are") + " in the way of Pillion " + r.Version
 	case unseen > 0:
-		return "Pillion " + r.Version + " works here, and " + agentsUnseen(unseen)
+		return "Pillion " + r.Version + " works here, and " + plural(unseen, "agent is", "agents are") + " not, or not wholly, set up to work through it"
 	case s.Warnings+s.Missing > 0:
-		return "Pillion " + r.Version + " works here; " + worthALook(s.Warnings+s.Missing)
+		return "Pillion " + r.Version + " works here; " + plural(s.Warnings+s.Missing, "thing is", "things are") + " worth a look"
 	}
 	return "Pillion " + r.Version + " is ready here"
 }
@@ -65,32 +60,11 @@ func (s Summary) overall() Status {
 	return OK
 }
 
-func problems(n int) string {
+func plural(n int, one, many string) string {
 	if n == 1 {
-		return "1 problem is"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d problems are", n)
-}
-
-func agentsUnseen(n int) string {
-	if n == 1 {
-		return "1 agent is not, or not wholly, set up to work through it"
-	}
-	return fmt.Sprintf("%d agents are not, or not wholly, set up to work through it", n)
-}
-
-func worthALook(n int) string {
-	if n == 1 {
-		return "1 thing is worth a look"
-	}
-	return fmt.Sprintf("%d things are worth a look", n)
-}
-
-func titleWidth(findings []Finding) (width int) {
-	for _, f := range findings {
-		width = max(width, utf8.RuneCountInString(f.Title))
-	}
-	return width
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func printFinding(w io.Writer, style terminal.Style, f Finding, width int) {

@@ -3,9 +3,10 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/mod/semver"
 
 	"pillion/agents/relay"
 )
@@ -76,17 +77,17 @@ func each[T any](all []T, look func(T) (Finding, bool)) []Finding {
 type editor struct {
 	program
 	calls string
-	least []int // the oldest version that Pillion's plugin works with
+	least string // the oldest version that Pillion's plugin works with
 }
 
 var knownEditors = []editor{
-	{program{"editor.code", "VS Code", []string{"code"}, "", ""}, "visual studio code", []int{1, 100}},
-	{program{"editor.code-server", "code-server", []string{"code-server"}, "", ""}, "code-server", nil},
-	{program{"editor.nvim", "Neovim", []string{"nvim"}, "", ""}, "neovim", []int{0, 10}},
-	{program{"editor.emacs", "Emacs", []string{"emacs"}, "", ""}, "emacs", nil},
-	{program{"editor.helix", "Helix", []string{"hx", "helix"}, "", ""}, "helix", nil},
-	{program{"editor.zed", "Zed", []string{"zed", "zeditor"}, "", ""}, "zed", nil},
-	{program{"editor.sublime", "Sublime Text", []string{"subl"}, "", ""}, "sublime", nil},
+	{program{"editor.code", "VS Code", []string{"code"}, "", ""}, "visual studio code", "1.100"},
+	{program{"editor.code-server", "code-server", []string{"code-server"}, "", ""}, "code-server", ""},
+	{program{"editor.nvim", "Neovim", []string{"nvim"}, "", ""}, "neovim", "0.10"},
+	{program{"editor.emacs", "Emacs", []string{"emacs"}, "", ""}, "emacs", ""},
+	{program{"editor.helix", "Helix", []string{"hx", "helix"}, "", ""}, "helix", ""},
+	{program{"editor.zed", "Zed", []string{"zed", "zeditor"}, "", ""}, "zed", ""},
+	{program{"editor.sublime", "Sublime Text", []string{"subl"}, "", ""}, "sublime", ""},
 }
 
 // editors are those that are on PATH, or open on the folder.
@@ -131,32 +132,15 @@ func runningEditors(folder string) string {
 
 func tooOld(f Finding, known editor) Finding {
 	version, _ := f.Data["version"].(string)
-	if version != "" && before(version, known.least) {
+	if isBefore(version, known.least) {
 		f.Status = Warning
-		f.Hint = fmt.Sprintf("Pillion's plugin works with %s %s and newer", known.title, joined(known.least))
+		f.Hint = fmt.Sprintf("Pillion's plugin works with %s %s and newer", known.title, known.least)
 	}
 	return f
 }
 
-// before reports whether a version is older than the least one.
-func before(version string, least []int) bool {
-	parts := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
-	for i, want := range least {
-		have := 0
-		if i < len(parts) {
-			have, _ = strconv.Atoi(parts[i]) //nolint:errcheck // digits alone
-		}
-		if have != want {
-			return have < want
-		}
-	}
-	return false
-}
-
-func joined(numbers []int) string {
-	parts := make([]string, len(numbers))
-	for i, n := range numbers {
-		parts[i] = strconv.Itoa(n)
-	}
-	return strings.Join(parts, ".")
+// isBefore reports whether a version is older than the least one, which has two numbers.
+func isBefore(version, least string) bool {
+	minor := semver.MajorMinor("v" + version)
+	return minor != "" && semver.Compare(minor, "v"+least) < 0
 }

@@ -71,7 +71,7 @@ func TestLanguagesOfTheFolder(t *testing.T) {
 
 func TestOldEditors(t *testing.T) {
 	for version, old := range map[string]bool{"0.9.5": true, "0.10.4": false, "0.10.0-dev": false, "1.0.0": false, "0.7": true} {
-		if before(version, []int{0, 10}) != old {
+		if isBefore(version, "0.10") != old {
 			t.Errorf("%s older than 0.10: %v, want %v", version, !old, old)
 		}
 	}

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
+	"pillion/agents/acp"
 	"pillion/config"
 	"pillion/internal/fault"
 	"pillion/lspbridge"
@@ -15,6 +19,7 @@ import (
 	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
+	"pillion/tools/skills"
 	"pillion/workspace"
 )
 
@@ -270,4 +275,53 @@ func modeAndRate(s config.Settings) (policy.Mode, session.Limits) {
 		rate.All = tools.CodeLabRate
 	}
 	return mode, rate
+}
+
+// ownSkills reads the user's own skills, which no project has.
+func ownSkills(set config.Settings) func(only string) []skills.Skill {
+	home, _ := os.UserHomeDir() //nolint:errcheck // without a home no folder begins with ~
+	folders := set.OwnSkills(home)
+	return func(only string) []skills.Skill {
+		var out []skills.Skill
+		for _, dir := range folders {
+			out = append(out, skills.Outside(fromHome(home, dir), dir, only)...)
+		}
+		return out
+	}
+}
+
+// fromHome is a folder as people write it.
+func fromHome(home, dir string) string {
+	if rest, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok && home != "" {
+		return path.Join("~", filepath.ToSlash(rest))
+	}
+	return dir
+}
+
+// runners are the sub-agents that are set.
+func runners(set config.Runners) map[string]tools.Runner {
+	home, _ := os.UserHomeDir() //nolint:errcheck // without a home no folder begins with ~
+	out := map[string]tools.Runner{}
+	for name, r := range set {
+		made := tools.Runner{Args: r.Command, Env: r.Env, Inherit: r.InheritEnv, WritesItself: r.WritesItself, Mode: r.Mode, Timeout: r.Timeout()}
+		made.Writable = config.Folders(r.Writable, home)
+		if len(r.ACP) > 0 {
+			made.Args, made.ACP = r.ACP, true
+		}
+		out[name] = made
+	}
+	return out
+}
+
+// subAgents runs those that speak ACP.
+func (c *Sidecar) subAgents() *acp.Host {
+	return &acp.Host{Registry: c.Registry, Sessions: c.Sessions, Start: c.runner.Start, Relative: c.relative}
+}
+
+// relative is a path of the workspace as tools print it, any other as it is.
+func (c *Sidecar) relative(path string) string {
+	if at, inside := c.workspace.Place(path); inside {
+		return at.String()
+	}
+	return path
 }

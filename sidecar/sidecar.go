@@ -28,6 +28,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/tools/session"
+	"pillion/tools/session/kept"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -108,7 +109,7 @@ func New(o Options) (*Sidecar, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	kept, err := OpenJournal(o.Settings.Journal)
+	journal, err := OpenJournal(o.Settings.Journal)
 	if err != nil {
 		return nil, errors.Join(err, runner.Close(), w.Close())
 	}
@@ -124,7 +125,7 @@ func New(o Options) (*Sidecar, error) {
 		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
 		settings:  newLiveSettings(o.Settings, o.Events, alone),
-		journal:   kept,
+		journal:   journal,
 		events:    o.Events,
 		atOnce:    time.Now().Add(atOnce),
 		unkeep:    func() {},
@@ -134,7 +135,7 @@ func New(o Options) (*Sidecar, error) {
 	c.audit = newAudit()
 	c.Registry = &tools.Registry{
 		Documents: c.documents,
-		Committer: &change.Committer{Documents: c.documents, Editor: o.Editor, Journal: kept, Locks: change.Locks{Dir: LocksFolder()}},
+		Committer: &change.Committer{Documents: c.documents, Editor: o.Editor, Journal: journal, Locks: change.Locks{Dir: LocksFolder()}},
 		Processes: c.processes,
 		Human:     o.Human,
 		Settings:  c.now,
@@ -150,9 +151,9 @@ func New(o Options) (*Sidecar, error) {
 	}
 	c.Registry.Committer.Git = c.Registry.Git()
 	c.Registry.Committer.Observer = &change.Observer{List: c.Registry.Files.List, Told: c.Registry.Files.Told}
-	kept.Tell = o.Events.Problem
+	journal.Tell = o.Events.Problem
 	if !alone {
-		c.Registry.Activity, kept.Changed = o.Events.Activity, o.Events.Journal
+		c.Registry.Activity, journal.Changed = o.Events.Activity, o.Events.Journal
 	}
 	if !o.Passing {
 		c.Registry.Remember = c.remember
@@ -165,7 +166,11 @@ func New(o Options) (*Sidecar, error) {
 	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	if !o.Passing { // else what asks may be the agent's own program, and its word must not last
-		c.keepSessions()
+		if store, err := kept.Open(c.Roots, logf); err != nil {
+			c.events.Remark("sessions are not kept: " + err.Error())
+		} else {
+			c.unkeep = c.Sessions.Keep(store)
+		}
 	}
 	c.recovered = c.Registry.Committer.Recover(context.Background())
 	if alone {
@@ -224,7 +229,7 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 	out := tools.Sandbox{
 		Mode:       cmp.Or(tools.SandboxMode(s.Sandbox), tools.SandboxPrefer),
 		Walls:      runner.Walls,
-		Writable:   s.WritableFolders(home),
+		Writable:   config.Folders(s.SandboxWritable, home),
 		Network:    cmp.Or(tools.Network(s.SandboxNetwork), tools.NetworkHosts),
 		NetworkFor: s.NetworkRules(),
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,

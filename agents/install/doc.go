@@ -16,7 +16,7 @@
 // uninstalling restores what it replaced.
 //
 // Deliberately not here: showing a plan and asking for consent (package
-// main), starting agents, and any judgement of what they do (package tools).
+// cli), starting agents, and any judgement of what they do (package tools).
 //
 // # What each agent wants
 //

@@ -16,33 +16,34 @@ func FuzzJSONKeepsTheRest(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	o := Options{Binary: "/p"}
-	edits := append(qwenEdits(o), claudeRules(o)...)
+	o := Options{Binary: "/p", Home: "/h"}
+	must(f, o.check())
+	edits := append(known["qwen"].files(o)[0].edits, claudeFiles(o)[1].edits...)
 	f.Fuzz(func(t *testing.T, text string) {
 		doc, err := parseJSON("x", text)
 		if err != nil {
 			return
 		}
-		before := doc.decode()
+		before := decodeValue(doc.root)
 		past := &recordFile{}
 		if _, err := installInto(doc, edits, past); err != nil {
 			return // a member of the wrong kind
 		}
-		if !equalJSON(without(before, edits), without(doc.decode(), edits)) {
+		if !equalJSON(without(before, edits), without(decodeValue(doc.root), edits)) {
 			t.Errorf("installing lost something: %q", doc.text)
 		}
 		installed := doc.text
 		if why, err := installInto(doc, edits, past); err != nil || len(why) != 0 || doc.text != installed {
 			t.Errorf("again: %v %v", why, err)
 		}
-		past.existed = true
+		past.Existed = true
 		uninstall(doc, edits, past)
 		if _, err := hujson.Parse([]byte(doc.text)); err != nil {
 			t.Errorf("uninstalling broke it: %v in %q", err, doc.text)
 		}
 		first, err := parseJSON("x", text)
 		must(t, err)
-		if !equalJSON(without(first.decode(), edits), without(doc.decode(), edits)) {
+		if !equalJSON(without(decodeValue(first.root), edits), without(decodeValue(doc.root), edits)) {
 			t.Errorf("uninstalling lost something: %q", doc.text)
 		}
 	})
@@ -56,7 +57,6 @@ func FuzzTOMLKeepsTheRest(f *testing.F) {
 		f.Add(s)
 	}
 	o := Options{Binary: "/p"}
-	ours := [][]string{codexServer, {"sandbox_mode"}, {"approval_policy"}, {"features", "shell_tool"}}
 	f.Fuzz(func(t *testing.T, text string) {
 		doc, err := parseTOML("x", text)
 		if err != nil {
@@ -66,7 +66,7 @@ func FuzzTOMLKeepsTheRest(f *testing.F) {
 		if _, err := codexInstall(doc, o, past); err != nil {
 			return // what does not fit is refused with words
 		}
-		if err := onlyOurs("x", text, doc.text, ours); err != nil {
+		if err := onlyOurs("x", text, doc.text); err != nil {
 			return // refused as well: nothing is written
 		}
 		installed := doc.text
@@ -76,7 +76,7 @@ func FuzzTOMLKeepsTheRest(f *testing.F) {
 		if _, err := codexUninstall(doc, o, past); err != nil {
 			t.Errorf("uninstalling: %v", err)
 		}
-		if err := onlyOurs("x", text, doc.text, ours); err != nil {
+		if err := onlyOurs("x", text, doc.text); err != nil {
 			t.Errorf("uninstalling lost something: %v\n%q", err, doc.text)
 		}
 	})

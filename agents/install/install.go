@@ -3,10 +3,11 @@ package install
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 
 	"pillion/internal/state"
@@ -46,27 +47,21 @@ type FileChange struct {
 	Why     []string // one sentence per change
 }
 
+// to is the change that leaves text, or nothing of the file.
+func (f FileChange) to(text string, gone bool) FileChange {
+	f.After, f.Delete = text, gone
+	if gone {
+		f.After = ""
+	}
+	return f
+}
+
 // Plan is what an installation would do. No Files means that nothing is to be
 // done.
 type Plan struct {
 	Agent string
 	Files []FileChange
 	Notes []string // what to do next, and what can still act unseen
-}
-
-// known are the agents: what people call each, its npm package, how it is set up, and how
-// its configuration is read.
-var known = map[string]struct {
-	name string
-	npm  string
-	plan func(Options) (Plan, error)
-	look func(Options) (view, error)
-}{
-	"claude":   {"Claude Code", "@anthropic-ai/claude-code", planClaude, viewClaude},
-	"codex":    {"Codex", "@openai/codex", planCodex, viewCodex},
-	"gemini":   {"Gemini CLI", "@google/gemini-cli", planGemini, viewGemini},
-	"opencode": {"opencode", "opencode-ai", planOpencode, viewOpencode},
-	"qwen":     {"Qwen Code", "@qwen-code/qwen-code", planQwen, viewQwen},
 }
 
 // Name is what people call an agent that Agents lists.
@@ -81,40 +76,34 @@ func Choice(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// withoutEditor says how an agent asks where no editor is open, in forms of its program or not at all.
-func withoutEditor(agent string, forms bool) string {
-	if forms {
-		return "When no editor is open, " + agent + " asks in small forms, a longer change in several. What does not fit in those you approve in pillion watch, which you run in another terminal."
-	}
-	return "When no editor is open, run pillion watch in another terminal: " + agent + " has no forms to ask in, and what needs approval fails."
-}
-
 // Agents lists the names that For takes.
-func Agents() []string {
-	names := make([]string, 0, len(known))
-	for name := range known {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
-}
+func Agents() []string { return slices.Sorted(maps.Keys(known)) }
 
 // For computes what installing into (or uninstalling from) agent would change.
 // It reads the agent's files and writes nothing.
 func For(agent string, o Options) (Plan, error) {
-	setUp, ok := known[agent]
+	a, ok := known[agent]
 	if !ok {
-		return Plan{}, fmt.Errorf("unknown agent %q: use %s", agent, Choice(Agents()))
+		return Plan{}, unknown(agent)
 	}
 	if err := o.check(); err != nil {
 		return Plan{}, err
 	}
-	p, err := setUp.plan(o)
+	var files []FileChange
+	var err error
+	if a.files == nil {
+		files, err = planCodex(o)
+	} else {
+		files, err = planJSON(o, agent, a.files(o))
+	}
 	if err != nil {
 		return Plan{}, err
 	}
-	p.Agent = agent
-	return p, nil
+	return Plan{Agent: agent, Files: files, Notes: a.notes(o)}, nil
+}
+
+func unknown(agent string) error {
+	return fmt.Errorf("unknown agent %q: use %s", agent, Choice(Agents()))
 }
 
 func (o *Options) check() error {
@@ -135,19 +124,6 @@ func (o *Options) check() error {
 		return fmt.Errorf("the path of the pillion program must be absolute, not %q: agents start it from any folder", o.Binary)
 	}
 	return nil
-}
-
-// folder is the agent's own folder: what the variable says, else name in the
-// home folder.
-func (o Options) folder(variable, name string) string {
-	dir := o.Getenv(variable)
-	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		dir = filepath.Join(o.Home, rest)
-	}
-	if dir == "" {
-		return filepath.Join(o.Home, name)
-	}
-	return dir
 }
 
 // stateFolder is where Pillion keeps what it must remember between runs.
@@ -174,4 +150,12 @@ func read(path string) (text string, existed bool, err error) {
 		return "", false, fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return string(b), true, nil
+}
+
+// newlineOf is how the lines of a text end.
+func newlineOf(text string) string {
+	if strings.Contains(text, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
 }

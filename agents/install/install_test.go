@@ -62,7 +62,6 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// What the user had written before is not ours to take out again.
 func TestEachAgentSaysHowItAsksWithoutAnEditor(t *testing.T) {
 	for _, agent := range Agents() {
 		p, err := For(agent, options(t))
@@ -72,6 +71,7 @@ func TestEachAgentSaysHowItAsksWithoutAnEditor(t *testing.T) {
 	}
 }
 
+// What the user had written before is not ours to take out again.
 func TestUninstallKeepsTheUsersOwnRules(t *testing.T) {
 	o := options(t)
 	settings := filepath.Join(o.Home, ".claude", "settings.json")
@@ -231,8 +231,8 @@ func TestAnOwnServerOfCodexComesBack(t *testing.T) {
 		}
 		o.Uninstall = true
 		run(t, "codex", o)
-		got, err := decodeTOML(get(t, config), nil)
-		want, _ := decodeTOML(before, nil) //nolint:errcheck // it is a constant
+		got, err := decodeTOML(get(t, config))
+		want, _ := decodeTOML(before) //nolint:errcheck // it is a constant
 		if err != nil || !equalJSON(got, want) {
 			t.Errorf("%v:\n%s\nwant\n%s", err, get(t, config), before)
 		}

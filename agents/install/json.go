@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -46,18 +47,14 @@ func withoutLiteral(err error) string {
 	return said + "invalid literal"
 }
 
-// has says that the file at path holds a value under the names.
-func has(path string, names ...string) (bool, error) {
-	text, _, err := read(path)
+// openJSON reads a file; where there is none, the document is an empty object.
+func openJSON(path string) (*jsonText, FileChange, error) {
+	text, existed, err := read(path)
 	if err != nil {
-		return false, err
+		return nil, FileChange{}, err
 	}
 	doc, err := parseJSON(path, text)
-	if err != nil {
-		return false, err
-	}
-	_, ok := doc.get(names)
-	return ok, nil
+	return doc, FileChange{Path: path, Before: text, Existed: existed}, err
 }
 
 func (j *jsonText) load(text string) error {
@@ -75,9 +72,6 @@ func (j *jsonText) splice(start, end int, with string) {
 		j.broken = bug.Errorf("editing %s broke it: %w", j.path, err)
 	}
 }
-
-// decode gives the document as plain values.
-func (j *jsonText) decode() any { return decodeValue(j.root) }
 
 // find walks path and returns the deepest value on it, with how many names led
 // there.
@@ -107,46 +101,42 @@ func memberIndex(obj *hujson.Object, name string) int {
 	return -1
 }
 
-// set makes the value at path equal to value, making the objects on the way.
-func (j *jsonText) set(path []string, value any) (changed bool, err error) {
-	v, depth := j.find(path)
-	if depth == len(path) {
-		if equalJSON(decodeValue(*v), value) {
-			return false, nil
+// set has the document say what e says, making the objects and the array on the way.
+func (j *jsonText) set(e edit) (changed bool, err error) {
+	v, depth := j.find(e.path)
+	value := e.value
+	if e.item != "" {
+		value = cmp.Or(value, any(e.item))
+	}
+	if depth < len(e.path) {
+		if _, ok := v.Value.(*hujson.Object); !ok {
+			return false, j.wrongKind(e.path[:depth], "an object")
 		}
-		j.splice(v.StartOffset, v.EndOffset, j.format(value, j.lineIndent(v.StartOffset), false))
+		if e.item != "" {
+			value = []any{value}
+		}
+		for _, name := range slices.Backward(e.path[depth+1:]) {
+			value = map[string]any{name: value}
+		}
+		j.insert(v, quote(e.path[depth])+": ", value)
 		return true, nil
 	}
-	if _, ok := v.Value.(*hujson.Object); !ok {
-		return false, j.wrongKind(path[:depth], "an object")
+	if e.item != "" {
+		arr, ok := v.Value.(*hujson.Array)
+		if !ok {
+			return false, j.wrongKind(e.path, "an array")
+		}
+		i := indexItem(arr, e.item)
+		if i < 0 {
+			j.insert(v, "", value)
+			return true, nil
+		}
+		v = &arr.Elements[i]
 	}
-	for i := len(path) - 1; i > depth; i-- {
-		value = map[string]any{path[i]: value}
-	}
-	j.insert(j.span(v), quote(path[depth])+": ", value)
-	return true, nil
-}
-
-// add has the array at path contain value, in the place of what item names or at the end.
-func (j *jsonText) add(path []string, item string, value any) (changed bool, err error) {
-	v, depth := j.find(path)
-	if depth < len(path) {
-		return j.set(path, []any{value})
-	}
-	arr, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return false, j.wrongKind(path, "an array")
-	}
-	i := indexItem(arr, item)
-	if i < 0 {
-		j.insert(j.span(v), "", value)
-		return true, nil
-	}
-	e := arr.Elements[i]
-	if equalJSON(decodeValue(e), value) {
+	if equalJSON(decodeValue(*v), value) {
 		return false, nil
 	}
-	j.splice(e.StartOffset, e.EndOffset, j.format(value, j.lineIndent(e.StartOffset), false))
+	j.splice(v.StartOffset, v.EndOffset, j.format(value, j.lineIndent(v.StartOffset), false))
 	return true, nil
 }
 
@@ -159,43 +149,35 @@ func (j *jsonText) get(path []string) (any, bool) {
 	return decodeValue(*v), true
 }
 
-// remove takes the member at path out, and the objects that this leaves empty, but for
-// the outermost keep that were there before.
-func (j *jsonText) remove(path []string, keep int) (changed bool) {
-	if _, depth := j.find(path); depth < len(path) {
-		return false
-	}
-	parent, _ := j.find(path[:len(path)-1])
-	j.cut(j.span(parent), memberIndex(parent.Value.(*hujson.Object), path[len(path)-1]))
-	j.prune(path[:len(path)-1], keep)
-	return true
-}
-
-// drop takes item out of the array at path, and the array if this leaves it
-// empty, likewise.
-func (j *jsonText) drop(path []string, item string, keep int) (changed bool) {
+// remove takes the member at path out, or item out of the array there, and the containers that
+// this leaves empty, but for the outermost keep that were there before.
+func (j *jsonText) remove(path []string, item string, keep int) (changed bool) {
 	v, depth := j.find(path)
-	arr, ok := v.Value.(*hujson.Array)
-	if depth < len(path) || !ok {
+	if depth < len(path) {
 		return false
 	}
-	i := indexItem(arr, item)
+	in, i := path, -1
+	if item == "" {
+		in = path[:len(path)-1]
+		v, _ = j.find(in)
+		i = memberIndex(v.Value.(*hujson.Object), path[len(path)-1])
+	} else if arr, ok := v.Value.(*hujson.Array); ok {
+		i = indexItem(arr, item)
+	}
 	if i < 0 {
 		return false
 	}
 	j.cut(j.span(v), i)
-	j.prune(path, keep)
+	if v, _ := j.find(in); len(in) > keep && j.isEmpty(v) {
+		j.remove(in, "", keep)
+	}
 	return true
 }
 
-func (j *jsonText) prune(path []string, keep int) {
-	if len(path) <= keep {
-		return
-	}
-	v, _ := j.find(path)
-	if s := j.span(v); len(s.items) == 0 && strings.TrimSpace(j.text[s.open+1:s.close]) == "" {
-		j.remove(path, keep)
-	}
+// isEmpty says that nothing is in an object or array, not even a comment.
+func (j *jsonText) isEmpty(v *hujson.Value) bool {
+	s := j.span(v)
+	return len(s.items) == 0 && strings.TrimSpace(j.text[s.open+1:s.close]) == ""
 }
 
 // textAt is the value at path as it is written, empty if there is none.
@@ -215,9 +197,7 @@ func (j *jsonText) put(path []string, text string) {
 
 // empty says that nothing is left but an empty object.
 func (j *jsonText) empty() bool {
-	s := j.span(&j.root)
-	return len(s.items) == 0 && strings.TrimSpace(j.text) == j.text[s.open:s.close+1] &&
-		strings.TrimSpace(j.text[s.open+1:s.close]) == ""
+	return j.isEmpty(&j.root) && strings.TrimSpace(j.text) == j.text[j.root.StartOffset:j.root.EndOffset]
 }
 
 func (j *jsonText) wrongKind(path []string, want string) error {
@@ -257,7 +237,8 @@ func (j *jsonText) span(v *hujson.Value) composite {
 
 // insert adds a last item: on a line of its own, or on the same line where the
 // whole composite stands on one.
-func (j *jsonText) insert(c composite, prefix string, value any) {
+func (j *jsonText) insert(v *hujson.Value, prefix string, value any) {
+	c := j.span(v)
 	body := j.text[c.open+1 : c.close]
 	if len(c.items) > 0 && !strings.Contains(body, "\n") {
 		last := c.items[len(c.items)-1]
@@ -269,13 +250,13 @@ func (j *jsonText) insert(c composite, prefix string, value any) {
 	if len(c.items) > 0 {
 		indent = j.lineIndent(c.items[0].start)
 	}
-	text := j.newline() + indent + prefix + j.format(value, indent, false)
+	text := newlineOf(j.text) + indent + prefix + j.format(value, indent, false)
 	if c.trailing {
 		text += ","
 	}
 	at := c.open + 1 + len(strings.TrimRight(body, " \t\r\n"))
 	if !strings.Contains(j.text[at:c.close], "\n") {
-		text += j.newline() + outer
+		text += newlineOf(j.text) + outer
 	}
 	if len(c.items) > 0 && !c.trailing {
 		// The comma goes right behind the value, before any comment on its line.
@@ -320,14 +301,7 @@ func (j *jsonText) format(value any, indent string, oneLine bool) string {
 	if err := enc.Encode(value); err != nil {
 		j.broken = bug.Errorf("printing a plain value: %w", err)
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", j.newline())
-}
-
-func (j *jsonText) newline() string {
-	if strings.Contains(j.text, "\r\n") {
-		return "\r\n"
-	}
-	return "\n"
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", newlineOf(j.text))
 }
 
 // unit is the document's own indentation, taken from its first member.

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 )
@@ -23,17 +22,17 @@ type view struct {
 
 // toggle is one place where an agent's own tool can be turned off.
 type toggle struct {
-	key, tool string
-	said      bool // the configuration says something
-	off       bool
+	tool string
+	said bool // the configuration says something
+	off  bool
 }
 
 // Look reads an agent's files and writes nothing. Without Options.Project it
 // looks at the user's configuration alone.
 func Look(agent string, o Options) (State, error) {
-	known, ok := known[agent]
+	a, ok := known[agent]
 	if !ok {
-		return State{}, fmt.Errorf("unknown agent %q: use %s", agent, Choice(Agents()))
+		return State{}, unknown(agent)
 	}
 	scopes := []string{User}
 	if o.Project != "" {
@@ -45,7 +44,7 @@ func Look(agent string, o Options) (State, error) {
 		if err := o.check(); err != nil {
 			return State{}, err
 		}
-		v, err := known.look(o)
+		v, err := a.view(o)
 		if err != nil {
 			return State{}, err
 		}
@@ -97,71 +96,43 @@ func changesOf(agent string, o Options, server string) (why []string, err error)
 	return why, nil
 }
 
-// serverIn is the command of our server in a JSON file.
-func serverIn(path string, at ...string) (string, error) {
-	doc, err := openJSON(path)
-	if err != nil {
-		return "", err
+func (a agent) view(o Options) (v view, err error) {
+	if a.files == nil {
+		return viewCodex(o)
 	}
-	command, _ := doc.get(append(at, "command"))
-	text, _ := command.(string)
-	return text, nil
-}
-
-func openJSON(path string) (*jsonText, error) {
-	text, _, err := read(path)
-	if err != nil {
-		return nil, err
+	for _, f := range a.files(o) {
+		doc, _, err := openJSON(f.path)
+		if err != nil {
+			return v, err
+		}
+		for _, e := range f.edits {
+			is, said := doc.get(e.path)
+			list, _ := is.([]any)
+			switch {
+			case e.ours && e.path[len(e.path)-1] == "command":
+				if len(list) > 0 {
+					is = list[0]
+				}
+				v.server, _ = is.(string)
+			case e.tool != "" && e.item == "":
+				v.switches = append(v.switches, toggle{e.tool, said, is == e.value})
+			case e.tool != "":
+				older, _ := doc.get(a.older)
+				more, _ := older.([]any)
+				off := slices.Contains(slices.Concat(list, more), any(e.tool))
+				v.switches = append(v.switches, toggle{e.tool, off, off})
+			}
+		}
 	}
-	return parseJSON(path, text)
-}
-
-// denied are toggles that a list of names at one of the paths turns off.
-func denied(file string, tools []string, paths ...[]string) ([]toggle, error) {
-	doc, err := openJSON(file)
-	if err != nil {
-		return nil, err
-	}
-	var names []any
-	for _, path := range paths {
-		value, _ := doc.get(path)
-		list, _ := value.([]any)
-		names = append(names, list...)
-	}
-	var out []toggle
-	for _, tool := range tools {
-		off := slices.Contains(names, any(tool))
-		out = append(out, toggle{key: tool, tool: tool, said: off, off: off})
-	}
-	return out, nil
-}
-
-func viewClaude(o Options) (v view, err error) {
-	at := claudeServer(o)[0].own()
-	if v.server, err = serverIn(claudeGlobal(o), at...); err == nil {
-		v.switches, err = denied(claudeSettings(o), claudeOff, []string{"permissions", "deny"})
-	}
-	return v, err
-}
-
-func viewQwen(o Options) (v view, err error) {
-	file := qwenSettings(o)
-	if v.server, err = serverIn(file, "mcpServers", server); err == nil {
-		v.switches, err = denied(file, qwenOff, []string{"permissions", "deny"})
-	}
-	return v, err
+	return v, nil
 }
 
 func viewCodex(o Options) (view, error) {
-	file := codexConfig(o)
-	text, _, err := read(file)
+	doc, _, err := openTOML(codexConfig(o))
 	if err != nil {
 		return view{}, err
 	}
-	if _, err := parseTOML(file, text); err != nil {
-		return view{}, err
-	}
-	root, err := decodeTOML(text, nil)
+	root, err := decodeTOML(doc.text)
 	if err != nil {
 		return view{}, err
 	}
@@ -169,19 +140,13 @@ func viewCodex(o Options) (view, error) {
 	command, _ := valueAt(root, append(slices.Clone(codexServer), "command"))
 	v.server, _ = command.(string)
 	for _, off := range codexOff {
-		wanted, err := decodeTOML("v = "+off.value, nil)
+		wanted, err := decodeTOML("v = " + off.value)
 		if err != nil {
 			return view{}, err
 		}
-		t := toggle{key: off.key, tool: "apply_patch"}
-		if off.key == "shell_tool" {
-			t.tool = "exec_command"
-		}
-		var is any
-		is, t.said = valueAt(root, append(slices.Clone(off.table), off.key))
+		is, said := valueAt(root, off.path)
 		// "never" asks nobody to leave the sandbox, so it is as tight.
-		t.off = equalJSON(is, wanted["v"]) || off.key == "approval_policy" && is == "never"
-		v.switches = append(v.switches, t)
+		v.switches = append(v.switches, toggle{off.tool, said, equalJSON(is, wanted["v"]) || off.path[0] == "approval_policy" && is == "never"})
 	}
 	return v, nil
 }

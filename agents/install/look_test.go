@@ -83,7 +83,7 @@ func TestLookTakesTheNearerFile(t *testing.T) {
 
 func TestLookAtGemini(t *testing.T) {
 	o := options(t)
-	if s := look(t, "gemini", o); s.Server != "" || !slices.Equal(s.On, geminiOff) {
+	if s := look(t, "gemini", o); s.Server != "" || !slices.Equal(s.On, []string{"run_shell_command", "replace", "write_file"}) {
 		t.Errorf("without a file: %+v", s)
 	}
 	put(t, filepath.Join(o.Home, ".gemini", "settings.json"), `{

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,10 +20,9 @@ type edit struct {
 	value any    // what stands at path, or is in the array there
 	item  string // what the array at path contains, or how the value is known there
 	why   string
-	ours  bool // the whole of path belongs to Pillion: uninstalling needs no memory of it
+	ours  bool   // the whole of path belongs to Pillion: uninstalling needs no memory of it
+	tool  string // the agent's own tool that it turns off
 }
-
-func (e edit) same(o edit) bool { return slices.Equal(e.path, o.path) && e.item == o.item }
 
 // record remembers, per settings file, which of the edits made a difference:
 // a rule that the user had written before is not ours to take out again.
@@ -36,76 +34,76 @@ type record struct {
 type recorded struct {
 	Path []string `json:"path"`
 	Item string   `json:"item,omitempty"`
-	Was  any      `json:"was,omitempty"` // what a replaced value was
-	// Text is the same as it was written, or a whole entry of the user's that had our name.
+	// Text is a replaced value as it was written, or a whole entry of the user's that had our name.
 	Text string `json:"text,omitempty"`
 	// Had is how many of the path's containers were there before, from the outermost: those
 	// stay, also empty.
 	Had int `json:"had,omitempty"`
 }
 
-// planJSON edits one settings file and its record. present says that our
-// server is installed at all: without it and without a record, nothing in the
-// file is ours.
-func planJSON(o Options, agent, path string, edits []edit, present bool) ([]FileChange, error) {
-	before, existed, err := read(path)
+// planJSON edits an agent's settings files and their records.
+func planJSON(o Options, agent string, files []jsonFile) (changes []FileChange, err error) {
+	for i, f := range files {
+		more, err := f.plan(o, agent, i == 0 || len(changes) > 0)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, more...)
+	}
+	return changes, nil
+}
+
+// plan edits one. present says that our server can be installed: without it and without a record,
+// nothing in the file is ours.
+func (f jsonFile) plan(o Options, agent string, present bool) (changes []FileChange, err error) {
+	doc, change, err := openJSON(f.path)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := parseJSON(path, before)
+	past, err := o.readRecord(agent, f.path)
 	if err != nil {
 		return nil, err
 	}
-	past, err := o.readRecord(agent, path)
-	if err != nil {
-		return nil, err
-	}
-	old := doc.decode()
-	change := FileChange{Path: path, Before: before, Existed: existed}
+	old := decodeValue(doc.root)
 	switch {
-	case o.Uninstall && (past.existed || present && ourMaking(doc, edits)):
-		change.Why = uninstall(doc, edits, past)
-	case o.Uninstall:
-		return nil, nil
+	case !o.Uninstall:
+		theirs(doc, f.edits, past)
+		change.Why, err = installInto(doc, f.edits, past)
+	case past.Existed || present && ourMaking(doc, f.edits):
+		change.Why = uninstall(doc, f.edits, past)
 	default:
-		theirs(doc, edits, past)
-		change.Why, err = installInto(doc, edits, past)
+		return nil, nil
 	}
 	if err = errors.Join(err, doc.broken); err != nil {
 		return nil, err
 	}
-	if !equalJSON(without(old, edits), without(doc.decode(), edits)) {
-		return nil, fmt.Errorf("%s would lose a part that is not Pillion's, so it was left alone; please report this", path)
+	if !equalJSON(without(old, f.edits), without(decodeValue(doc.root), f.edits)) {
+		return nil, wouldLose(f.path)
 	}
-	var files []FileChange
 	if len(change.Why) > 0 {
-		change.After = doc.text
-		if o.Uninstall && doc.empty() {
-			change.After, change.Delete = "", true
-		}
-		files = append(files, change)
+		changes = append(changes, change.to(doc.text, o.Uninstall && doc.empty()))
 	}
-	return append(files, past.change(o)...), nil
+	return append(changes, past.changes(o)...), nil
+}
+
+func wouldLose(path string) error {
+	return fmt.Errorf("%s would lose a part that is not Pillion's, so it was left alone; please report this", path)
 }
 
 // theirs remembers an entry that has our name and is not of our making, and makes room
 // for ours in its place.
 func theirs(doc *jsonText, edits []edit, past *recordFile) {
-	at := slices.IndexFunc(edits, func(e edit) bool { return e.ours })
-	if at < 0 {
+	if past.Existed || !edits[0].ours {
 		return
 	}
-	entry := edit{path: edits[at].own()}
-	if _, known := past.find(entry); known || past.existed {
-		return
-	}
-	_, depth := doc.find(entry.path)
-	made := recorded{Path: entry.path, Had: min(depth, len(entry.path)-1)}
-	if text := doc.textAt(entry.path); text != "" && !ourMaking(doc, edits) {
+	path := edits[0].own()
+	_, depth := doc.find(path)
+	made := recorded{Path: path, Had: min(depth, len(path)-1)}
+	if text := doc.textAt(path); text != "" && !ourMaking(doc, edits) {
 		made.Text = text
-		doc.put(entry.path, "{}")
+		doc.put(path, "{}")
 	}
-	if parent, ok := doc.get(entry.path[:made.Had]); made.Text != "" || ok && made.Had > 0 && equalJSON(parent, map[string]any{}) {
+	if parent, ok := doc.get(path[:made.Had]); made.Text != "" || ok && made.Had > 0 && equalJSON(parent, map[string]any{}) {
 		past.add(made)
 	}
 }
@@ -129,14 +127,7 @@ func ourMaking(doc *jsonText, edits []edit) bool {
 func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, err error) {
 	before := *doc
 	for _, e := range edits {
-		was, had := doc.get(e.path)
-		_, depth := before.find(e.path)
-		var changed bool
-		if e.item != "" {
-			changed, err = doc.add(e.path, e.item, cmp.Or(e.value, any(e.item)))
-		} else {
-			changed, err = doc.set(e.path, e.value)
-		}
+		changed, err := doc.set(e)
 		if err != nil {
 			return nil, err
 		}
@@ -146,8 +137,13 @@ func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, e
 		if !slices.Contains(why, e.why) {
 			why = append(why, e.why)
 		}
-		if !e.ours {
-			past.remember(e, was, had, depth, before.textAt(e.path))
+		if _, known := past.find(e.path, e.item); !known && !e.ours {
+			did := recorded{Path: e.path, Item: e.item}
+			_, did.Had = before.find(e.path)
+			if e.item == "" {
+				did.Text = before.textAt(e.path)
+			}
+			past.add(did)
 		}
 	}
 	return why, nil
@@ -156,13 +152,13 @@ func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, e
 func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 	dropped := map[string][]string{}
 	for _, e := range edits {
-		did, known := past.find(e)
+		did, known := past.find(e.path, e.item)
 		name := strings.Join(e.path, ".")
 		switch {
 		case e.ours: // the whole object goes below
-		case past.existed && !known: // it was there before us
+		case past.Existed && !known: // it was there before us
 		case e.item != "":
-			if doc.drop(e.path, e.item, did.Had) {
+			if doc.remove(e.path, e.item, did.Had) {
 				dropped[name] = append(dropped[name], e.item)
 			}
 		case did.Text != "":
@@ -170,12 +166,8 @@ func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 				doc.put(e.path, did.Text)
 				why = append(why, "puts "+name+" back to what it was")
 			}
-		case did.Was != nil: // by a program that did not keep the text
-			if changed, err := doc.set(e.path, did.Was); err == nil && changed {
-				why = append(why, "puts "+name+" back to what it was")
-			}
 		default:
-			if now, ok := doc.get(e.path); ok && equalJSON(now, e.value) && doc.remove(e.path, did.Had) {
+			if now, ok := doc.get(e.path); ok && equalJSON(now, e.value) && doc.remove(e.path, "", did.Had) {
 				why = append(why, "takes "+name+" out")
 			}
 		}
@@ -183,24 +175,21 @@ func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 	for _, name := range slices.Sorted(maps.Keys(dropped)) {
 		why = append(why, "takes "+strings.Join(dropped[name], ", ")+" out of "+name)
 	}
-	if len(why) > 0 && !past.existed {
+	if len(why) > 0 && !past.Existed {
 		why = append(why, "finds no record of the installation, so identical rules of your own are removed too")
 	}
-	for _, e := range edits {
-		if !e.ours {
-			continue
-		}
-		made, _ := past.find(edit{path: e.own()})
+	if edits[0].ours {
+		path := edits[0].own()
+		made, _ := past.find(path, "")
 		switch {
-		case made.Text != "" && doc.textAt(e.own()) != "":
-			doc.put(e.own(), made.Text)
+		case made.Text != "" && doc.textAt(path) != "":
+			doc.put(path, made.Text)
 			why = append(why, "restores your own server of that name")
-		case doc.remove(e.own(), made.Had):
+		case doc.remove(path, "", made.Had):
 			why = append(why, "removes the server")
 		}
-		break // the entry is one for all of them
 	}
-	past.text = ""
+	past.After = ""
 	return why
 }
 
@@ -249,49 +238,35 @@ func strip(m map[string]any, path []string, item string) {
 	}
 }
 
-// recordFile is the record of one settings file, in Pillion's state folder.
+// recordFile is the record of one settings file, in Pillion's state folder, and what becomes of it.
 type recordFile struct {
 	record
-	path    string
-	before  string
-	existed bool
-	text    string // what it shall hold; empty deletes it
+	FileChange // without After it goes
 }
 
 func (o Options) readRecord(agent, file string) (*recordFile, error) {
 	sum := sha256.Sum256([]byte(file))
-	r := &recordFile{path: filepath.Join(o.stateFolder(), "install", agent+"-"+hex.EncodeToString(sum[:4])+".json")}
-	var err error
-	if r.before, r.existed, err = read(r.path); err != nil {
+	path := filepath.Join(o.stateFolder(), "install", agent+"-"+hex.EncodeToString(sum[:4])+".json")
+	text, existed, err := read(path)
+	if err != nil {
 		return nil, err
 	}
-	r.text = r.before
-	if r.existed {
-		if err := json.Unmarshal([]byte(r.before), &r.record); err != nil {
-			return nil, fmt.Errorf("%s is damaged, delete it and run this again: %w", r.path, err)
+	r := &recordFile{FileChange: FileChange{Path: path, Before: text, After: text, Existed: existed}}
+	if existed {
+		if err := json.Unmarshal([]byte(text), &r.record); err != nil {
+			return nil, fmt.Errorf("%s is damaged, delete it and run this again: %w", path, err)
 		}
 	}
 	r.File = file
 	return r, nil
 }
 
-func (r *recordFile) find(e edit) (recorded, bool) {
-	i := slices.IndexFunc(r.Did, func(d recorded) bool { return e.same(edit{path: d.Path, item: d.Item}) })
+func (r *recordFile) find(path []string, item string) (recorded, bool) {
+	i := slices.IndexFunc(r.Did, func(d recorded) bool { return slices.Equal(d.Path, path) && d.Item == item })
 	if i < 0 {
 		return recorded{}, false
 	}
 	return r.Did[i], true
-}
-
-func (r *recordFile) remember(e edit, was any, had bool, depth int, text string) {
-	if _, known := r.find(e); known {
-		return
-	}
-	d := recorded{Path: e.path, Item: e.item, Had: depth}
-	if had && e.item == "" {
-		d.Was, d.Text = was, text
-	}
-	r.add(d)
 }
 
 func (r *recordFile) add(d recorded) {
@@ -300,18 +275,16 @@ func (r *recordFile) add(d recorded) {
 	if err != nil {
 		_ = bug.Errorf("printing a record: %w", err)
 	}
-	r.text = string(b) + "\n"
+	r.After = string(b) + "\n"
 }
 
-func (r *recordFile) change(o Options) []FileChange {
-	if r.text == r.before {
+func (r *recordFile) changes(o Options) []FileChange {
+	if r.After == r.Before {
 		return nil
 	}
-	f := FileChange{Path: r.path, Before: r.before, After: r.text, Existed: r.existed, Delete: r.text == ""}
+	r.Why = []string{"records which rules were added, so that uninstalling removes only these"}
 	if o.Uninstall {
-		f.Why = []string{"deletes the record of what the installation added"}
-	} else {
-		f.Why = []string{"records which rules were added, so that uninstalling removes only these"}
+		r.Why = []string{"deletes the record of what the installation added"}
 	}
-	return []FileChange{f}
+	return []FileChange{r.to(r.After, r.After == "")}
 }

@@ -34,6 +34,16 @@ type statement struct {
 	comment    string // behind it on the same line
 }
 
+// openTOML reads a file; where there is none, the document is empty.
+func openTOML(path string) (*tomlText, FileChange, error) {
+	text, existed, err := read(path)
+	if err != nil {
+		return nil, FileChange{}, err
+	}
+	doc, err := parseTOML(path, text)
+	return doc, FileChange{Path: path, Before: text, Existed: existed}, err
+}
+
 func parseTOML(path, text string) (*tomlText, error) {
 	t := &tomlText{path: path}
 	var v map[string]any
@@ -106,8 +116,9 @@ func (t *tomlText) splice(start, end int, with string) error {
 	return t.load(t.text[:start] + with + t.text[end:])
 }
 
-// find returns the statement that gives path its value.
-func (t *tomlText) find(path []string) (statement, bool) {
+// find returns the statement that gives key in table its value.
+func (t *tomlText) find(table []string, key string) (statement, bool) {
+	path := append(slices.Clone(table), key)
 	i := slices.IndexFunc(t.statements, func(s statement) bool { return !s.header && slices.Equal(s.path, path) })
 	if i < 0 {
 		return statement{}, false
@@ -115,10 +126,10 @@ func (t *tomlText) find(path []string) (statement, bool) {
 	return t.statements[i], true
 }
 
-// set makes the value of key in table read value, in a marked line.
-func (t *tomlText) set(table []string, key, value string) (changed bool, err error) {
-	path := append(slices.Clone(table), key)
-	s, ok := t.find(path)
+// set makes the value at path read value, in a marked line.
+func (t *tomlText) set(path []string, value string) (changed bool, err error) {
+	table, key := path[:len(path)-1], path[len(path)-1]
+	s, ok := t.find(table, key)
 	if !ok {
 		return true, t.insert(table, key+" = "+value+" "+mark)
 	}
@@ -127,7 +138,7 @@ func (t *tomlText) set(table []string, key, value string) (changed bool, err err
 		return false, nil
 	}
 	note := " " + mark + ", was: " + old
-	if i := strings.Index(s.comment, mark); i >= 0 {
+	if s.isOurs() {
 		note = "" // ours already, from another version: what was before stays noted
 	} else if strings.ContainsAny(old, "\r\n") {
 		return false, fmt.Errorf("%s: %s spans several lines; put it on one and run this again", t.path, strings.Join(path, "."))
@@ -140,6 +151,7 @@ func (t *tomlText) set(table []string, key, value string) (changed bool, err err
 // insert puts a line at the end of a table, making the table if need be.
 func (t *tomlText) insert(table []string, line string) error {
 	at, found := 0, len(table) == 0
+	dots := -1 // behind the last table.key at the top level
 	for _, s := range t.statements {
 		if s.inline && !s.header && slices.Equal(s.path, table) {
 			return fmt.Errorf("%s: write %s as a table of its own, [%s], and run this again", t.path, dotted(table), dotted(table))
@@ -147,30 +159,23 @@ func (t *tomlText) insert(table []string, line string) error {
 		if slices.Equal(s.table, table) {
 			at, found = s.end, true
 		}
-	}
-	nl := t.newline()
-	if !found {
-		if dots, ok := t.dotted(table); ok {
-			return t.insertAt(dots, dotted(table)+"."+line+nl)
-		}
-		return t.insertAt(len(t.text), nl+"["+dotted(table)+"] "+mark+nl+line+nl)
-	}
-	return t.insertAt(at, line+nl)
-}
-
-// dotted finds where table's keys are written as table.key at the top level.
-func (t *tomlText) dotted(table []string) (end int, ok bool) {
-	for _, s := range t.statements {
-		if !s.header && len(s.table) == 0 && len(s.path) > len(table) && slices.Equal(s.path[:len(table)], table) {
-			end, ok = s.end, true
+		if !s.header && len(s.table) == 0 && len(s.path) > len(table) && within(s.path, table) {
+			dots = s.end
 		}
 	}
-	return end, ok
+	nl := newlineOf(t.text)
+	switch {
+	case found:
+		return t.insertAt(at, line+nl)
+	case dots >= 0:
+		return t.insertAt(dots, dotted(table)+"."+line+nl)
+	}
+	return t.insertAt(len(t.text), nl+"["+dotted(table)+"] "+mark+nl+line+nl)
 }
 
 func (t *tomlText) insertAt(at int, lines string) error {
 	if at > 0 && t.text[at-1] != '\n' {
-		lines = t.newline() + lines
+		lines = newlineOf(t.text) + lines
 	}
 	if at == 0 {
 		lines = strings.TrimLeft(lines, "\r\n")
@@ -189,14 +194,14 @@ func (t *tomlText) textOf(table []string) (string, error) {
 		}
 		if s.header {
 			header = true
-			out.WriteString(t.newline())
+			out.WriteString(newlineOf(t.text))
 		}
 		out.WriteString(t.text[s.start:s.end])
 	}
 	if out.Len() == 0 || header {
 		return out.String(), nil
 	}
-	root, err := decodeTOML(t.text, nil)
+	root, err := decodeTOML(t.text)
 	if err != nil {
 		return "", err
 	}
@@ -206,18 +211,16 @@ func (t *tomlText) textOf(table []string) (string, error) {
 	}
 	text, err := toml.Marshal(value)
 	_, own, _ := strings.Cut(string(text), "["+dotted(table)+"]") // without the tables around it
-	return t.newline() + "[" + dotted(table) + "]" + own, err
+	return newlineOf(t.text) + "[" + dotted(table) + "]" + own, err
 }
 
-// marked says that an installation has set a value.
-func (t *tomlText) marked() bool {
-	return slices.ContainsFunc(t.statements, func(s statement) bool { return strings.HasPrefix(s.comment, mark) })
-}
+// isOurs says that an installation has written the statement.
+func (s statement) isOurs() bool { return strings.Contains(s.comment, mark) }
 
 // unset takes every marked line out and puts back what it replaced.
 func (t *tomlText) unset() (why []string, err error) {
 	for {
-		i := slices.IndexFunc(t.statements, func(s statement) bool { return strings.Contains(s.comment, mark) && !t.busy(s) })
+		i := slices.IndexFunc(t.statements, func(s statement) bool { return s.isOurs() && !t.busy(s) })
 		if i < 0 {
 			return why, nil
 		}
@@ -228,7 +231,7 @@ func (t *tomlText) unset() (why []string, err error) {
 		} else {
 			start := s.start
 			if s.header { // with the blank line that was put before it
-				start = len(strings.TrimSuffix(t.text[:start], t.newline()))
+				start = len(strings.TrimSuffix(t.text[:start], newlineOf(t.text)))
 			}
 			err = t.splice(start, s.end, "")
 			if !s.header {
@@ -269,10 +272,10 @@ func (t *tomlText) cut(table []string, comment string) (changed bool, err error)
 		}
 		s, start := t.statements[i], t.statements[i].start
 		if s.header {
-			start = len(strings.TrimSuffix(t.text[:start], comment+t.newline()))
-			start = len(strings.TrimSuffix(t.text[:start], t.newline()))
+			start = len(strings.TrimSuffix(t.text[:start], comment+newlineOf(t.text)))
+			start = len(strings.TrimSuffix(t.text[:start], newlineOf(t.text)))
 			if start > 0 && t.text[start-1] != '\n' {
-				start += len(t.newline())
+				start += len(newlineOf(t.text))
 			}
 		}
 		if err := t.splice(start, s.end, ""); err != nil {
@@ -287,15 +290,8 @@ func within(path, table []string) bool {
 	return len(path) >= len(table) && slices.Equal(path[:len(table)], table)
 }
 
-func (t *tomlText) newline() string {
-	if strings.Contains(t.text, "\r\n") {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// decode gives the document as plain values, without those that are ours.
-func decodeTOML(text string, ours [][]string) (map[string]any, error) {
+// decodeTOML gives the document as plain values, without those that are ours.
+func decodeTOML(text string, ours ...[]string) (map[string]any, error) {
 	v := map[string]any{}
 	if err := toml.Unmarshal([]byte(text), &v); err != nil {
 		return nil, err
@@ -306,25 +302,29 @@ func decodeTOML(text string, ours [][]string) (map[string]any, error) {
 	return v, nil
 }
 
-// onlyOurs fails when two documents differ in more than ours.
-func onlyOurs(path, before, after string, ours [][]string) error {
-	a, err := decodeTOML(before, ours)
+// onlyOurs fails when two documents differ in more than what Codex's installation sets.
+func onlyOurs(path, before, after string) error {
+	ours := [][]string{codexServer}
+	for _, off := range codexOff {
+		ours = append(ours, off.path)
+	}
+	a, err := decodeTOML(before, ours...)
 	if err != nil {
 		return err
 	}
-	b, err := decodeTOML(after, ours)
+	b, err := decodeTOML(after, ours...)
 	if err != nil {
 		return fmt.Errorf("%s: what Pillion adds conflicts with the file (%w); move mcp_servers and features into [tables] of their own and run this again", path, err)
 	}
 	if !reflect.DeepEqual(a, b) {
-		return fmt.Errorf("%s would lose a part that is not Pillion's, so it was left alone; please report this", path)
+		return wouldLose(path)
 	}
 	return nil
 }
 
 func sameTOML(a, b string) bool {
-	x, errA := decodeTOML("v = "+a, nil)
-	y, errB := decodeTOML("v = "+b, nil)
+	x, errA := decodeTOML("v = " + a)
+	y, errB := decodeTOML("v = " + b)
 	return errA == nil && errB == nil && reflect.DeepEqual(x, y)
 }
 
@@ -334,7 +334,7 @@ func dotted(path []string) string {
 	for i, p := range path {
 		parts[i] = p
 		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
-			parts[i] = quoteTOML(p)
+			parts[i] = quote(p) // its escapes are a subset of TOML's
 		}
 	}
 	return strings.Join(parts, ".")

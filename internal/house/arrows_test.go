@@ -72,7 +72,7 @@ var arrows = map[string][]string{
 	"doctor":         {"agents/install", "agents/relay", "config", "internal/state", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
-	"audit":          {},
+	"audit":          {"internal/state"},
 	"config":         {"internal/state", "tools/policy", "workspace"},
 
 	"sidecar": {
@@ -115,7 +115,7 @@ var confined = map[string][]string{
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "tools/process", "try", "workspace/git/program"}, // programs' --version, a person's own editor, pillion try's own agent, git to read
 	"github.com/rogpeppe/go-internal":     {},
-	"github.com/go-json-experiment/json/": {"internal/wire"},
+	"github.com/go-json-experiment/json/": {"config", "internal/wire"},
 }
 
 // listed is a package as `go list` shows it.

@@ -74,12 +74,19 @@ const TemporaryPrefix = ".new-"
 
 // Replace writes a file as a whole, readable by its user alone.
 func Replace(path string, text []byte) error {
+	return replace(path, text, func(*os.File) error { return nil })
+}
+
+// ReplaceSynced has the text on the disk before it takes the other's place.
+func ReplaceSynced(path string, text []byte) error { return replace(path, text, (*os.File).Sync) }
+
+func replace(path string, text []byte, sync func(*os.File) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), TemporaryPrefix+filepath.Base(path)+"-*") // 0600
 	if err != nil {
 		return err
 	}
 	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Close())
+	err = errors.Join(err, sync(temp), temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
