@@ -14,18 +14,19 @@ import (
 	"pillion/tools/session"
 )
 
+// sessionParams are those of all that is about a session.
 type sessionParams struct {
-	SessionID string        `json:"sessionId"`
-	Agent     session.Agent `json:"agent"`
-	Mode      policy.Mode   `json:"mode"`
-	Dialect   string        `json:"dialect"`
+	SessionID string         `json:"sessionId"`
+	Agent     session.Agent  `json:"agent"`
+	Mode      policy.Mode    `json:"mode"`
+	Dialect   string         `json:"dialect"`
+	Reason    string         `json:"reason"` // of session/pause; the agent reads it
+	Todos     []session.Todo `json:"todos"`
+	Revision  *int           `json:"revision"` // of Todos
+	Rule      string         `json:"rule"`
 }
 
-func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionOpen(_ context.Context, p sessionParams) (any, error) {
 	if err := tools.CheckDialect(p.Dialect); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
@@ -45,11 +46,7 @@ func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error
 	return owner.Info(), nil
 }
 
-func (s *server) sessionClose(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionClose(_ context.Context, p sessionParams) (any, error) {
 	return map[string]bool{"closed": s.running().Sessions.End(p.SessionID)}, nil
 }
 
@@ -57,11 +54,7 @@ func (s *server) sessionList(context.Context, json.RawMessage) (any, error) {
 	return map[string]any{"sessions": s.running().Sessions.All()}, nil
 }
 
-func (s *server) sessionSetMode(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionSetMode(_ context.Context, p sessionParams) (any, error) {
 	return s.setMode(p.SessionID, p.Mode)
 }
 
@@ -77,30 +70,13 @@ func (s *server) setMode(id string, mode policy.Mode) (any, error) {
 	return owner.Info(), nil
 }
 
-func (s *server) sessionNewTurn(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionNewTurn(_ context.Context, p sessionParams) (any, error) {
 	return s.newTurn(p.SessionID)
 }
 
 // sessionPause ends what the session's calls are at, and lets it begin nothing more
 // before its next turn.
-func (s *server) sessionPause(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[pauseParams](raw)
-	if err != nil {
-		return nil, err
-	}
-	return s.pauseSession(p)
-}
-
-type pauseParams struct {
-	SessionID string `json:"sessionId"`
-	Reason    string `json:"reason"` // the agent reads it
-}
-
-func (s *server) pauseSession(p pauseParams) (any, error) {
+func (s *server) sessionPause(_ context.Context, p sessionParams) (any, error) {
 	owner, err := s.known(p.SessionID)
 	if err != nil {
 		return nil, err
@@ -125,12 +101,8 @@ func (s *server) newTurn(id string) (any, error) {
 }
 
 // sessionTodos has the user change the agent's to-do list.
-func (s *server) sessionTodos(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[todosParams](raw)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.Todos == nil || p.Revision == nil:
+func (s *server) sessionTodos(_ context.Context, p sessionParams) (any, error) {
+	if p.Todos == nil || p.Revision == nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "todos and revision are needed: the whole list, and the todosRevision that the user looked at")
 	}
 	owner, err := s.known(p.SessionID)
@@ -146,18 +118,8 @@ func (s *server) sessionTodos(_ context.Context, raw json.RawMessage) (any, erro
 	return owner.Info(), nil
 }
 
-type todosParams struct {
-	SessionID string         `json:"sessionId"`
-	Todos     []session.Todo `json:"todos"`
-	Revision  *int           `json:"revision"`
-}
-
 // sessionRevoke takes a remembered rule back. A call that waits is judged again.
-func (s *server) sessionRevoke(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[revokeParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionRevoke(_ context.Context, p sessionParams) (any, error) {
 	owner, err := s.known(p.SessionID)
 	if err != nil {
 		return nil, err
@@ -167,11 +129,6 @@ func (s *server) sessionRevoke(_ context.Context, raw json.RawMessage) (any, err
 	}
 	s.running().Documents.Touched()
 	return owner.Info(), nil
-}
-
-type revokeParams struct {
-	SessionID string `json:"sessionId"`
-	Rule      string `json:"rule"`
 }
 
 // sessionChanged is session/changed.

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -25,19 +24,11 @@ type settingsText struct {
 	Hash string `json:"hash"`
 }
 
-func (s *server) settingsTrust(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[settingsText](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) settingsTrust(_ context.Context, p settingsText) (any, error) {
 	return s.trust(p.Path, p.Hash)
 }
 
-func (s *server) settingsIgnore(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[settingsText](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) settingsIgnore(_ context.Context, p settingsText) (any, error) {
 	if err := s.running().Ignore(p.Path, p.Hash); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "it asks as before: %v", err)
 	}
@@ -46,11 +37,7 @@ func (s *server) settingsIgnore(_ context.Context, raw json.RawMessage) (any, er
 	}{true}, nil
 }
 
-func (s *server) rulesForget(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[forgetParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) rulesForget(_ context.Context, p forgetParams) (any, error) {
 	if err := s.running().ForgetRule(p.Folder, p.Rule); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "not forgotten: %v", err)
 	}
