@@ -70,7 +70,7 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 		return approval.Answer{}, err
 	}
 	defer leave()
-	on := screenOf(clientName(a.client))
+	on := clientOf(clientName(a.client)).screen
 	pages, why := question(r, on)
 	form := newForm()
 	var ids, titles []string
@@ -199,7 +199,7 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	defer leave()
 	form := newForm()
 	form.choice("action", "Answer", "", actions, actions)
-	given, err := a.show(ctx, "question", screenOf(clientName(a.client)).pages(fault.Escape(message)), form)
+	given, err := a.show(ctx, "question", clientOf(clientName(a.client)).screen.pages(fault.Escape(message)), form)
 	if err != nil {
 		return "", fault.New(fault.ApprovalUnavailable, "%s", cannotAsk(err)).WithHint("%s", openAnEditor)
 	}

@@ -11,13 +11,13 @@
 // (folders.go). In a home or a system place nothing is served.
 //
 // The official SDK keeps the protocol: handshake, versions, elicitation, progress.
-// Calls alone go around it (calls.go): our transport takes them off the input and
+// Calls alone go around it (call.go): our transport takes them off the input and
 // writes their results as they came, because the SDK would parse a call four
 // times and a result, which may be megabytes, twice.
 //
-// A call is a pending call (pendingCalls.go), apart from the requests that wait for it: shortly
+// A call is a pending call (pending_calls.go), apart from the requests that wait for it: shortly
 // before a client would give up its request is answered, and wait_for_answer, or the
-// same call again, collects the result (waits.go). In the newest revision of the protocol,
+// same call again, collects the result. In the newest revision of the protocol,
 // in which a server asks nothing while a call runs, the question is the answer to the
 // request, and the call that comes with the user's answer joins the pending call (input.go).
 // What answers to older revisions must not have is taken out in revision.go.

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -137,7 +136,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
-	page, exact := sizes(clientName(client))
+	known := clientOf(clientName(client))
 	for looks := 1; ; looks++ {
 		found, cwd, ok := r.look()
 		if !ok && time.Since(r.lost) < r.o.comeBack && pause(ctx, r.o.lookAgain) {
@@ -151,7 +150,11 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 			return r.watch, nil
 		}
 		had := r.had(who.Name, cwd)
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: page, RangeBytes: exact, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
+		form := relay.FormText
+		if r.o.Structured {
+			form = ""
+		}
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: form, PageBytes: known.page(), RangeBytes: known.most, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
 		if err == nil {
 			r.keep(had, conn.Session())
 			return r.enter(found, conn), nil
@@ -235,64 +238,12 @@ func isDisconnect(err error) bool {
 
 // pause waits, and says whether there is time left.
 func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// form is that of the results which a sidecar is asked for.
-func (r *route) form() string {
-	if r.o.Structured {
-		return ""
-	}
-	return relay.FormText
-}
-
-func agentOf(client *sdk.ServerSession) session.Agent {
-	who := session.Agent{Name: "agent", Via: "mcp"}
-	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
-		who.Name, who.Version = personName(p.ClientInfo), p.ClientInfo.Version
-	}
-	return who
-}
-
-// clientName is what the agent's program calls itself, for what is known of that program.
-func clientName(client *sdk.ServerSession) string {
-	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil {
-		return p.ClientInfo.Name
-	}
-	return ""
-}
-
-// personNames are the names that people know agents by, by the beginning of the name that
-// their programs give.
-var personNames = []struct{ client, name string }{
-	{"claude-code", "Claude Code"},
-	{"claude-ai", "Claude"},
-	{"codex", "Codex"},
-	{"qwen", "Qwen Code"},
-	{"gemini", "Gemini CLI"},
-	{"opencode", "opencode"},
-	{"cursor", "Cursor"},
-	{"Visual Studio Code", "VS Code"},
-	{"Zed", "Zed"},
-	{"windsurf", "Windsurf"},
-	{"goose", "Goose"},
-	{"crush", "Crush"},
-}
-
-func personName(client *sdk.Implementation) string {
-	for _, known := range personNames {
-		if strings.HasPrefix(client.Name, known.client) {
-			return known.name
-		}
-	}
-	return cmp.Or(client.Title, client.Name)
 }
 
 func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
@@ -448,9 +399,9 @@ func (d *aloneDoor) structures() bool {
 }
 
 func (d *aloneDoor) call(ctx context.Context, name string, e *pendingCall) (relay.Result, error) {
-	page, exact := sizes(clientName(e.s.session()))
+	known := clientOf(clientName(e.s.session()))
 	call := tools.Call{
-		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: page, RangeBytes: exact,
+		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: known.page(), RangeBytes: known.most,
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
 	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
