@@ -62,7 +62,7 @@ type agent struct {
 	ctx     context.Context // of its work
 	stop    context.CancelCauseFunc
 	clock   *clock
-	said    said
+	said    *said
 	conn    *sdk.Connection
 	id      atomic.Value  // sdk.SessionId: what it calls its session
 	slots   chan struct{} // filled by the requests that are under way
@@ -83,10 +83,9 @@ func (h *Host) Run(ctx context.Context, s tools.SubAgent) (string, error) {
 	defer h.Sessions.Close(child.ID())
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)
-	a := &agent{host: h, task: s, session: child, ctx: ctx, stop: stop, slots: make(chan struct{}, mostAtOnce)}
+	a := &agent{host: h, task: s, session: child, ctx: ctx, stop: stop, said: newSaid(s.Output), slots: make(chan struct{}, mostAtOnce)}
 	a.clock = newClock(s.Timeout, func() { stop(errTimeout) })
 	defer a.clock.end()
-	a.said.tell = s.Output
 	telling := make(chan struct{})
 	go func() {
 		defer close(telling)
@@ -200,11 +199,9 @@ func (a *agent) work() error {
 	go func() { // it may not read; its end lets go of us
 		_ = a.conn.SendNotification(context.WithoutCancel(a.ctx), sdk.AgentMethodSessionCancel, sdk.CancelNotification{SessionId: id})
 	}()
-	patience := time.NewTimer(leaveTime)
-	defer patience.Stop()
 	select {
 	case <-done:
-	case <-patience.C:
+	case <-time.After(leaveTime):
 	}
 	return context.Cause(a.ctx)
 }

@@ -81,11 +81,6 @@ type callParams struct {
 	revision string // of the protocol, that the result is for
 }
 
-// isNewest: it says of itself what a call of the newest revision must.
-func (c callParams) isNewest() bool {
-	return c.Meta.Revision == newProtocol && len(c.Meta.Capabilities) > 0 && c.Meta.Capabilities[0] == '{'
-}
-
 func (c callParams) check() *jsonrpc.Error {
 	if c.Name == "" {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: give the tool to call"}
@@ -246,7 +241,8 @@ func (s *server) start(e envelope) (mine bool) {
 		s.refuse(e.request, err)
 		return true
 	}
-	if c.revision = s.revision(); c.revision >= newProtocol && !c.isNewest() {
+	c.revision = s.revision()
+	if c.revision >= newProtocol && (c.Meta.Revision != newProtocol || !bytes.HasPrefix(c.Meta.Capabilities, []byte("{"))) {
 		return false // the SDK says what is wrong with it
 	}
 	run, leave := s.request(c, &waiter{reply: func(r relay.Result) {

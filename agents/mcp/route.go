@@ -354,7 +354,7 @@ func (d *editorDoor) call(ctx context.Context, name string, e *pendingCall) (rel
 	}
 	var refused *wire.Error
 	switch {
-	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
+	case errors.Is(err, wire.ErrClosed), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
 		if e.waits() {
 			return nil, fault.New(fault.ApprovalUnavailable, "this call needs the user's approval and nobody could be asked: %s was closed; nothing was done", d.name).
@@ -404,7 +404,7 @@ func (d *aloneDoor) call(ctx context.Context, name string, e *pendingCall) (rela
 		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: known.page(), RangeBytes: known.most,
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
-	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
+	defer relay.Beat(d.beat, func() { e.progress(relay.StateOf(d.Registry, &call, "")) })()
 	result := d.Registry.Execute(ctx, call)
 	// What a sub-agent asks moves nothing: the call that runs it has been approved, and has begun.
 	if moved := e.moved.Swap(false); moved && result.Err != nil && result.Err.Code == fault.ApprovalUnavailable {

@@ -125,7 +125,7 @@ func (s *stdio) message(text []byte, b *batch) {
 	if json.Unmarshal(text, &e) == nil && e.Version == "2.0" && e.Method != "" {
 		if e.isRequest() {
 			if e.request = s.begin(e, b); e.request == nil {
-				s.refuseAgain(e.ID, b)
+				s.complain(b, complaintTo(string(e.ID), codeInvalid, "a request with this id is already running; use a new id"))
 				return
 			}
 		} else if e.Method == "notifications/cancelled" {
@@ -175,11 +175,9 @@ func (s *stdio) drain() {
 	idle := make(chan struct{})
 	s.idle = idle
 	s.mu.Unlock()
-	timer := time.NewTimer(s.drainTime)
-	defer timer.Stop()
 	select {
 	case <-idle:
-	case <-timer.C:
+	case <-time.After(s.drainTime):
 	}
 }
 
@@ -189,36 +187,26 @@ var errTooLong = fmt.Errorf("the message is larger than the limit of %d bytes, s
 // with the error that ends the stream.
 func (s *stdio) line() ([]byte, error) {
 	var line []byte
-	for {
+	for tooLong := false; ; {
 		part, err := s.in.ReadSlice('\n')
-		switch {
-		case len(line)+len(part) > maxLine:
-			return nil, s.skipLine(err)
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return append(line, part...), err
+		if tooLong = tooLong || len(line)+len(part) > maxLine; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
 		}
-		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case tooLong && err == nil:
+			return nil, errTooLong
+		default:
+			return line, err
+		}
 	}
-}
-
-func (s *stdio) skipLine(err error) error {
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = s.in.ReadSlice('\n')
-	}
-	if err != nil {
-		return err
-	}
-	return errTooLong
 }
 
 // refuse answers what is no message, or none that could be answered by its id.
 func (s *stdio) refuse(b *batch, code int64, message string) {
 	s.complain(b, complaintTo("null", code, message))
-}
-
-// refuseAgain answers a request whose id is in use. That one is answered later.
-func (s *stdio) refuseAgain(id json.RawMessage, b *batch) {
-	s.complain(b, complaintTo(string(id), codeInvalid, "a request with this id is already running; use a new id"))
 }
 
 func (s *stdio) complain(b *batch, answer []byte) {

@@ -126,7 +126,7 @@ func TestTheAgentGoesAway(t *testing.T) {
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
 	c.Close()
-	if r := agenttest.Wait(t, pending, "the end of the call"); !IsClosed(r.err) {
+	if r := agenttest.Wait(t, pending, "the end of the call"); !errors.Is(r.err, wire.ErrClosed) {
 		t.Errorf("the call ended with %v", r.err)
 	}
 	p.Human.WantOutcome(t, d, approval.Withdrawn)
@@ -142,7 +142,7 @@ func TestTheSidecarGoesAway(t *testing.T) {
 	must(t, s.Close())
 	r := agenttest.Wait(t, pending, "the end of the call")
 	var told *wire.Error
-	if !IsClosed(r.err) && !errors.As(r.err, &told) {
+	if !errors.Is(r.err, wire.ErrClosed) && !errors.As(r.err, &told) {
 		t.Errorf("the call ended with %s, %v", r.text, r.err)
 	}
 	p.Human.WantOutcome(t, d, approval.Withdrawn)

@@ -1,10 +1,10 @@
 package relay
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Find gives the sidecar whose workspace holds the folder cwd: an editor's before a
@@ -33,7 +33,7 @@ func findAllIn(folder, cwd string) ([]Entry, error) {
 	found, err := candidates(folder, cwd)
 	var out []Entry
 	for _, c := range found {
-		if !c.entry.isDead() {
+		if !isDead(c.entry.Socket) {
 			out = append(out, c.entry)
 		}
 	}
@@ -66,7 +66,7 @@ func findIn(folder, cwd string) (Entry, bool, error) {
 		return Entry{}, false, err
 	}
 	for _, c := range found {
-		if !c.entry.isDead() {
+		if !isDead(c.entry.Socket) {
 			return c.entry, true, nil
 		}
 		c.entry.remove(folder, c.id)
@@ -82,16 +82,12 @@ type candidate struct {
 }
 
 func (c candidate) compare(other candidate) int {
-	if order := strings.Compare(string(c.entry.Kind), string(other.entry.Kind)); order != 0 {
-		return order // KindEditor is the least
-	}
-	if c.depth != other.depth {
-		return c.depth - other.depth
-	}
-	if order := other.entry.Focused.Compare(c.entry.Focused); order != 0 {
-		return order
-	}
-	return strings.Compare(c.id, other.id)
+	return cmp.Or(
+		cmp.Compare(c.entry.Kind, other.entry.Kind), // KindEditor is the least
+		c.depth-other.depth,
+		other.entry.Focused.Compare(c.entry.Focused),
+		cmp.Compare(c.id, other.id),
+	)
 }
 
 // ancestors are the folder, without symlinks, and all folders above it.
