@@ -2,7 +2,7 @@
 // Protocol: frames over a WebSocket that the sidecar opens when its editor says so, or over
 // the editor, which then holds the connection.
 //
-// Gateway.Connect and Gateway.Message are the entry points. A link (link.go, call.go) is
+// Gateway.Connect and Gateway.Message are the entry points. A link (link.go) is
 // one session: it takes frames, makes calls at the door (tools.Registry.Execute), sends
 // what the user decided and what came of the call, and feeds a conversation. A socket
 // (socket.go) keeps a link connected; what could not be sent waits in its outbox. Each

@@ -69,7 +69,7 @@ var mirror = map[string]goType{
 	"ConversationCall":     {"conversation/conversation.go", "Call"},
 	"ConversationChanged":  {"conversation/set.go", "Changed"},
 	"ConversationAppended": {"conversation/set.go", "Appended"},
-	"ContextFile":          {"conversation/context.go", "ContextFile"},
+	"ContextFile":          {"conversation/conversation.go", "ContextFile"},
 }
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
