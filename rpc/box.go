@@ -171,17 +171,24 @@ func (d *dialogs) showBox(ctx context.Context, owner string, request func() show
 			d.place.leave(b)
 			return "", err
 		}
-		if b.isLost() {
+		select {
+		case <-b.lost:
 			continue
+		default:
 		}
-		answer := d.openBox(ctx, b, request())
+		var chosen messageAction
+		answer, shown := make(chan error, 1), request()
+		go func() { // it keeps its place until the editor answers: editors leave it on the screen when the request is cancelled
+			answer <- d.server.conn.CallToTheEnd(ctx, "window/showMessageRequest", shown, &chosen)
+			d.place.leave(b)
+		}()
 		var broken *wire.Error
 		select {
-		case a := <-answer:
-			if errors.As(a.err, &broken) && broken.Code == wire.CodeMethodNotFound {
+		case err := <-answer:
+			if errors.As(err, &broken) && broken.Code == wire.CodeMethodNotFound {
 				return "", errNoBoxes
 			}
-			return a.title, denied(a.err)
+			return chosen.Title, denied(err)
 		case <-b.lost:
 		case <-ctx.Done():
 			d.place.end(b)
@@ -191,24 +198,6 @@ func (d *dialogs) showBox(ctx context.Context, owner string, request func() show
 }
 
 const errNoBoxes = unavailable("the editor has no message boxes with buttons (window/showMessageRequest)")
-
-type boxReply struct {
-	title string
-	err   error
-}
-
-// openBox has the box keep its place until the editor answers: editors leave it on
-// the screen when the request is cancelled.
-func (d *dialogs) openBox(ctx context.Context, b *box, request showMessageRequest) <-chan boxReply {
-	answer := make(chan boxReply, 1)
-	go func() {
-		var chosen messageAction
-		err := d.server.conn.CallToTheEnd(ctx, "window/showMessageRequest", request, &chosen)
-		answer <- boxReply{chosen.Title, err}
-		d.place.leave(b)
-	}()
-	return answer
-}
 
 // quiet waits until the user has not typed for a moment: the editor's box may take
 // the keyboard, and the keys that were meant for the text with it. It begins with
@@ -280,19 +269,17 @@ type box struct {
 	ended bool          // its question has; it may still be on the screen
 }
 
-func (b *box) isLost() bool {
-	select {
-	case <-b.lost:
-		return true
-	default:
-		return false
-	}
-}
-
 // take waits for the place. A box that is opened anew comes before all others.
 func (p *boxSlot) take(ctx context.Context, owner string, anew bool) (*box, error) {
 	b := &box{owner: owner, turn: make(chan struct{}), lost: make(chan struct{})}
-	p.enter(b, anew)
+	p.mu.Lock()
+	if anew {
+		p.line = slices.Insert(p.line, 0, b)
+	} else {
+		p.line = append(p.line, b)
+	}
+	p.next()
+	p.mu.Unlock()
 	select {
 	case <-b.turn:
 		return b, nil
@@ -300,17 +287,6 @@ func (p *boxSlot) take(ctx context.Context, owner string, anew bool) (*box, erro
 		p.leave(b)
 		return nil, ctx.Err()
 	}
-}
-
-func (p *boxSlot) enter(b *box, first bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if first {
-		p.line = slices.Insert(p.line, 0, b)
-	} else {
-		p.line = append(p.line, b)
-	}
-	p.next()
 }
 
 // leave gives the place, or that in line, back.

@@ -26,13 +26,13 @@ const (
 
 // link is one session with a gateway, over any number of connections, or over the editor.
 type link struct {
-	host  Host
-	id    string // the session's, for the gateway and for us
-	talk  *conversation.Conversation
-	owner *session.Session
-	out   *outbox
-	// direct has frames go out by the editor, which holds the connection; nil: they go by out.
-	direct func(frame []byte)
+	host   Host
+	id     string // the session's, for the gateway and for us
+	talk   *conversation.Conversation
+	owner  *session.Session
+	out    *outbox
+	direct bool    // frames go out by the editor, which holds the connection
+	socket *socket // by which they go else
 
 	ctx   context.Context // ends with the session
 	end   context.CancelFunc
@@ -59,7 +59,7 @@ type call struct {
 	timer     *time.Timer
 }
 
-func newLink(h Host, id string, agent session.Agent, owner *session.Session, direct func([]byte)) *link {
+func newLink(h Host, id string, agent session.Agent, owner *session.Session, direct bool) *link {
 	l := &link{
 		host: h, id: id, owner: owner, out: newOutbox(), direct: direct,
 		queue: make(chan struct{}, maxRunning+maxQueued), slots: make(chan struct{}, maxRunning), calls: map[string]*call{},
@@ -85,6 +85,14 @@ func (l *link) keepContext() {
 	})
 }
 
+// disconnect ends the connection, and with it the session.
+func (l *link) disconnect() {
+	if l.socket != nil {
+		l.socket.stop()
+	}
+	l.close()
+}
+
 // close ends the session and all that runs in it.
 func (l *link) close() {
 	l.end()
@@ -94,8 +102,8 @@ func (l *link) close() {
 
 // send has a frame go out.
 func (l *link) send(frame []byte, kept bool) {
-	if l.direct != nil {
-		l.direct(frame)
+	if l.direct {
+		l.host.Frame(frame)
 		return
 	}
 	l.out.push(frame, kept)
@@ -103,7 +111,7 @@ func (l *link) send(frame []byte, kept bool) {
 
 // Say passes on what the user says, which begins a turn. It implements conversation.Peer.
 func (l *link) Say(text string) error {
-	if l.ctx.Err() != nil || l.direct == nil && !l.out.isUp() {
+	if l.ctx.Err() != nil || !l.direct && !l.out.isUp() {
 		return fault.New(fault.ExecutionFailed, "the agent is not connected; connect, then send the message again")
 	}
 	l.owner.NewTurn()
@@ -275,7 +283,7 @@ func (l *link) admit() bool {
 		return true
 	default:
 	}
-	if l.direct != nil {
+	if l.direct {
 		return false
 	}
 	select {

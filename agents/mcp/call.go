@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/relay"
+	"pillion/internal/bug"
 	"pillion/internal/fault"
 	"pillion/tools"
 )
@@ -94,11 +95,10 @@ func (s *server) failure(ctx context.Context, err error) relay.Result {
 		err = fault.New(fault.Cancelled, "the call was cancelled")
 	}
 	known := fault.From(err)
-	structured, marshalErr := json.Marshal(map[string]any{"ok": false, "error": known})
-	if marshalErr != nil {
-		structured = []byte(`{"ok":false}`)
-	}
-	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: tools.ErrorText(known)}}, Structured: structured, IsError: true}, s.o.Structured)
+	return relay.NewResult(tools.Result{
+		Content:    []tools.Part{{Type: "text", Text: tools.ErrorText(known)}},
+		Structured: encoded(map[string]any{"ok": false, "error": known}), IsError: true,
+	}, s.o.Structured)
 }
 
 // unknownTool is what MCP has for a call of a tool that there is not: an error of the
@@ -120,11 +120,17 @@ func unknownTool(r relay.Result) *jsonrpc.Error {
 	if !is {
 		return nil
 	}
-	data, err := json.Marshal(map[string]any{"code": fault.ToolNotFound})
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text, Data: encoded(map[string]any{"code": fault.ToolNotFound})}
+}
+
+// encoded is the JSON of what always has one.
+func encoded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
 	if err != nil {
-		data = nil
+		_ = bug.Errorf("encoding %T: %w", v, err)
+		return json.RawMessage("null")
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text, Data: data}
+	return text
 }
 
 // names turns the names of models, which most accept without dots alone, into
@@ -260,11 +266,7 @@ func (s *server) start(e envelope) (mine bool) {
 }
 
 func (s *server) refuse(r *request, e *jsonrpc.Error) {
-	text, err := json.Marshal(e)
-	if err != nil {
-		text = []byte(`{"code":-32603,"message":"internal error"}`)
-	}
-	s.out.reply(r, "error", text)
+	s.out.reply(r, "error", encoded(e))
 }
 
 // slowCall is a call that came by way of the SDK: the first one of a client without a

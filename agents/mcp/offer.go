@@ -85,11 +85,7 @@ func Costs(definitions []tools.Definition) []Cost {
 	n.learn("", nil)
 	out := make([]Cost, 0, len(definitions))
 	for _, d := range definitions {
-		text, err := json.Marshal(listedTool(d, &n))
-		if err != nil {
-			_ = bug.Errorf("the definition of %s: %w", d.Name, err)
-		}
-		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: tools.IsCore(d.Name)})
+		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(encoded(listedTool(d, &n))), Core: tools.IsCore(d.Name)})
 	}
 	return out
 }
@@ -133,13 +129,10 @@ func shownResult(full json.RawMessage) json.RawMessage {
 		return nil
 	}
 	var s resultSchema
-	err := json.Unmarshal(full, &s)
-	if err == nil {
-		s.cut(resultLevels)
-		full, err = json.Marshal(s)
-	}
-	if err != nil {
+	if err := json.Unmarshal(full, &s); err != nil {
 		_ = bug.Errorf("a result's schema: %w", err)
+		return full
 	}
-	return full
+	s.cut(resultLevels)
+	return encoded(s)
 }

@@ -293,10 +293,7 @@ func (s *server) stillThere(id string, waits bool) relay.Result {
 		state = "still waiting for the user"
 	}
 	text := fmt.Sprintf("%s; call %s with id %s", state, waitTool, id)
-	structured, err := json.Marshal(map[string]any{"ok": true, "waiting": state, "id": id})
-	if err != nil {
-		structured = []byte(`{"ok":true}`)
-	}
+	structured := encoded(map[string]any{"ok": true, "waiting": state, "id": id})
 	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured}, s.o.Structured)
 }
 

@@ -54,8 +54,8 @@ type route struct {
 	o     Options
 	moved atomic.Bool // the client works in other folders now
 
-	turn    chan struct{} // holds one token: whoever has it may use what follows
-	known   bool          // folders and refused are up to date
+	turn    turn // whoever has it may use what follows
+	known   bool // folders and refused are up to date
 	folders []string
 	refused error // why nothing is served
 	editor  *editorDoor
@@ -75,9 +75,7 @@ type back struct {
 }
 
 func newRoute(o Options) *route {
-	r := &route{o: o, turn: make(chan struct{}, 1), sessions: map[string]*back{}}
-	r.turn <- struct{}{}
-	return r
+	return &route{o: o, turn: make(turn, 1), sessions: map[string]*back{}}
 }
 
 // connectTime bounds the wait for an editor that does not answer.
@@ -86,12 +84,11 @@ const connectTime = 10 * time.Second
 // door finds the way for one call. An editor that is there but cannot be reached
 // is an error: working behind its back would lose what is unsaved in it.
 func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, error) {
-	select {
-	case <-r.turn:
-		defer func() { r.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := r.turn.take(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	if err := r.settle(ctx, client); err != nil {
 		return nil, err
 	}
@@ -213,12 +210,11 @@ func (r *route) look() (best sidecar, cwd string, ok bool) {
 
 // watched says if there is a sidecar by now, on which folder.
 func (r *route) watched(ctx context.Context) (folder string, yes bool) {
-	select {
-	case <-r.turn:
-		defer func() { r.turn <- struct{}{} }()
-	case <-ctx.Done():
+	leave, err := r.turn.take(ctx)
+	if err != nil {
 		return "", false
 	}
+	defer leave()
 	_, _, yes = r.look()
 	return strings.Join(r.folders, ", "), yes
 }
@@ -313,7 +309,7 @@ func (r *route) closeLater(d door) {
 
 // close is called when no call runs any more.
 func (r *route) close() {
-	<-r.turn
+	r.turn <- struct{}{}
 	r.leave()
 	r.leaving.Wait()
 }

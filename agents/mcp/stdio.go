@@ -219,11 +219,7 @@ func (s *stdio) complain(b *batch, answer []byte) {
 }
 
 func complaintTo(id string, code int64, message string) []byte {
-	text, err := json.Marshal(message)
-	if err != nil {
-		text = []byte(`"internal error"`)
-	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, text)
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, encoded(message))
 }
 
 // Write sends one message.
@@ -236,11 +232,7 @@ func (s *stdio) Write(_ context.Context, message jsonrpc.Message) error {
 	if !ok {
 		return s.write(text, []byte{'\n'})
 	}
-	id, err := json.Marshal(response.ID.Raw())
-	if err != nil {
-		return fmt.Errorf("encoding an id: %w", err)
-	}
-	return s.answer(requestKey(id), text)
+	return s.answer(requestKey(encoded(response.ID.Raw())), text)
 }
 
 // reply answers a request that was taken. The member is "result" or "error", and

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"pillion/agents/internal/agenttest"
@@ -69,22 +68,6 @@ func TestWholeResults(t *testing.T) {
 	if r := read(t, agenttest.Wait(t, text, "the result")); r.IsError || len(r.Content) == 0 || len(r.Display) == 0 {
 		t.Errorf("got %+v", r)
 	}
-}
-
-func TestProgress(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
-	c := dial(t, s.entry)
-	heard := newEars()
-	pending := call(t, c, t.Context(), Call{Name: "run_command", Arguments: args(t, map[string]any{"command": "echo out; echo err >&2"})}, heard.hear)
-	d := p.Human.Next(t)
-	heard.wait(t, func(v Progress) bool { return v.Message == "waiting for your approval in VS Code" })
-	d.Answer(approval.Answer{Decision: approval.Approve})
-	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.Structured.Stdout != "out\n" {
-		t.Errorf("got %+v", r)
-	}
-	heard.wait(t, func(v Progress) bool { return v.Stream == "stdout" && v.Text == "out\n" })
-	heard.wait(t, func(v Progress) bool { return v.Stream == "stderr" && v.Text == "err\n" })
 }
 
 func TestCancelWithdrawsTheDialog(t *testing.T) {
@@ -166,40 +149,6 @@ func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func
 		out <- ending{text.Bytes(), err}
 	}()
 	return out
-}
-
-// ears keep what they hear.
-type ears struct {
-	mu    sync.Mutex // guards what follows
-	heard []Progress
-	more  chan struct{}
-}
-
-func newEars() *ears { return &ears{more: make(chan struct{}, 1)} }
-
-func (e *ears) hear(p Progress) {
-	e.mu.Lock()
-	e.heard = append(e.heard, p)
-	e.mu.Unlock()
-	select {
-	case e.more <- struct{}{}:
-	default:
-	}
-}
-
-func (e *ears) wait(t testing.TB, wanted func(Progress) bool) {
-	t.Helper()
-	for {
-		e.mu.Lock()
-		for _, p := range e.heard {
-			if wanted(p) {
-				e.mu.Unlock()
-				return
-			}
-		}
-		e.mu.Unlock()
-		agenttest.Wait(t, e.more, "progress")
-	}
 }
 
 // A process is its session's: it ends with the connection, and no other connection
