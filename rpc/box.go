@@ -108,20 +108,20 @@ func rememberable(r approval.Request) *approval.Choice {
 // a yes for the session would mean. It is not whole where a part of that is left out.
 func boxText(r approval.Request, preview int) (text string, whole bool) {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s asks: %s\n", clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Line(r.Title), boxLine))
+	fmt.Fprintf(&out, "%s asks: %s\n", fault.Clip(fault.Quote(r.Agent.Name), boxLine), fault.Clip(fault.Line(r.Title), boxLine))
 	reasons := approval.Particular(r.Reasons)
 	for i, reason := range reasons {
 		if i == boxReasons {
 			fmt.Fprintf(&out, "• … %d more reasons\n", len(reasons)-i)
 			break
 		}
-		out.WriteString("• " + clip(reason.Text, boxLine) + "\n")
+		out.WriteString("• " + fault.Clip(reason.Text, boxLine) + "\n")
 	}
 	shown, whole := approval.PlainPreview(r.Preview, preview)
 	out.WriteString("\n" + shown)
 	if remember := rememberable(r); remember != nil {
 		rule := fault.Line(remember.Rule)
-		out.WriteString("\nFor this session would mean: " + clip(rule, preview))
+		out.WriteString("\nFor this session would mean: " + fault.Clip(rule, preview))
 		whole = whole && len(rule) <= preview
 	}
 	return out.String(), whole
@@ -133,14 +133,6 @@ const (
 	boxLine    = 300
 	boxReasons = 8
 )
-
-// clip cuts escaped text, and says so.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
-}
 
 // promptInBox asks a question of the agent's own.
 func (d *dialogs) promptInBox(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {

@@ -171,5 +171,5 @@ func (e events) Untrusted(u Untrusted) {
 		delete(s.doubts.shown, u.Path) // nobody trusts by command what was not on show
 		how = "There is more than fits here: `pillion trust` in a terminal shows all of it, and asks."
 	}
-	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
+	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), fault.Clip(rules, boxPreview), how)
 }

@@ -201,7 +201,7 @@ func barMessage(a tools.Activity) string {
 }
 
 func oneLine(s string) string {
-	return clip(strings.Join(strings.Fields(fault.Escape(s)), " "), barLine)
+	return fault.Clip(strings.Join(strings.Fields(fault.Escape(s)), " "), barLine)
 }
 
 const barLine = 200 // bytes

@@ -160,7 +160,7 @@ func (d *dialogs) announce(q *question) {
 	d.questions.markShown(q, "")
 	r := q.request // what is read of it does not change
 	d.server.show(messageWarning, "%s asks: %s (pillion.show, then pillion.approve or pillion.reject)",
-		clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Escape(r.Title), boxLine))
+		fault.Clip(fault.Quote(r.Agent.Name), boxLine), fault.Clip(fault.Escape(r.Title), boxLine))
 }
 
 // showPage opens a question in the editor. From then on it can be approved.

@@ -12,8 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -379,6 +377,3 @@ func (s *server) showMessage(kind messageType, format string, args ...any) {
 func (s *server) show(kind messageType, format string, args ...any) {
 	s.conn.Notify("window/showMessage", logMessage{kind, fmt.Sprintf(format, args...)}) //nolint:errcheck // what matters is asked, or listed by pillion.status
 }
-
-// Methods are the names of all methods that an editor may call.
-func Methods() []string { return slices.Sorted(maps.Keys(methods)) }

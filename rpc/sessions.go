@@ -84,7 +84,7 @@ func (s *server) sessionPause(_ context.Context, p sessionParams) (any, error) {
 	if p.Reason == "" {
 		p.Reason = "the user paused it"
 	}
-	owner.Pause(clip(p.Reason, maxReason))
+	owner.Pause(fault.Clip(p.Reason, maxReason))
 	s.running().Registry.StopSession(owner.ID())
 	return owner.Info(), nil
 }

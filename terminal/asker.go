@@ -346,7 +346,10 @@ func (a *Asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 		line, err := a.read(ctx, a.style.Bold(fmt.Sprintf("Your answer (1-%d, or Enter for none of them):", len(actions)))+" ", nil)
 		if err != nil {
 			fmt.Fprintln(a.out)
-			return "", noAnswer(ctx, err)
+			if ctx.Err() == nil {
+				err = fault.New(fault.ApprovalUnavailable, "the user cannot be asked: there is no more input to read an answer from")
+			}
+			return "", err
 		}
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -357,13 +360,6 @@ func (a *Asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 		}
 		fmt.Fprintln(a.out, a.style.Yellow("Please type one of the numbers."))
 	}
-}
-
-func noAnswer(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	return fault.New(fault.ApprovalUnavailable, "the user cannot be asked: there is no more input to read an answer from")
 }
 
 // choice is one letter that answers.
