@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -93,7 +92,7 @@ func (s *socket) keep(ctx context.Context) {
 			attempt = 1
 		}
 		shown := fault.From(err)
-		if errors.Is(err, errFinal) {
+		if shown.Code == fault.PermissionDenied { // another attempt would not mend that
 			s.link.talk.Note(conversation.OfError, shown.Message)
 			s.tell(State{State: conversation.Disconnected, Error: shown})
 			return
@@ -113,9 +112,6 @@ func backOff(attempt int) time.Duration {
 	most := min(firstWait<<min(attempt-1, 16), longWait)
 	return most/2 + rand.N(most/2)
 }
-
-// errFinal marks what another attempt would not mend.
-var errFinal = errors.New("not again")
 
 // once connects and serves one connection to its end. It was useful if a frame came.
 func (s *socket) once(ctx context.Context) (useful bool, err error) {
@@ -145,7 +141,7 @@ func (s *socket) once(ctx context.Context) (useful bool, err error) {
 	s.link.out.close(status >= 0)
 	switch {
 	case status == websocket.StatusPolicyViolation:
-		return useful, final(fault.PermissionDenied, "the gateway ended the connection%s", reason(err))
+		return useful, fault.New(fault.PermissionDenied, "the gateway ended the connection%s", reason(err))
 	case status >= 0:
 		return useful, fault.New(fault.ExecutionFailed, "the gateway closed the connection%s", reason(err))
 	}
@@ -169,16 +165,6 @@ func reason(err error) string {
 	}
 	return ""
 }
-
-func final(code fault.Code, format string, args ...any) error {
-	return fault.New(code, "%s%w", fmt.Sprintf(format, args...), silent{errFinal})
-}
-
-// silent wraps an error without a word.
-type silent struct{ error }
-
-func (silent) Error() string   { return "" }
-func (s silent) Unwrap() error { return s.error }
 
 // dial opens the connection. No error of it has the token, or what the address has behind
 // its path.
@@ -206,7 +192,7 @@ func (s *socket) dial(ctx context.Context) (*websocket.Conn, error) {
 	}
 	if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
 		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-			return nil, final(fault.PermissionDenied, "the gateway refused the token (%d); connect again with another one", answer.StatusCode)
+			return nil, fault.New(fault.PermissionDenied, "the gateway refused the token (%d); connect again with another one", answer.StatusCode)
 		}
 		return nil, fault.New(fault.ExecutionFailed, "the gateway answered %d %s instead of opening a WebSocket; check the address", answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
