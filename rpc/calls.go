@@ -132,7 +132,7 @@ type toolsListParams struct {
 // that the caller wants.
 func (s *server) toolsList(_ context.Context, p toolsListParams) (any, error) {
 	if err := tools.CheckDialect(p.Dialect); err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return nil, invalid(err)
 	}
 	if p.Refresh {
 		s.running().Registry.Found.Refresh()

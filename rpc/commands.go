@@ -43,13 +43,13 @@ var commands map[string]func(s *server, ctx context.Context, args arguments) (an
 func init() {
 	commands = map[string]func(s *server, ctx context.Context, args arguments) (any, error){
 		"pillion.setMode": func(s *server, _ context.Context, args arguments) (any, error) {
-			return s.setMode(args.text(1), policy.Mode(args.text(0)))
+			return s.changeSession(sessionParams{SessionID: args.text(1), Mode: policy.Mode(args.text(0))}, (*server).sessionSetMode)
 		},
 		"pillion.newTurn": func(s *server, _ context.Context, args arguments) (any, error) {
 			return s.resume(args.text(0))
 		},
-		"pillion.pause": func(s *server, ctx context.Context, args arguments) (any, error) {
-			return s.sessionPause(ctx, sessionParams{SessionID: args.text(0), Reason: args.text(1)})
+		"pillion.pause": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.changeSession(sessionParams{SessionID: args.text(0), Reason: args.text(1)}, (*server).sessionPause)
 		},
 		"pillion.approve": func(s *server, _ context.Context, args arguments) (any, error) {
 			return s.answer(args.text(0), approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID})
@@ -112,11 +112,11 @@ func (s *server) resume(id string) (any, error) {
 	if id == "" {
 		for _, one := range s.running().Sessions.List() {
 			if one.Paused && one.SessionID != EditorSession {
-				s.newTurn(one.SessionID) //nolint:errcheck // it has been closed meanwhile
+				s.changeSession(sessionParams{SessionID: one.SessionID}, (*server).sessionNewTurn) //nolint:errcheck // it has been closed meanwhile
 			}
 		}
 	}
-	return s.newTurn(id)
+	return s.changeSession(sessionParams{SessionID: id}, (*server).sessionNewTurn)
 }
 
 // answer answers an approval that waits. Agents have no such way: their channel has

@@ -96,7 +96,7 @@ func kill(ctx context.Context, p *process.Named, signal string) (any, error) {
 		p.NoteHuman() // before its agent sees that it has ended
 	}
 	if err := tools.EndProcess(ctx, p, signal); err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return nil, invalid(err)
 	}
 	if running && !p.Running() {
 		p.NoteHuman()

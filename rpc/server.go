@@ -229,11 +229,11 @@ func init() {
 		"session/open":    {inline: true, handle: with((*server).sessionOpen)},
 		"session/close":   {inline: true, handle: with((*server).sessionClose)},
 		"session/list":    {inline: true, handle: (*server).sessionList},
-		"session/setMode": {inline: true, handle: with((*server).sessionSetMode)},
-		"session/newTurn": {inline: true, handle: with((*server).sessionNewTurn)},
-		"session/pause":   {inline: true, handle: with((*server).sessionPause)},
-		"session/todos":   {inline: true, handle: with((*server).sessionTodos)},
-		"session/revoke":  {inline: true, handle: with((*server).sessionRevoke)},
+		"session/setMode": {inline: true, handle: onSession((*server).sessionSetMode)},
+		"session/newTurn": {inline: true, handle: onSession((*server).sessionNewTurn)},
+		"session/pause":   {inline: true, handle: onSession((*server).sessionPause)},
+		"session/todos":   {inline: true, handle: onSession((*server).sessionTodos)},
+		"session/revoke":  {inline: true, handle: onSession((*server).sessionRevoke)},
 
 		"activity/show": {ahead: true, handle: with((*server).activityShow)},
 
