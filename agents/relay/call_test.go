@@ -14,7 +14,8 @@ import (
 
 func TestListAndCall(t *testing.T) {
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	if c.Editor() != "VS Code" {
 		t.Errorf("the editor is called %q", c.Editor())
@@ -37,7 +38,8 @@ func TestListAndCall(t *testing.T) {
 
 func TestAConnectionIsASession(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	a, b := dial(t, s.entry), dial(t, s.entry)
 	open := p.Sessions.List()
 	if len(open) != 2 || open[0].SessionID == open[1].SessionID {
@@ -54,7 +56,8 @@ func TestAConnectionIsASession(t *testing.T) {
 // An agent that does not ask for brief results gets whole ones.
 func TestWholeResults(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := greeted(t, s)
 	text := make(chan json.RawMessage, 1)
 	go func() {
@@ -72,7 +75,8 @@ func TestWholeResults(t *testing.T) {
 
 func TestCancelWithdrawsTheDialog(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	ctx, cancel := context.WithCancel(t.Context())
 	pending := call(t, c, ctx, write(t, "n.txt"), nil)
@@ -93,7 +97,8 @@ func TestCancelWithdrawsTheDialog(t *testing.T) {
 
 func TestCancelledOnTheWire(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := greeted(t, s)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Call(context.Background(), methodCall, write(t, "n.txt"), nil) }()
@@ -104,7 +109,8 @@ func TestCancelledOnTheWire(t *testing.T) {
 
 func TestTheAgentGoesAway(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
@@ -118,7 +124,8 @@ func TestTheAgentGoesAway(t *testing.T) {
 
 func TestTheSidecarGoesAway(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
@@ -155,7 +162,8 @@ func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func
 // reaches it.
 func TestProcessesEndWithTheConnection(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c, other := dial(t, s.entry), dial(t, s.entry)
 	pending := call(t, c, t.Context(), Call{Name: "run_persistent", Arguments: args(t, map[string]any{
 		"command": "echo up; sleep 1001", "process_id": "server", "ready_pattern": "up",

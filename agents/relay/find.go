@@ -12,25 +12,20 @@ import (
 // that was focused last.
 // Sidecars that are gone are passed over and their entries removed.
 func Find(cwd string) (Entry, bool, error) {
-	folder, err := Folder()
-	if err != nil {
-		return Entry{}, false, err
+	folder, found, err := candidates(cwd)
+	for _, c := range found {
+		if !isDead(c.entry.Socket) {
+			return c.entry, true, nil
+		}
+		c.entry.remove(folder, c.id)
 	}
-	return findIn(folder, cwd)
+	return Entry{}, false, err
 }
 
 // FindAll gives every sidecar whose workspace holds the folder cwd, in the order in
 // which Find takes them. It removes nothing.
 func FindAll(cwd string) ([]Entry, error) {
-	folder, err := Folder()
-	if err != nil {
-		return nil, err
-	}
-	return findAllIn(folder, cwd)
-}
-
-func findAllIn(folder, cwd string) ([]Entry, error) {
-	found, err := candidates(folder, cwd)
+	_, found, err := candidates(cwd)
 	var out []Entry
 	for _, c := range found {
 		if !isDead(c.entry.Socket) {
@@ -40,38 +35,28 @@ func findAllIn(folder, cwd string) ([]Entry, error) {
 	return out, err
 }
 
-// candidates are the entries that hold the folder, the best first, dead or alive.
-func candidates(folder, cwd string) ([]candidate, error) {
+// candidates are the entries of the registry that hold the folder cwd, the best first, dead or
+// alive.
+func candidates(cwd string) (folder string, found []candidate, err error) {
+	folder, err = Folder()
+	if err != nil {
+		return "", nil, err
+	}
 	registered := entries(folder)
 	if len(registered) == 0 {
-		return nil, nil
+		return folder, nil, nil
 	}
 	above, err := ancestors(cwd)
 	if err != nil {
-		return nil, err
+		return folder, nil, err
 	}
-	var found []candidate
 	for id, e := range registered {
 		if depth, ok := e.holds(above); ok {
 			found = append(found, candidate{id: id, entry: e, depth: depth})
 		}
 	}
 	slices.SortFunc(found, candidate.compare)
-	return found, nil
-}
-
-func findIn(folder, cwd string) (Entry, bool, error) {
-	found, err := candidates(folder, cwd)
-	if err != nil {
-		return Entry{}, false, err
-	}
-	for _, c := range found {
-		if !isDead(c.entry.Socket) {
-			return c.entry, true, nil
-		}
-		c.entry.remove(folder, c.id)
-	}
-	return Entry{}, false, nil
+	return folder, found, nil
 }
 
 // candidate is an entry with how far its root is above the folder.
