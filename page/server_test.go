@@ -8,9 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +50,7 @@ func serve(t *testing.T) *rig {
 	r.stop = func() {
 		cancel()
 		for s := (state{}); r.told && !s.Ended; { // it asks until it hears of the end, between two questions or not
-			answer, err := r.client.Get("http://" + r.host + "/" + r.token + "/state?after=" + itoa(s.Version))
+			answer, err := r.client.Get("http://" + r.host + "/" + r.token + "/state?after=" + strconv.Itoa(s.Version))
 			if err == nil {
 				err = errors.Join(json.NewDecoder(answer.Body).Decode(&s), answer.Body.Close())
 			}
@@ -119,7 +119,7 @@ func (r *rig) post(a answer) (int, string) {
 func (r *rig) sees(what string, is func(state) bool) state {
 	r.t.Helper()
 	for version, deadline := -1, time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		_, text := r.get("state?after=" + url.QueryEscape(itoa(version)))
+		_, text := r.get("state?after=" + strconv.Itoa(version))
 		var s state
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			r.t.Fatal(err, text)
@@ -131,11 +131,6 @@ func (r *rig) sees(what string, is func(state) bool) state {
 	}
 	r.t.Fatalf("the page never shows %s", what)
 	return state{}
-}
-
-func itoa(n int) string {
-	text, _ := json.Marshal(n) //nolint:errcheck // a number
-	return string(text)
 }
 
 type reply struct {

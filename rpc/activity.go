@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -26,11 +25,7 @@ type activityShown struct {
 	Preview *approval.Preview `json:"preview,omitempty"`
 }
 
-func (s *server) activityShow(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[activityParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) activityShow(_ context.Context, p activityParams) (any, error) {
 	d := s.running().Registry.Show(p.SessionID, p.CallID)
 	if d == nil {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "what this call showed is not kept any more")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"pillion/internal/fault"
@@ -43,7 +44,7 @@ func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.
 		case answer := <-q.answer:
 			return answer, nil
 		case r := <-boxed:
-			if !errors.Is(r.err, errNoBoxes) || !d.usesPages() {
+			if !errors.Is(r.err, errNoBoxes) || !(d.client.Commands && d.client.Progress) {
 				return r.answer, r.err
 			}
 			d.announce(q)
@@ -58,13 +59,23 @@ func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.
 func (d *dialogs) askInBox(ctx context.Context, q *question) (approval.Answer, error) {
 	var request approval.Request
 	chosen, err := d.showBox(ctx, q.request.ApprovalID, func() showMessageRequest {
-		request = d.questions.show(q, boxPreview)
+		request = d.questions.show(q)
 		return approvalBox(request, d.client)
 	})
 	if err != nil {
 		return approval.Answer{}, err
 	}
-	return boxAnswer(request, chosen), nil
+	answer := approval.Answer{Decision: approval.Reject, Digest: request.Digest}
+	remember := rememberable(request)
+	_, whole := boxText(request, boxPreview)
+	switch {
+	case !whole: // there was no other button
+	case chosen == boxApprove:
+		answer.Decision, answer.DecisionID = approval.Approve, approval.ApproveID
+	case chosen == boxSession && remember != nil:
+		answer.Decision, answer.DecisionID = approval.Approve, remember.ID
+	}
+	return answer, nil
 }
 
 // approvalBox offers no approval of what it does not show.
@@ -84,20 +95,6 @@ func approvalBox(r approval.Request, c client) showMessageRequest {
 	return newBox(messageWarning, text, actions)
 }
 
-func boxAnswer(r approval.Request, chosen string) approval.Answer {
-	answer := approval.Answer{Decision: approval.Reject, Digest: r.Digest}
-	remember := rememberable(r)
-	_, whole := boxText(r, boxPreview)
-	switch {
-	case !whole: // there was no other button
-	case chosen == boxApprove:
-		answer.Decision, answer.DecisionID = approval.Approve, approval.ApproveID
-	case chosen == boxSession && remember != nil:
-		answer.Decision, answer.DecisionID = approval.Approve, remember.ID
-	}
-	return answer
-}
-
 // rememberable is the choice that holds for the session, nil where none is offered.
 func rememberable(r approval.Request) *approval.Choice {
 	i := slices.IndexFunc(r.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Session })
@@ -111,20 +108,20 @@ func rememberable(r approval.Request) *approval.Choice {
 // a yes for the session would mean. It is not whole where a part of that is left out.
 func boxText(r approval.Request, preview int) (text string, whole bool) {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s asks: %s\n", clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Line(r.Title), boxLine))
+	fmt.Fprintf(&out, "%s asks: %s\n", fault.Clip(fault.Quote(r.Agent.Name), boxLine), fault.Clip(fault.Line(r.Title), boxLine))
 	reasons := approval.Particular(r.Reasons)
 	for i, reason := range reasons {
 		if i == boxReasons {
 			fmt.Fprintf(&out, "• … %d more reasons\n", len(reasons)-i)
 			break
 		}
-		out.WriteString("• " + clip(reason.Text, boxLine) + "\n")
+		out.WriteString("• " + fault.Clip(reason.Text, boxLine) + "\n")
 	}
 	shown, whole := approval.PlainPreview(r.Preview, preview)
 	out.WriteString("\n" + shown)
 	if remember := rememberable(r); remember != nil {
 		rule := fault.Line(remember.Rule)
-		out.WriteString("\nFor this session would mean: " + clip(rule, preview))
+		out.WriteString("\nFor this session would mean: " + fault.Clip(rule, preview))
 		whole = whole && len(rule) <= preview
 	}
 	return out.String(), whole
@@ -136,14 +133,6 @@ const (
 	boxLine    = 300
 	boxReasons = 8
 )
-
-// clip cuts escaped text, and says so.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
-}
 
 // promptInBox asks a question of the agent's own.
 func (d *dialogs) promptInBox(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
@@ -174,13 +163,24 @@ func (d *dialogs) showBox(ctx context.Context, owner string, request func() show
 			d.place.leave(b)
 			return "", err
 		}
-		if b.isLost() {
-			continue
-		}
-		answer := d.openBox(ctx, b, request())
 		select {
-		case a := <-answer:
-			return a.title, withoutBoxes(a.err)
+		case <-b.lost:
+			continue
+		default:
+		}
+		var chosen messageAction
+		answer, shown := make(chan error, 1), request()
+		go func() { // it keeps its place until the editor answers: editors leave it on the screen when the request is cancelled
+			answer <- d.server.conn.CallToTheEnd(ctx, "window/showMessageRequest", shown, &chosen)
+			d.place.leave(b)
+		}()
+		var broken *wire.Error
+		select {
+		case err := <-answer:
+			if errors.As(err, &broken) && broken.Code == wire.CodeMethodNotFound {
+				return "", errNoBoxes
+			}
+			return chosen.Title, denied(err)
 		case <-b.lost:
 		case <-ctx.Done():
 			d.place.end(b)
@@ -189,23 +189,7 @@ func (d *dialogs) showBox(ctx context.Context, owner string, request func() show
 	}
 }
 
-type boxReply struct {
-	title string
-	err   error
-}
-
-// openBox has the box keep its place until the editor answers: editors leave it on
-// the screen when the request is cancelled.
-func (d *dialogs) openBox(ctx context.Context, b *box, request showMessageRequest) <-chan boxReply {
-	answer := make(chan boxReply, 1)
-	go func() {
-		var chosen messageAction
-		err := d.server.conn.CallToTheEnd(ctx, "window/showMessageRequest", request, &chosen)
-		answer <- boxReply{chosen.Title, err}
-		d.place.leave(b)
-	}()
-	return answer
-}
+const errNoBoxes = unavailable("the editor has no message boxes with buttons (window/showMessageRequest)")
 
 // quiet waits until the user has not typed for a moment: the editor's box may take
 // the keyboard, and the keys that were meant for the text with it. It begins with
@@ -232,10 +216,8 @@ const (
 )
 
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -258,4 +240,103 @@ type showMessageRequest struct {
 
 type messageAction struct {
 	Title string `json:"title"`
+}
+
+// boxSlot is where the one message box of an editor without a plugin is open. A box
+// keeps it until the editor answers. When its question has ended otherwise, a second
+// one on top of it would get the answer that the user is about to give to the
+// first: the next one leaves them a moment. That a box is lost which is still needed
+// only the user can say.
+type boxSlot struct {
+	mu   sync.Mutex // guards all below
+	open *box       // nil: the place is free
+	line []*box     // those that wait for it, the next one first
+}
+
+// box is one message box, open or in line.
+type box struct {
+	owner string        // the approval that it asks about, "" of another question
+	turn  chan struct{} // closed when the place is its own
+	lost  chan struct{} // closed when the user wants it anew
+	ended bool          // its question has; it may still be on the screen
+}
+
+// take waits for the place. A box that is opened anew comes before all others.
+func (p *boxSlot) take(ctx context.Context, owner string, anew bool) (*box, error) {
+	b := &box{owner: owner, turn: make(chan struct{}), lost: make(chan struct{})}
+	p.mu.Lock()
+	if anew {
+		p.line = slices.Insert(p.line, 0, b)
+	} else {
+		p.line = append(p.line, b)
+	}
+	p.next()
+	p.mu.Unlock()
+	select {
+	case <-b.turn:
+		return b, nil
+	case <-ctx.Done():
+		p.leave(b)
+		return nil, ctx.Err()
+	}
+}
+
+// leave gives the place, or that in line, back.
+func (p *boxSlot) leave(b *box) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line = slices.DeleteFunc(p.line, func(other *box) bool { return other == b })
+	if p.open == b {
+		p.open = nil
+	}
+	p.next()
+}
+
+// end notes that a box is of no use any more, although it may still be seen. Editors
+// that close it say so; there are some that never do.
+func (p *boxSlot) end(b *box) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.ended = true
+	time.AfterFunc(closingTime, func() { p.leave(b) })
+}
+
+// closingTime is for the editor to close a box, or for the user to look up from it.
+const closingTime = 2 * time.Second
+
+// answeredElsewhere frees the place of an approval's box: the user who answers by
+// a command does not look at it.
+func (p *boxSlot) answeredElsewhere(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open != nil && p.open.owner == owner {
+		p.open = nil
+		p.next()
+	}
+}
+
+// reopen has a box that the user does not see opened anew, or the next one if
+// nobody needs it any more. It reports false when none is open.
+func (p *boxSlot) reopen() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		return false
+	}
+	b := p.open
+	p.open = nil
+	if b.ended {
+		p.next()
+		return true
+	}
+	close(b.lost) // it comes back by take, before all others
+	return true
+}
+
+// next needs the lock.
+func (p *boxSlot) next() {
+	if p.open == nil && len(p.line) > 0 {
+		p.open, p.line = p.line[0], p.line[1:]
+		close(p.open.turn)
+	}
 }

@@ -26,12 +26,12 @@ type callParams struct {
 	Format           string          `json:"format"`
 }
 
-func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error) {
-	call, token, err := s.call(raw)
+func (s *server) toolsCall(ctx context.Context, p callParams) (any, error) {
+	call, err := s.call(p)
 	if err != nil {
 		return nil, err
 	}
-	ctx, done := s.progress.cancellable(ctx, token)
+	ctx, done := s.progress.cancellable(ctx, string(p.WorkDoneToken))
 	defer done()
 	result := s.running().Registry.Execute(ctx, call)
 	if result.Cancelled() && ctx.Err() != nil {
@@ -40,31 +40,27 @@ func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error
 	return wire.Raw(bytes.Join(result.Pieces(), nil)), nil
 }
 
-func (s *server) toolsApproval(ctx context.Context, raw json.RawMessage) (any, error) {
-	call, _, err := s.call(raw)
+func (s *server) toolsApproval(ctx context.Context, p callParams) (any, error) {
+	call, err := s.call(p)
 	if err != nil {
 		return nil, err
 	}
 	return s.running().Registry.ApprovalRequest(ctx, call), nil
 }
 
-// call reads the params of a call and finds its session. The token is that of
-// its progress, empty if it has none.
-func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
-	p, err := params[callParams](raw)
+// call is the call that params mean, in its session.
+func (s *server) call(p callParams) (tools.Call, error) {
 	switch {
-	case err != nil:
-		return tools.Call{}, "", err
 	case p.Name == "":
-		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "name is missing: give the tool to call")
+		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "name is missing: give the tool to call")
 	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
-		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
+		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
 	case p.Format != "" && p.Format != "pillion" && p.Format != "gemini":
-		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion or gemini", p.Format)
+		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion or gemini", p.Format)
 	}
 	owner, err := s.session(p.SessionID)
 	if err != nil {
-		return tools.Call{}, "", err
+		return tools.Call{}, err
 	}
 	call := tools.Call{
 		Name: p.Name, Arguments: p.Arguments, CallID: p.CallID, Session: owner,
@@ -87,7 +83,7 @@ func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 			}
 		}
 	}
-	return call, string(p.WorkDoneToken), nil
+	return call, nil
 }
 
 // contentChunk is a piece of a file as the value of $/progress.
@@ -124,21 +120,19 @@ func (s *server) lister(id string) *session.Session {
 	return session.New(id, session.Agent{Name: s.clientName(), Via: "editor"}, "")
 }
 
+type toolsListParams struct {
+	Dialect   string   `json:"dialect"`
+	SessionID string   `json:"sessionId"`
+	Allowed   []string `json:"allowed"`
+	Format    string   `json:"format"`
+	Refresh   bool     `json:"refresh"`
+}
+
 // toolsList gives the catalogue, all of it or what is allowed, in the format
 // that the caller wants.
-func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		Dialect   string   `json:"dialect"`
-		SessionID string   `json:"sessionId"`
-		Allowed   []string `json:"allowed"`
-		Format    string   `json:"format"`
-		Refresh   bool     `json:"refresh"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) toolsList(_ context.Context, p toolsListParams) (any, error) {
 	if err := tools.CheckDialect(p.Dialect); err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return nil, invalid(err)
 	}
 	if p.Refresh {
 		s.running().Registry.Found.Refresh()

@@ -1,7 +1,7 @@
 package rpc
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -96,17 +96,11 @@ func Catalogue() []Method {
 		}
 		out = append(out, m)
 	}
-	for name, audience := range sent {
-		out = append(out, Method{Name: name, LSP: !isOurs(name), For: audience})
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		out = append(out, Method{Name: name, LSP: !isOurs(name), For: sent[name]})
 	}
-	slices.SortFunc(out, func(a, b Method) int {
-		if a.FromEditor != b.FromEditor {
-			if a.FromEditor {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.Name, b.Name)
-	})
 	return out
 }
+
+// Methods are the names of all methods that an editor may call.
+func Methods() []string { return slices.Sorted(maps.Keys(methods)) }

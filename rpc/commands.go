@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -14,90 +12,89 @@ import (
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
+	"pillion/workspace/change"
 )
+
+// arguments are those of a command. What is missing or of another type is empty, which the
+// command itself refuses where it must not be.
+type arguments []json.RawMessage
+
+func (a arguments) text(i int) (s string) {
+	a.read(i, &s)
+	return s
+}
+
+func (a arguments) number(i int) (n int) {
+	a.read(i, &n)
+	return n
+}
+
+func (a arguments) read(i int, into any) {
+	if i < len(a) {
+		json.Unmarshal(a[i], into) //nolint:errcheck // see above
+	}
+}
 
 // commands are the actions for editors without a plugin. An editor with one has
 // commands of its own, and two of one name would fail its start. Filled by init
 // because its functions refer to it.
-var commands map[string]func(s *server, ctx context.Context, args []json.RawMessage) (any, error)
+var commands map[string]func(s *server, ctx context.Context, args arguments) (any, error)
 
 func init() {
-	commands = map[string]func(s *server, ctx context.Context, args []json.RawMessage) (any, error){
-		"pillion.setMode": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.setMode(text(args, 1), policy.Mode(text(args, 0)))
+	commands = map[string]func(s *server, ctx context.Context, args arguments) (any, error){
+		"pillion.setMode": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.changeSession(sessionParams{SessionID: args.text(1), Mode: policy.Mode(args.text(0))}, (*server).sessionSetMode)
 		},
-		"pillion.newTurn": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.resume(text(args, 0))
+		"pillion.newTurn": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.resume(args.text(0))
 		},
-
-		"pillion.pause": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.pauseSession(pauseParams{text(args, 0), text(args, 1)})
+		"pillion.pause": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.changeSession(sessionParams{SessionID: args.text(0), Reason: args.text(1)}, (*server).sessionPause)
 		},
-		"pillion.approve": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
-				return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}, nil
+		"pillion.approve": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.answer(args.text(0), approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID})
+		},
+		"pillion.approveSession": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.answer(args.text(0), approval.Answer{Decision: approval.Approve, DecisionID: forSession})
+		},
+		"pillion.reject": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.answer(args.text(1), approval.Answer{Decision: approval.Reject, Feedback: args.text(0)})
+		},
+		"pillion.cancel": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.answer(args.text(0), approval.Answer{Decision: approval.Cancel})
+		},
+		"pillion.endProcess": func(s *server, ctx context.Context, args arguments) (any, error) {
+			return s.endProcess(ctx, args.text(0), args.text(1))
+		},
+		"pillion.trustSettings": func(s *server, _ context.Context, args arguments) (any, error) {
+			return s.trustShown(args.text(0))
+		},
+		"pillion.revertCall": func(s *server, ctx context.Context, args arguments) (any, error) {
+			return s.revertByCommand(ctx, journalParams{CallID: args.text(0)}, func(last change.EntryInfo) journalParams {
+				return journalParams{CallID: last.CallID}
 			})
 		},
-		"pillion.approveSession": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.answer(text(args, 0), approveSession)
-		},
-		"pillion.reject": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.answer(text(args, 1), func(approval.Request) (approval.Answer, error) {
-				return approval.Answer{Decision: approval.Reject, Feedback: text(args, 0)}, nil
+		"pillion.revertTurn": func(s *server, ctx context.Context, args arguments) (any, error) {
+			return s.revertByCommand(ctx, journalParams{SessionID: args.text(0), Turn: args.number(1)}, func(last change.EntryInfo) journalParams {
+				return journalParams{SessionID: last.SessionID, Turn: last.Turn}
 			})
 		},
-		"pillion.cancel": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
-				return approval.Answer{Decision: approval.Cancel}, nil
+		"pillion.revertSession": func(s *server, ctx context.Context, args arguments) (any, error) {
+			return s.revertByCommand(ctx, journalParams{SessionID: args.text(0)}, func(last change.EntryInfo) journalParams {
+				return journalParams{SessionID: last.SessionID}
 			})
 		},
-		"pillion.endProcess": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
-			return s.endProcess(ctx, text(args, 0), text(args, 1))
-		},
-		"pillion.trustSettings": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.trustShown(text(args, 0))
-		},
-		"pillion.revertCall": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
-			return s.revertByCommand(ctx, journalParams{CallID: text(args, 0)}, ofCall)
-		},
-		"pillion.revertTurn": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
-			return s.revertByCommand(ctx, journalParams{SessionID: text(args, 0), Turn: number(args, 1)}, ofTurn)
-		},
-		"pillion.revertSession": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
-			return s.revertByCommand(ctx, journalParams{SessionID: text(args, 0)}, ofSession)
-		},
-		"pillion.show":   func(s *server, ctx context.Context, _ []json.RawMessage) (any, error) { return s.showAgain(ctx) },
-		"pillion.status": func(s *server, _ context.Context, _ []json.RawMessage) (any, error) { return s.status(), nil },
+		"pillion.show":   func(s *server, ctx context.Context, _ arguments) (any, error) { return s.showAgain(ctx) },
+		"pillion.status": func(s *server, _ context.Context, _ arguments) (any, error) { return s.status(), nil },
 	}
 }
 
-func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
-
-// text is one argument of a command; what is missing or no text is empty, which the
-// command itself refuses where it must not be.
-func text(args []json.RawMessage, i int) (s string) {
-	if i < len(args) {
-		json.Unmarshal(args[i], &s) //nolint:errcheck // see above
-	}
-	return s
+type executeCommandParams struct {
+	Command   string    `json:"command"`
+	Arguments arguments `json:"arguments"`
 }
 
-// number is likewise; what is missing or no number is 0.
-func number(args []json.RawMessage, i int) (n int) {
-	if i < len(args) {
-		json.Unmarshal(args[i], &n) //nolint:errcheck // see above
-	}
-	return n
-}
-
-func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		Command   string            `json:"command"`
-		Arguments []json.RawMessage `json:"arguments"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) executeCommand(ctx context.Context, p executeCommandParams) (any, error) {
 	run, ok := commands[p.Command]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown command: %s", p.Command)
@@ -115,18 +112,18 @@ func (s *server) resume(id string) (any, error) {
 	if id == "" {
 		for _, one := range s.running().Sessions.List() {
 			if one.Paused && one.SessionID != EditorSession {
-				s.newTurn(one.SessionID) //nolint:errcheck // it has been closed meanwhile
+				s.changeSession(sessionParams{SessionID: one.SessionID}, (*server).sessionNewTurn) //nolint:errcheck // it has been closed meanwhile
 			}
 		}
 	}
-	return s.newTurn(id)
+	return s.changeSession(sessionParams{SessionID: id}, (*server).sessionNewTurn)
 }
 
 // answer answers an approval that waits. Agents have no such way: their channel has
 // no commands.
-func (s *server) answer(id string, decide func(approval.Request) (approval.Answer, error)) (any, error) {
+func (s *server) answer(id string, answer approval.Answer) (any, error) {
 	d := s.asks()
-	answer, id, err := d.questions.give(id, decide)
+	id, err := d.questions.give(id, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -140,21 +137,16 @@ type answered struct {
 	Decision   approval.Decision `json:"decision"`
 }
 
-func approveSession(r approval.Request) (approval.Answer, error) {
-	choice := rememberable(r)
-	if choice == nil {
-		return approval.Answer{}, wire.Errorf(wire.CodeRequestFailed, "this can only be approved once")
-	}
-	return approval.Answer{Decision: approval.Approve, DecisionID: choice.ID}, nil
-}
-
 // showAgain has the box on show opened anew; where there are no boxes, or none that could
 // hold it, it shows the question in front as a document.
 func (s *server) showAgain(ctx context.Context) (any, error) {
 	d := s.asks()
 	q := d.questions.front()
-	if q != nil && (d.boxless.Load() || !d.questions.fits(q, boxPreview)) {
-		return json.RawMessage("null"), d.showPage(ctx, q)
+	if q != nil {
+		_, fits := boxText(d.questions.current(q), boxPreview)
+		if d.boxless.Load() || !fits {
+			return json.RawMessage("null"), d.showPage(ctx, q)
+		}
 	}
 	if d.place.reopen() {
 		return json.RawMessage("null"), nil
@@ -183,7 +175,7 @@ type waitingApproval struct {
 func (s *server) status() statusResult {
 	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Processes: []processInfo{}, Sessions: s.running().Sessions.List()}
 	d, room := s.asks(), statusPreviews
-	look := func(q *question) approval.Request { return d.questions.show(q, boxPreview) }
+	look := d.questions.show
 	if d.boxless.Load() {
 		look = d.questions.current // its messages are one line long
 	}
@@ -214,7 +206,7 @@ const statusPreviews = 4
 
 func (r statusResult) words() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %s.\n", waits(len(r.Waiting)), len(r.Running), sessions(len(r.Sessions)))
+	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %s.\n", count(len(r.Waiting), "request is waiting", "requests are waiting"), len(r.Running), count(len(r.Sessions), "session", "sessions"))
 	for _, w := range r.Waiting {
 		fmt.Fprintf(&out, "\nwaits: %s\n", w.ApprovalID)
 		if w.Text == "" {
@@ -238,17 +230,9 @@ func (r statusResult) words() string {
 	return out.String()
 }
 
-// waits counts what waits.
-func waits(n int) string {
+func count(n int, one, several string) string {
 	if n == 1 {
-		return "1 request is waiting"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d requests are waiting", n)
-}
-
-func sessions(n int) string {
-	if n == 1 {
-		return "1 session"
-	}
-	return fmt.Sprintf("%d sessions", n)
+	return fmt.Sprintf("%d %s", n, several)
 }

@@ -35,6 +35,14 @@ func (f follower) Appended(a conversation.Appended) {
 
 func invalid(err error) error { return wire.Errorf(wire.CodeInvalidParams, "%v", err) }
 
+// conversationParams are those of all that is about a conversation.
+type conversationParams struct {
+	ConversationID string                    `json:"conversationId"`
+	Text           string                    `json:"text"`
+	Action         conversation.Action       `json:"action"`
+	Data           *conversation.ContextData `json:"data"`
+}
+
 // conversation is an open one; "" is the newest.
 func (s *server) conversation(id string) (*conversation.Conversation, error) {
 	c, err := s.running().Conversations.Get(id)
@@ -48,14 +56,7 @@ func (s *server) conversationList(context.Context, json.RawMessage) (any, error)
 	return map[string]any{"conversations": s.running().Conversations.List()}, nil
 }
 
-func (s *server) conversationSend(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		ConversationID string `json:"conversationId"`
-		Text           string `json:"text"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) conversationSend(_ context.Context, p conversationParams) (any, error) {
 	c, err := s.conversation(p.ConversationID)
 	if err != nil {
 		return nil, err
@@ -75,18 +76,7 @@ func conversationError(err error) error {
 	return invalid(err)
 }
 
-// contextParams is context/update.
-type contextParams struct {
-	ConversationID string                    `json:"conversationId"`
-	Action         conversation.Action       `json:"action"`
-	Data           *conversation.ContextData `json:"data"`
-}
-
-func (s *server) contextUpdate(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[contextParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) contextUpdate(_ context.Context, p conversationParams) (any, error) {
 	c, err := s.conversation(p.ConversationID)
 	if err != nil {
 		return nil, err
@@ -104,13 +94,7 @@ func (s *server) contextUpdate(_ context.Context, raw json.RawMessage) (any, err
 	return contextOf(c), nil
 }
 
-func (s *server) contextList(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		ConversationID string `json:"conversationId"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) contextList(_ context.Context, p conversationParams) (any, error) {
 	c, err := s.conversation(p.ConversationID)
 	if err != nil {
 		return nil, err
@@ -122,15 +106,13 @@ func contextOf(c *conversation.Conversation) any {
 	return map[string]any{"conversationId": c.ID(), "context": c.Context()}
 }
 
-func (s *server) gatewayConnect(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		URL       string  `json:"url"`
-		Token     *string `json:"token"`
-		SessionID string  `json:"sessionId"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+type gatewayParams struct {
+	URL       string  `json:"url"`
+	Token     *string `json:"token"`
+	SessionID string  `json:"sessionId"`
+}
+
+func (s *server) gatewayConnect(_ context.Context, p gatewayParams) (any, error) {
 	state, err := s.running().Gateway.Connect(p.URL, p.Token, p.SessionID)
 	if err != nil {
 		return nil, invalid(err)
@@ -138,13 +120,7 @@ func (s *server) gatewayConnect(_ context.Context, raw json.RawMessage) (any, er
 	return state, nil
 }
 
-func (s *server) gatewayDisconnect(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		SessionID string `json:"sessionId"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) gatewayDisconnect(_ context.Context, p gatewayParams) (any, error) {
 	return s.running().Gateway.Disconnect(p.SessionID), nil
 }
 

@@ -34,11 +34,6 @@ type dialogs struct {
 	typed     atomic.Int64 // when the user changed a document last, Unix nanoseconds
 }
 
-func newDialogs(s *server, c client) *dialogs {
-	d := &dialogs{server: s, client: c}
-	return d
-}
-
 // Ask shows an approval and blocks until it is answered.
 func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	if !d.client.Capabilities.Approval {
@@ -77,18 +72,16 @@ func denied(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &unread):
-		return approvalUnavailable("the editor's answer cannot be read (" + fault.Escape(unread.Error()) + "); nothing was changed; update its Pillion plugin")
+		return unavailable("the editor's answer cannot be read (" + fault.Escape(unread.Error()) + "); nothing was changed; update its Pillion plugin")
 	case errors.As(err, &broken) && broken.Code == wire.CodeMethodNotFound:
-		return approvalUnavailable("the editor has no approval dialog; update its Pillion plugin")
+		return unavailable("the editor has no approval dialog; update its Pillion plugin")
 	case errors.As(err, &broken):
-		return approvalUnavailable("the editor could not show the dialog: " + fault.Escape(broken.Message))
+		return unavailable("the editor could not show the dialog: " + fault.Escape(broken.Message))
 	case errors.Is(err, wire.ErrClosed):
-		return approvalUnavailable("the editor is gone")
+		return unavailable("the editor is gone")
 	}
 	return err
 }
-
-func approvalUnavailable(why string) error { return unavailable(why) }
 
 // unavailable is approval.ErrUnavailable with a text that says what would help.
 type unavailable string
@@ -210,4 +203,29 @@ func promptFault(err error) error {
 		return fault.New(fault.ApprovalUnavailable, "the user cannot be asked: %w", err)
 	}
 	return err
+}
+
+// focusedParams leave focused out where the user is in the window.
+type focusedParams struct {
+	Focused *bool `json:"focused"`
+	Sound   bool  `json:"sound"` // while the user is away, notifications of the system sound
+}
+
+// focused notes whether the user is in this window.
+func (s *server) focused(_ context.Context, p focusedParams) (any, error) {
+	away := p.Focused != nil && !*p.Focused
+	s.away.Store(away)
+	s.sounds.Store(p.Sound)
+	if !away {
+		s.running().Focused()
+	}
+	return nil, nil
+}
+
+// notifyAway shows a notification of the system where the user has left the window: an editor's
+// own would not be seen.
+func (d *dialogs) notifyAway(by approval.Agent, wants string) {
+	if d.server.away.Load() {
+		d.server.running().Notify(fault.Line(fault.Clip(by.Name, 40)+" "+fault.Clip(wants, 200)), d.server.sounds.Load())
+	}
 }

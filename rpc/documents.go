@@ -18,11 +18,7 @@ func (s *server) place(u uri.URI) (workspace.Path, bool) {
 	return s.running().Documents.Workspace().FromURI(string(u))
 }
 
-func (s *server) didOpen(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := decodeLSP[protocol.DidOpenTextDocumentParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) didOpen(_ context.Context, p protocol.DidOpenTextDocumentParams) (any, error) {
 	if path, ok := s.place(p.TextDocument.URI); ok {
 		s.running().Documents.OpenAs(path, string(p.TextDocument.URI), p.TextDocument.Version, p.TextDocument.Text, string(p.TextDocument.LanguageID))
 		s.running().Opened(path)
@@ -30,11 +26,7 @@ func (s *server) didOpen(_ context.Context, raw json.RawMessage) (any, error) {
 	return nil, nil
 }
 
-func (s *server) didChange(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := decodeLSP[protocol.DidChangeTextDocumentParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) didChange(_ context.Context, p protocol.DidChangeTextDocumentParams) (any, error) {
 	s.asks().typed.Store(time.Now().UnixNano())
 	path, ok := s.place(p.TextDocument.URI)
 	if !ok {
@@ -65,11 +57,7 @@ func rangeOf(r protocol.Range) document.Range {
 	}
 }
 
-func (s *server) didSave(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := decodeLSP[protocol.DidSaveTextDocumentParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) didSave(_ context.Context, p protocol.DidSaveTextDocumentParams) (any, error) {
 	if path, ok := s.place(p.TextDocument.URI); ok {
 		s.running().Documents.Saved(path)
 		s.running().Saved(path)
@@ -77,31 +65,25 @@ func (s *server) didSave(_ context.Context, raw json.RawMessage) (any, error) {
 	return nil, nil
 }
 
-func (s *server) didClose(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := decodeLSP[protocol.DidCloseTextDocumentParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) didClose(_ context.Context, p protocol.DidCloseTextDocumentParams) (any, error) {
 	if path, ok := s.place(p.TextDocument.URI); ok {
 		s.running().Documents.Close(path)
 	}
 	return nil, nil
 }
 
+type documentStateParams struct {
+	URI      string `json:"uri"`
+	Version  int32  `json:"version"`
+	Dirty    bool   `json:"dirty"`
+	Encoding string `json:"encoding"`
+	EOL      string `json:"eol"`
+	BOM      bool   `json:"bom"`
+	ReadOnly bool   `json:"readonly"`
+}
+
 // documentState is the notification that LSP lacks: whether a buffer is saved.
-func (s *server) documentState(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		URI      string `json:"uri"`
-		Version  int32  `json:"version"`
-		Dirty    bool   `json:"dirty"`
-		Encoding string `json:"encoding"`
-		EOL      string `json:"eol"`
-		BOM      bool   `json:"bom"`
-		ReadOnly bool   `json:"readonly"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) documentState(_ context.Context, p documentStateParams) (any, error) {
 	if path, ok := s.place(uri.URI(p.URI)); ok {
 		s.running().Documents.SetState(path, document.State{
 			Version: p.Version, Dirty: p.Dirty, Encoding: p.Encoding, EOL: p.EOL, BOM: p.BOM, ReadOnly: p.ReadOnly,
@@ -110,16 +92,14 @@ func (s *server) documentState(_ context.Context, raw json.RawMessage) (any, err
 	return nil, nil
 }
 
-func (s *server) didChangeWatchedFiles(_ context.Context, raw json.RawMessage) (any, error) {
+type watchedFilesParams struct {
+	Changes []struct {
+		URI string `json:"uri"`
+	} `json:"changes"`
+}
+
+func (s *server) didChangeWatchedFiles(_ context.Context, p watchedFilesParams) (any, error) {
 	s.running().Documents.Touched()
-	p, err := params[struct {
-		Changes []struct {
-			URI string `json:"uri"`
-		} `json:"changes"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
 	uris := make([]string, 0, len(p.Changes))
 	for _, c := range p.Changes {
 		uris = append(uris, c.URI)
@@ -128,11 +108,7 @@ func (s *server) didChangeWatchedFiles(_ context.Context, raw json.RawMessage) (
 	return nil, nil
 }
 
-func (s *server) didChangeWorkspaceFolders(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := decodeLSP[protocol.DidChangeWorkspaceFoldersParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) didChangeWorkspaceFolders(_ context.Context, p protocol.DidChangeWorkspaceFoldersParams) (any, error) {
 	w := s.running().Documents.Workspace()
 	gone := map[string]bool{}
 	for _, f := range p.Event.Removed {
@@ -158,15 +134,13 @@ func (s *server) didChangeWorkspaceFolders(_ context.Context, raw json.RawMessag
 	return nil, nil
 }
 
-func (s *server) didChangeConfiguration(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		Settings struct {
-			Pillion json.RawMessage `json:"pillion"`
-		} `json:"settings"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+type didChangeConfigurationParams struct {
+	Settings struct {
+		Pillion json.RawMessage `json:"pillion"`
+	} `json:"settings"`
+}
+
+func (s *server) didChangeConfiguration(_ context.Context, p didChangeConfigurationParams) (any, error) {
 	if len(p.Settings.Pillion) > 0 {
 		s.running().Configure(p.Settings.Pillion)
 	}

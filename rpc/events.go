@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/workspace/change"
@@ -82,6 +83,25 @@ type Unusual struct {
 type events struct {
 	server *server
 	client client
+	conn   pluginConn
+}
+
+// pluginConn sends to an editor with a plugin; nil: it has none. What does not arrive is only
+// shown, or asked for again.
+type pluginConn struct{ to *wire.Conn }
+
+func (p pluginConn) Notify(method string, params any) {
+	if p.to != nil {
+		p.to.Notify(method, params) //nolint:errcheck // see above
+	}
+}
+
+func (s *server) events(c client) events {
+	e := events{server: s, client: c}
+	if c.Pillion {
+		e.conn.to = s.conn
+	}
+	return e
 }
 
 func (e events) Problem(text string) { e.server.showMessage(messageWarning, "%s", text) }
@@ -90,53 +110,22 @@ func (e events) Remark(text string)  { e.server.showMessage(messageInfo, "%s", t
 // Activity passes a call's state on to an editor that shows it.
 func (e events) Activity(a tools.Activity) {
 	status := e.server.statuses.note(a)
-	switch {
-	case e.client.Pillion:
-		e.server.conn.Notify("activity/changed", a)  //nolint:errcheck // the list catches up with the next call
-		e.server.conn.Notify("agent/status", status) //nolint:errcheck // likewise
-	case e.client.Progress:
+	e.conn.Notify("activity/changed", a)
+	e.conn.Notify("agent/status", status)
+	if e.client.Progress && !e.client.Pillion {
 		e.server.bars.note(e.server.conn, a)
 	}
 }
 
 func (e events) Changed(changes []tracking.Change) {
-	if e.client.Pillion {
-		e.server.conn.Notify("workspace/changed", workspaceChanged{changes}) //nolint:errcheck // whoever needs to know looks
-	}
+	e.conn.Notify("workspace/changed", workspaceChanged{changes})
 }
 
-func (e events) Tracking(t Tracking) {
-	if e.client.Pillion {
-		e.server.conn.Notify("workspace/tracking", t) //nolint:errcheck // the doctor says so too
-	}
-}
-
-func (e events) Index(i Index) {
-	if e.client.Pillion {
-		e.server.conn.Notify("workspace/index", i) //nolint:errcheck // it is only shown
-	}
-}
-
-// Journal tells an editor with a plugin of a change set.
-func (e events) Journal(changed change.JournalChanged) {
-	if e.client.Pillion {
-		e.server.conn.Notify("journal/changed", changed) //nolint:errcheck // the list is asked for again
-	}
-}
-
-// Gateway tells an editor with a plugin how a gateway is connected.
-func (e events) Gateway(state any) {
-	if e.client.Pillion {
-		e.server.conn.Notify("gateway/changed", state) //nolint:errcheck // the status can be asked for
-	}
-}
-
-// Rules gives an editor with a plugin the rules that hold now.
-func (e events) Rules(rules any) {
-	if e.client.Pillion {
-		e.server.conn.Notify("rules/changed", rules) //nolint:errcheck // they are only shown
-	}
-}
+func (e events) Tracking(t Tracking)                   { e.conn.Notify("workspace/tracking", t) }
+func (e events) Index(i Index)                         { e.conn.Notify("workspace/index", i) }
+func (e events) Journal(changed change.JournalChanged) { e.conn.Notify("journal/changed", changed) }
+func (e events) Gateway(state any)                     { e.conn.Notify("gateway/changed", state) }
+func (e events) Rules(rules any)                       { e.conn.Notify("rules/changed", rules) }
 
 // Frame gives the editor a frame for its gateway. Whoever sends frames takes them, with a
 // plugin or without.
@@ -146,8 +135,8 @@ func (e events) Frame(frame json.RawMessage) {
 
 // Unusual shows it to the user, who may pause the session or put its changes back.
 func (e events) Unusual(u Unusual) {
+	e.conn.Notify("session/unusual", u)
 	if e.client.Pillion {
-		e.server.conn.Notify("session/unusual", u) //nolint:errcheck // it is in the audit log
 		return
 	}
 	how := fmt.Sprintf("It was %s. The command pillion.newTurn resumes it.", u.Acted)
@@ -163,8 +152,8 @@ func (e events) Untrusted(u Untrusted) {
 	if u.Rules == nil {
 		u.Rules = []string{}
 	}
+	e.conn.Notify("settings/untrusted", u)
 	if e.client.Pillion {
-		s.conn.Notify("settings/untrusted", u) //nolint:errcheck // without it nothing is trusted
 		return
 	}
 	s.doubts.mu.Lock()
@@ -182,5 +171,5 @@ func (e events) Untrusted(u Untrusted) {
 		delete(s.doubts.shown, u.Path) // nobody trusts by command what was not on show
 		how = "There is more than fits here: `pillion trust` in a terminal shows all of it, and asks."
 	}
-	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
+	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), fault.Clip(rules, boxPreview), how)
 }

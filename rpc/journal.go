@@ -3,7 +3,9 @@ package rpc
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/internal/wire"
@@ -32,11 +34,15 @@ type journalReverted struct {
 // listed is how many entries a list has that names no limit.
 const listed = 200
 
-func (s *server) journalList(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[journalParams](raw)
+func (s *server) journalList(_ context.Context, p journalParams) (any, error) {
+	entries, err := s.history(p)
 	if err != nil {
 		return nil, err
 	}
+	return map[string]any{"entries": entries}, nil
+}
+
+func (s *server) history(p journalParams) ([]change.EntryInfo, error) {
 	if p.Limit <= 0 {
 		p.Limit = listed
 	}
@@ -44,7 +50,7 @@ func (s *server) journalList(_ context.Context, raw json.RawMessage) (any, error
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "the journal cannot be read: %v", err)
 	}
-	return map[string]any{"entries": entries}, nil
+	return entries, nil
 }
 
 // selection leaves out what an earlier session did that had the id of one that is open:
@@ -57,11 +63,7 @@ func (s *server) selection(p journalParams) change.Selection {
 	return out
 }
 
-func (s *server) journalRevert(ctx context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[journalParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) journalRevert(ctx context.Context, p journalParams) (any, error) {
 	if p.Turn+p.SinceTurn != 0 && p.SessionID == "" && p.CallID == "" {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "a turn needs a sessionId: turns are counted by session")
 	}
@@ -84,4 +86,56 @@ func (s *server) revert(ctx context.Context, p journalParams) (any, error) {
 		out.Preview = &preview
 	}
 	return out, nil
+}
+
+// revertByCommand is journal/revert for an editor without a plugin, which gives few
+// arguments and shows no results: without any it means the last change of an agent
+// that is not put back, and what became of it is shown.
+func (s *server) revertByCommand(ctx context.Context, p journalParams, of func(change.EntryInfo) journalParams) (any, error) {
+	if p.CallID == "" && (p.SessionID == "" || p.Turn == 0) {
+		last, err := s.lastChange(p)
+		if err != nil {
+			return nil, err
+		}
+		p = of(last)
+	}
+	result, err := s.revert(ctx, p)
+	if err == nil {
+		s.show(messageInfo, "%s", result.(journalReverted).words())
+	}
+	return result, err
+}
+
+func (s *server) lastChange(p journalParams) (change.EntryInfo, error) {
+	entries, err := s.history(p)
+	if err != nil {
+		return change.EntryInfo{}, err
+	}
+	i := slices.IndexFunc(entries, func(e change.EntryInfo) bool {
+		return e.SessionID != "" && (e.State == journal.StateDone || e.State == journal.StatePartlyReverted || e.State == journal.StateInterrupted)
+	})
+	if i < 0 {
+		return change.EntryInfo{}, wire.Errorf(wire.CodeRequestFailed, "the journal has no change to revert here")
+	}
+	return entries[i], nil
+}
+
+// words is what became of a revert, for people.
+func (r journalReverted) words() string {
+	var out strings.Builder
+	list := func(what string, names []string) {
+		for _, name := range names {
+			fmt.Fprintf(&out, "\n%s %s", fault.Quote(name), what)
+			if why := r.Reasons[name]; why != "" {
+				out.WriteString(": " + fault.Escape(why))
+			}
+		}
+	}
+	list("is restored", r.Reverted.Reverted)
+	list("is reverted, with later changes kept", r.Merged)
+	list("was left alone", r.Conflicts)
+	if out.Len() == 0 {
+		return "Pillion: there is nothing to revert"
+	}
+	return "Pillion:" + out.String()
 }

@@ -3,7 +3,9 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -45,20 +47,25 @@ type sidecarCapabilities struct {
 	Agents          []Agent `json:"agents,omitempty"`
 }
 
-func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error) {
+func (s *server) initialize(_ context.Context, p protocol.InitializeParams) (any, error) {
 	s.mu.Lock()
 	again := s.state != created
 	s.mu.Unlock()
 	if again {
 		return nil, wire.Errorf(wire.CodeInvalidRequest, "initialize was sent twice")
 	}
-	p, err := decodeLSP[protocol.InitializeParams](raw)
-	if err != nil {
-		return nil, err
-	}
 	c := clientOf(p)
-	d := newDialogs(s, c)
-	core, err := s.options.Start(s.setup(p, c, d))
+	d := &dialogs{server: s, client: c}
+	core, err := s.options.Start(Setup{
+		Folders:   foldersOf(p),
+		Settings:  json.RawMessage(p.InitializationOptions),
+		Asker:     d,
+		Human:     d,
+		Editor:    &buffers{server: s, client: c},
+		Client:    c.Name,
+		Events:    s.events(c),
+		Languages: s.languages(c),
+	})
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "pillion cannot start here: %v", err)
 	}
@@ -73,7 +80,8 @@ func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error)
 	if p.ProcessID != nil {
 		s.watchParent(int(*p.ProcessID))
 	}
-	return encodeLSP(s.initializeResult(c))
+	result, err := protocol.Marshal(s.initializeResult(c))
+	return wire.Raw(result), err
 }
 
 func clientOf(p protocol.InitializeParams) client {
@@ -97,19 +105,6 @@ func clientOf(p protocol.InitializeParams) client {
 		c.Name = "editor"
 	}
 	return c
-}
-
-func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup {
-	return Setup{
-		Folders:   foldersOf(p),
-		Settings:  json.RawMessage(p.InitializationOptions),
-		Asker:     d,
-		Human:     d,
-		Editor:    &buffers{server: s, client: c},
-		Client:    c.Name,
-		Events:    events{s, c},
-		Languages: s.languages(c),
-	}
 }
 
 // foldersOf takes workspaceFolders, else rootUri.
@@ -159,7 +154,7 @@ func (s *server) initializeResult(c client) protocol.InitializeResult {
 		},
 	}
 	if !c.Pillion {
-		r.Capabilities.ExecuteCommandProvider = protocol.ExecuteCommandOptions{Commands: commandNames()}
+		r.Capabilities.ExecuteCommandProvider = protocol.ExecuteCommandOptions{Commands: slices.Sorted(maps.Keys(commands))}
 	}
 	return r
 }

@@ -1,8 +1,8 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -57,11 +57,7 @@ const (
 	outputUnread = 256 << 10
 )
 
-func (s *server) processList(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[processParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) processList(_ context.Context, p processParams) (any, error) {
 	out := []processInfo{}
 	for _, one := range s.running().Processes.List(p.SessionID) {
 		out = append(out, infoOf(one))
@@ -85,8 +81,8 @@ func ending(p *process.Named) (running bool, code *int) {
 	return false, &result.ExitCode
 }
 
-func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, error) {
-	p, params, err := s.process(raw)
+func (s *server) processKill(ctx context.Context, params processParams) (any, error) {
+	p, err := s.process(params)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +96,7 @@ func kill(ctx context.Context, p *process.Named, signal string) (any, error) {
 		p.NoteHuman() // before its agent sees that it has ended
 	}
 	if err := tools.EndProcess(ctx, p, signal); err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return nil, invalid(err)
 	}
 	if running && !p.Running() {
 		p.NoteHuman()
@@ -126,8 +122,8 @@ func (s *server) endProcess(ctx context.Context, id, session string) (any, error
 	return nil, wire.Errorf(wire.CodeInvalidParams, "no process called %s is running; pillion.status lists the running ones", fault.Quote(id))
 }
 
-func (s *server) processWrite(ctx context.Context, raw json.RawMessage) (any, error) {
-	p, params, err := s.process(raw)
+func (s *server) processWrite(ctx context.Context, params processParams) (any, error) {
+	p, err := s.process(params)
 	if err != nil {
 		return nil, err
 	}
@@ -141,19 +137,12 @@ func (s *server) processWrite(ctx context.Context, raw json.RawMessage) (any, er
 }
 
 // process finds the process that params name.
-func (s *server) process(raw json.RawMessage) (*process.Named, processParams, error) {
-	named, err := params[processParams](raw)
+func (s *server) process(named processParams) (*process.Named, error) {
+	p, err := s.running().Processes.Find(cmp.Or(named.SessionID, EditorSession), named.ProcessID)
 	if err != nil {
-		return nil, named, err
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%s; %s", err, fault.From(err).Hint)
 	}
-	if named.SessionID == "" {
-		named.SessionID = EditorSession
-	}
-	p, err := s.running().Processes.Find(named.SessionID, named.ProcessID)
-	if err != nil {
-		return nil, named, wire.Errorf(wire.CodeInvalidParams, "%s; %s", err, fault.From(err).Hint)
-	}
-	return p, named, nil
+	return p, nil
 }
 
 // screens are the processes whose output goes to the editor.
@@ -211,7 +200,12 @@ func (s *server) showProcess(p *process.Named) {
 				shown = terminalText{} // what is missing may have ended a sequence
 			}
 			out.Text, out.Start, out.Next = shown.take(piece.Text), piece.Start, piece.Next
-			if s.sendOutput(out) != nil || !s.pause(outputPause) {
+			if s.sendOutput(out) != nil {
+				return
+			}
+			select {
+			case <-time.After(outputPause):
+			case <-s.conn.Done():
 				return
 			}
 		case !running:
@@ -234,16 +228,4 @@ func (s *server) sendOutput(out processOutput) error {
 		return err
 	}
 	return s.conn.Notify("process/output", out)
-}
-
-// pause reports false when the editor is gone.
-func (s *server) pause(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.conn.Done():
-		return false
-	}
 }

@@ -3,7 +3,14 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"sync"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/tools"
 )
 
 // progress is the running calls whose progress the editor shows, by token: the
@@ -34,14 +41,12 @@ func (p *progress) cancellable(ctx context.Context, token string) (_ context.Con
 	}
 }
 
+type workDoneProgressCancelParams struct {
+	Token json.RawMessage `json:"token"`
+}
+
 // workDoneProgressCancel is the user's click on a shown progress.
-func (s *server) workDoneProgressCancel(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		Token json.RawMessage `json:"token"`
-	}](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) workDoneProgressCancel(_ context.Context, p workDoneProgressCancelParams) (any, error) {
 	if call := s.bars.call(p.Token); call != nil {
 		s.running().Registry.Stop(call.SessionID, call.CallID)
 		return nil, nil
@@ -52,4 +57,167 @@ func (s *server) workDoneProgressCancel(_ context.Context, raw json.RawMessage) 
 		cancel()
 	}
 	return nil, nil
+}
+
+// bars are the calls that an editor without a plugin shows as LSP's work done
+// progress: those that take longer than a moment, or wait for the user.
+type bars struct {
+	mu      sync.Mutex // guards all below, and the activity of each bar
+	byCall  map[[2]string]*bar
+	byToken map[string]*bar
+	count   int
+}
+
+// bar is the progress of one call.
+type bar struct {
+	token    string         // some editors show it
+	activity tools.Activity // as it came last
+	changed  chan struct{}
+}
+
+// note takes a call's new state. It does not wait for the editor.
+func (b *bars) note(conn *wire.Conn, a tools.Activity) {
+	key := [2]string{a.SessionID, a.CallID}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.byCall[key]
+	if one == nil {
+		if isOver(a) {
+			return
+		}
+		if b.byCall == nil {
+			b.byCall, b.byToken = map[[2]string]*bar{}, map[string]*bar{}
+		}
+		b.count++
+		one = &bar{token: fmt.Sprintf("Pillion %d", b.count), changed: make(chan struct{}, 1)}
+		b.byCall[key], b.byToken[one.token] = one, one
+		defer func() { go b.run(conn, one) }()
+	}
+	if isOver(a) {
+		delete(b.byCall, key)
+		delete(b.byToken, one.token)
+	}
+	one.activity = a
+	select {
+	case one.changed <- struct{}{}:
+	default: // what has not been looked at yet is looked at as it is now
+	}
+}
+
+func isOver(a tools.Activity) bool { return a.State == tools.Done || a.State == tools.Failed }
+
+func (b *bars) now(one *bar) tools.Activity {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return one.activity
+}
+
+// run shows one call from when it is worth it until it is over.
+func (b *bars) run(conn *wire.Conn, one *bar) {
+	if !b.due(conn, one) || create(conn, one.token) != nil {
+		return
+	}
+	a := b.now(one)
+	if isOver(a) {
+		return
+	}
+	report := func(v progressValue) { conn.Notify("$/progress", progressOf{one.token, v}) } //nolint:errcheck // an editor that is gone shows nothing
+	report(progressValue{Kind: "begin", Title: barTitle(a), Message: barMessage(a), Cancellable: true})
+	for said := a.State; ; {
+		select {
+		case <-one.changed:
+		case <-conn.Done():
+			return
+		}
+		switch a = b.now(one); {
+		case isOver(a):
+			report(progressValue{Kind: "end", Message: barMessage(a)})
+			return
+		case a.State != said:
+			said = a.State
+			report(progressValue{Kind: "report", Message: barMessage(a), Cancellable: true})
+		}
+	}
+}
+
+// due waits until a call is worth showing, and reports false if it never is.
+func (b *bars) due(conn *wire.Conn, one *bar) bool {
+	moment := time.After(barMoment)
+	for {
+		select {
+		case <-moment:
+			return true
+		case <-conn.Done():
+			return false
+		case <-one.changed:
+			a := b.now(one)
+			if isOver(a) || a.State == tools.Waiting {
+				return !isOver(a)
+			}
+		}
+	}
+}
+
+// barMoment is how long a call may take before it is worth showing.
+const barMoment = 500 * time.Millisecond
+
+func create(conn *wire.Conn, token string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	return conn.Call(ctx, "window/workDoneProgress/create", map[string]string{"token": token}, nil)
+}
+
+type progressOf struct {
+	Token string        `json:"token"`
+	Value progressValue `json:"value"`
+}
+
+type progressValue struct {
+	Kind        string `json:"kind"`
+	Title       string `json:"title,omitempty"`
+	Message     string `json:"message,omitempty"`
+	Cancellable bool   `json:"cancellable,omitempty"`
+}
+
+// barTitle is one line that says who does what.
+func barTitle(a tools.Activity) string {
+	what := a.Title
+	if a.Summary != "" {
+		what = a.Summary
+	}
+	return oneLine(fault.Quote(a.Agent.Name) + ": " + what)
+}
+
+func barMessage(a tools.Activity) string {
+	switch a.State {
+	case tools.Waiting:
+		return "waits for your answer"
+	case tools.Done:
+		return oneLine(a.Summary)
+	case tools.Failed:
+		return oneLine("failed: " + a.Summary)
+	}
+	return "running"
+}
+
+func oneLine(s string) string {
+	return fault.Clip(strings.Join(strings.Fields(fault.Escape(s)), " "), barLine)
+}
+
+const barLine = 200 // bytes
+
+// call gives the call that a progress of ours shows, nil for another token.
+func (b *bars) call(token json.RawMessage) *tools.Activity {
+	var name string
+	if json.Unmarshal(token, &name) != nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.byToken[name]
+	if one == nil {
+		return nil
+	}
+	a := one.activity
+	return &a
 }

@@ -1,10 +1,15 @@
 package rpc
 
 import (
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"sync"
 
+	"go.lsp.dev/uri"
+
+	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/tools/approval"
 )
@@ -56,22 +61,16 @@ func (q *questions) update(c approval.Changed) {
 }
 
 // show gives the request as it stands, to be shown at once: an answer holds for it
-// from now on, if so many bytes show all of it, or a page has.
-func (q *questions) show(one *question, limit int) approval.Request {
+// from now on, if a box shows all of it, or a page has.
+func (q *questions) show(one *question) approval.Request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, whole := boxText(one.request, limit); whole {
+	if _, whole := boxText(one.request, boxPreview); whole {
 		one.shown = one.request.Digest
 	} else if one.shown != one.request.Digest {
 		one.shown = ""
 	}
 	return one.request
-}
-
-// fits says whether so many bytes show all of a question.
-func (q *questions) fits(one *question, limit int) bool {
-	_, whole := boxText(q.current(one), limit)
-	return whole
 }
 
 // current gives the request as it stands, where it cannot be shown as a whole.
@@ -81,7 +80,7 @@ func (q *questions) current(one *question) approval.Request {
 	return one.request
 }
 
-// markShown notes the digest of what the user markShown of a question, "" for nothing.
+// markShown notes the digest of what the user saw of a question, "" for nothing.
 func (q *questions) markShown(one *question, digest string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,26 +94,31 @@ func (q *questions) list() []*question {
 	return slices.Clone(q.waiting)
 }
 
-// give answers a question by command: the one named, or the one in front. decide
-// makes the answer of its request.
-func (q *questions) give(id string, decide func(approval.Request) (approval.Answer, error)) (approval.Answer, string, error) {
+// forSession is the id of the choice that holds for the session, whatever it has in the request.
+const forSession = "for the session"
+
+// give answers a question by command, the one named, or the one in front, and gives its id.
+func (q *questions) give(id string, answer approval.Answer) (string, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	one, err := q.find(id)
 	if err != nil {
-		return approval.Answer{}, "", err
+		return "", err
 	}
-	answer, err := decide(one.request)
-	switch {
-	case err != nil:
-		return answer, "", err
-	case answer.Decision == approval.Approve && one.shown == "":
-		return answer, "", wire.Errorf(wire.CodeRequestFailed, "request %s was not shown yet, or not as a whole; pillion.show shows it", one.request.ApprovalID)
+	if answer.DecisionID == forSession {
+		choice := rememberable(one.request)
+		if choice == nil {
+			return "", wire.Errorf(wire.CodeRequestFailed, "this can only be approved once")
+		}
+		answer.DecisionID = choice.ID
+	}
+	if answer.Decision == approval.Approve && one.shown == "" {
+		return "", wire.Errorf(wire.CodeRequestFailed, "request %s was not shown yet, or not as a whole; pillion.show shows it", one.request.ApprovalID)
 	}
 	answer.Digest = one.shown // never a yes to what was not on show
 	one.answered = true
 	one.answer <- answer
-	return answer, one.request.ApprovalID, nil
+	return one.request.ApprovalID, nil
 }
 
 // front is the question that a command without a name means, nil if none waits.
@@ -145,3 +149,67 @@ func (q *questions) find(id string) (*question, error) {
 	}
 	return front, nil
 }
+
+// A page is a question as a document. It is for an editor that has no message boxes
+// with buttons, but shows what waits and runs commands (Helix 25.01): the question is
+// announced, shown when the user asks for it, and answered by a command.
+
+// announce tells of a question. It takes back that the question was shown: its box never opened.
+func (d *dialogs) announce(q *question) {
+	d.boxless.Store(true)
+	d.questions.markShown(q, "")
+	r := q.request // what is read of it does not change
+	d.server.show(messageWarning, "%s asks: %s (pillion.show, then pillion.approve or pillion.reject)",
+		fault.Clip(fault.Quote(r.Agent.Name), boxLine), fault.Clip(fault.Escape(r.Title), boxLine))
+}
+
+// showPage opens a question in the editor. From then on it can be approved.
+func (d *dialogs) showPage(ctx context.Context, q *question) error {
+	file, digest, err := d.questions.writePage(q)
+	if err != nil {
+		return wire.Errorf(wire.CodeRequestFailed, "the request cannot be shown: %v", err)
+	}
+	var answer struct {
+		Success bool `json:"success"`
+	}
+	err = d.server.conn.Call(ctx, "window/showDocument", showDocument{string(uri.File(file)), true}, &answer)
+	if err == nil && !answer.Success {
+		err = errors.New("the editor did not open it")
+	}
+	if err != nil {
+		return wire.Errorf(wire.CodeRequestFailed, "the request is in %s but cannot be shown: %v", fault.Quote(file), err)
+	}
+	d.questions.markShown(q, digest)
+	return nil
+}
+
+type showDocument struct {
+	URI       string `json:"uri"`
+	TakeFocus bool   `json:"takeFocus"`
+}
+
+// writePage writes a question as it stands into a file that goes when it is answered,
+// and gives the digest of what it shows.
+func (q *questions) writePage(one *question) (file, digest string, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	f, err := os.CreateTemp("", "pillion-*.diff")
+	if err != nil {
+		return "", "", err
+	}
+	if one.page != "" {
+		os.Remove(one.page) //nolint:errcheck // it is a temporary file
+	}
+	one.page = f.Name()
+	text, whole := boxText(one.request, pageLimit)
+	if digest = one.request.Digest; !whole {
+		digest = "" // what is not shown cannot be approved
+	}
+	_, err = f.WriteString(text + pageEnd)
+	return one.page, digest, errors.Join(err, f.Close())
+}
+
+const (
+	pageLimit = 1 << 20 // bytes of a preview
+	pageEnd   = "\n\nAnswer with pillion.approve, pillion.approveSession, pillion.reject or pillion.cancel.\n"
+)

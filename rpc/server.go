@@ -12,11 +12,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.lsp.dev/protocol"
 
 	"pillion/conversation"
 	"pillion/internal/wire"
@@ -167,7 +167,36 @@ type method struct {
 	ahead  bool // a person's own, which waits for no agent's calls
 	early  bool // allowed before initialize
 	late   bool // allowed after shutdown
-	handle func(s *server, ctx context.Context, params json.RawMessage) (any, error)
+	handle handler
+}
+
+// handler answers one method, whose params are JSON.
+type handler func(s *server, ctx context.Context, params json.RawMessage) (any, error)
+
+// with decodes the params of one of our own methods. Keys that are not known are passed over:
+// the wire grows by addition.
+func with[P any](do func(*server, context.Context, P) (any, error)) handler {
+	return decoded(func(raw []byte, into any) error {
+		if len(raw) == 0 {
+			return nil
+		}
+		return json.Unmarshal(raw, into)
+	}, do)
+}
+
+// withLSP decodes those of LSP, whose unions need this library's codec.
+func withLSP[P any](do func(*server, context.Context, P) (any, error)) handler {
+	return decoded(func(raw []byte, into any) error { return protocol.Unmarshal(raw, into) }, do)
+}
+
+func decoded[P any](decode func([]byte, any) error, do func(*server, context.Context, P) (any, error)) handler {
+	return func(s *server, ctx context.Context, raw json.RawMessage) (any, error) {
+		var p P
+		if err := decode(raw, &p); err != nil {
+			return nil, wire.Errorf(wire.CodeInvalidParams, "the params do not fit: %v", err)
+		}
+		return do(s, ctx, p)
+	}
 }
 
 // methods is the editor's method table. It is filled by init because handlers
@@ -176,61 +205,61 @@ var methods map[string]method
 
 func init() {
 	methods = map[string]method{
-		"initialize":  {inline: true, early: true, handle: (*server).initialize},
+		"initialize":  {inline: true, early: true, handle: withLSP((*server).initialize)},
 		"initialized": {handle: (*server).initialized},
 		"shutdown":    {inline: true, handle: (*server).shutdown},
 		"exit":        {early: true, late: true, handle: (*server).exit},
 
-		"textDocument/didOpen":                {handle: (*server).didOpen},
-		"textDocument/didChange":              {handle: (*server).didChange},
-		"textDocument/didSave":                {handle: (*server).didSave},
-		"textDocument/didClose":               {handle: (*server).didClose},
-		"document/state":                      {handle: (*server).documentState},
-		"workspace/didChangeWatchedFiles":     {handle: (*server).didChangeWatchedFiles},
-		"workspace/didChangeWorkspaceFolders": {handle: (*server).didChangeWorkspaceFolders},
-		"workspace/didChangeConfiguration":    {handle: (*server).didChangeConfiguration},
-		"window/focused":                      {handle: (*server).focused},
-		"window/workDoneProgress/cancel":      {handle: (*server).workDoneProgressCancel},
+		"textDocument/didOpen":                {handle: withLSP((*server).didOpen)},
+		"textDocument/didChange":              {handle: withLSP((*server).didChange)},
+		"textDocument/didSave":                {handle: withLSP((*server).didSave)},
+		"textDocument/didClose":               {handle: withLSP((*server).didClose)},
+		"document/state":                      {handle: with((*server).documentState)},
+		"workspace/didChangeWatchedFiles":     {handle: with((*server).didChangeWatchedFiles)},
+		"workspace/didChangeWorkspaceFolders": {handle: withLSP((*server).didChangeWorkspaceFolders)},
+		"workspace/didChangeConfiguration":    {handle: with((*server).didChangeConfiguration)},
+		"window/focused":                      {handle: with((*server).focused)},
+		"window/workDoneProgress/cancel":      {handle: with((*server).workDoneProgressCancel)},
 		"$/setTrace":                          {handle: (*server).nothing},
 
-		"tools/list":     {handle: (*server).toolsList},
-		"tools/call":     {handle: (*server).toolsCall},
-		"tools/approval": {handle: (*server).toolsApproval},
+		"tools/list":     {handle: with((*server).toolsList)},
+		"tools/call":     {handle: with((*server).toolsCall)},
+		"tools/approval": {handle: with((*server).toolsApproval)},
 
-		"session/open":    {inline: true, handle: (*server).sessionOpen},
-		"session/close":   {inline: true, handle: (*server).sessionClose},
+		"session/open":    {inline: true, handle: with((*server).sessionOpen)},
+		"session/close":   {inline: true, handle: with((*server).sessionClose)},
 		"session/list":    {inline: true, handle: (*server).sessionList},
-		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
-		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
-		"session/pause":   {inline: true, handle: (*server).sessionPause},
-		"session/todos":   {inline: true, handle: (*server).sessionTodos},
-		"session/revoke":  {inline: true, handle: (*server).sessionRevoke},
+		"session/setMode": {inline: true, handle: onSession((*server).sessionSetMode)},
+		"session/newTurn": {inline: true, handle: onSession((*server).sessionNewTurn)},
+		"session/pause":   {inline: true, handle: onSession((*server).sessionPause)},
+		"session/todos":   {inline: true, handle: onSession((*server).sessionTodos)},
+		"session/revoke":  {inline: true, handle: onSession((*server).sessionRevoke)},
 
-		"activity/show": {ahead: true, handle: (*server).activityShow},
+		"activity/show": {ahead: true, handle: with((*server).activityShow)},
 
-		"journal/list":   {ahead: true, handle: (*server).journalList},
-		"journal/revert": {ahead: true, handle: (*server).journalRevert},
+		"journal/list":   {ahead: true, handle: with((*server).journalList)},
+		"journal/revert": {ahead: true, handle: with((*server).journalRevert)},
 
-		"settings/trust":  {ahead: true, handle: (*server).settingsTrust},
-		"settings/ignore": {ahead: true, handle: (*server).settingsIgnore},
-		"rules/forget":    {ahead: true, handle: (*server).rulesForget},
+		"settings/trust":  {ahead: true, handle: with((*server).settingsTrust)},
+		"settings/ignore": {ahead: true, handle: with((*server).settingsIgnore)},
+		"rules/forget":    {ahead: true, handle: with((*server).rulesForget)},
 
-		"process/list":  {ahead: true, handle: (*server).processList},
-		"process/kill":  {ahead: true, handle: (*server).processKill},
-		"process/write": {ahead: true, handle: (*server).processWrite},
+		"process/list":  {ahead: true, handle: with((*server).processList)},
+		"process/kill":  {ahead: true, handle: with((*server).processKill)},
+		"process/write": {ahead: true, handle: with((*server).processWrite)},
 
 		"conversation/list": {ahead: true, handle: (*server).conversationList},
-		"conversation/send": {ahead: true, handle: (*server).conversationSend},
-		"context/update":    {ahead: true, handle: (*server).contextUpdate},
-		"context/list":      {ahead: true, handle: (*server).contextList},
+		"conversation/send": {ahead: true, handle: with((*server).conversationSend)},
+		"context/update":    {ahead: true, handle: with((*server).contextUpdate)},
+		"context/list":      {ahead: true, handle: with((*server).contextList)},
 
-		"gateway/connect":    {ahead: true, handle: (*server).gatewayConnect},
-		"gateway/disconnect": {ahead: true, handle: (*server).gatewayDisconnect},
+		"gateway/connect":    {ahead: true, handle: with((*server).gatewayConnect)},
+		"gateway/disconnect": {ahead: true, handle: with((*server).gatewayDisconnect)},
 		"gateway/status":     {ahead: true, handle: (*server).gatewayStatus},
 		"agent/message":      {inline: true, handle: (*server).agentMessage},
 
 		"relay/info":               {handle: (*server).relayInfo},
-		"workspace/executeCommand": {ahead: true, handle: (*server).executeCommand},
+		"workspace/executeCommand": {ahead: true, handle: with((*server).executeCommand)},
 	}
 }
 
@@ -297,19 +326,6 @@ func (s *server) shutdown(context.Context, json.RawMessage) (any, error) {
 	return json.RawMessage("null"), nil
 }
 
-// params decodes the parameters of one of our own methods. Keys that are not
-// known are passed over: the wire grows by addition.
-func params[P any](raw json.RawMessage) (P, error) {
-	var p P
-	if len(raw) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return p, wire.Errorf(wire.CodeInvalidParams, "the params do not fit: %v", err)
-	}
-	return p, nil
-}
-
 // watchParent closes the connection when the process that spawned us is gone.
 // Pipes usually tell first; a parent whose children hold the pipes open does not.
 func (s *server) watchParent(pid int) {
@@ -336,6 +352,20 @@ func (s *server) watchParent(pid int) {
 
 const parentInterval = time.Second
 
+// messageType is the severity of window/logMessage and showMessageRequest.
+type messageType int
+
+const (
+	messageError   messageType = 1
+	messageWarning messageType = 2
+	messageInfo    messageType = 3
+)
+
+type logMessage struct {
+	Type    messageType `json:"type"`
+	Message string      `json:"message"`
+}
+
 // showMessage shows the user a message, and writes it to the log.
 func (s *server) showMessage(kind messageType, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -347,6 +377,3 @@ func (s *server) showMessage(kind messageType, format string, args ...any) {
 func (s *server) show(kind messageType, format string, args ...any) {
 	s.conn.Notify("window/showMessage", logMessage{kind, fmt.Sprintf(format, args...)}) //nolint:errcheck // what matters is asked, or listed by pillion.status
 }
-
-// Methods are the names of all methods that an editor may call.
-func Methods() []string { return slices.Sorted(maps.Keys(methods)) }

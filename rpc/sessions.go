@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,20 +15,21 @@ import (
 	"pillion/tools/session"
 )
 
+// sessionParams are those of all that is about a session.
 type sessionParams struct {
-	SessionID string        `json:"sessionId"`
-	Agent     session.Agent `json:"agent"`
-	Mode      policy.Mode   `json:"mode"`
-	Dialect   string        `json:"dialect"`
+	SessionID string         `json:"sessionId"`
+	Agent     session.Agent  `json:"agent"`
+	Mode      policy.Mode    `json:"mode"`
+	Dialect   string         `json:"dialect"`
+	Reason    string         `json:"reason"` // of session/pause; the agent reads it
+	Todos     []session.Todo `json:"todos"`
+	Revision  *int           `json:"revision"` // of Todos
+	Rule      string         `json:"rule"`
 }
 
-func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionOpen(_ context.Context, p sessionParams) (any, error) {
 	if err := tools.CheckDialect(p.Dialect); err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return nil, invalid(err)
 	}
 	if p.Agent.Name == "" { // a dialog names who asks
 		p.Agent.Name = s.clientName()
@@ -37,7 +39,7 @@ func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error
 	}
 	owner, created, err := s.running().Sessions.Open(p.SessionID, p.Agent, p.Mode)
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return nil, invalid(err)
 	}
 	if created && p.Dialect != "" {
 		owner.SetDialect(p.Dialect)
@@ -45,11 +47,7 @@ func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error
 	return owner.Info(), nil
 }
 
-func (s *server) sessionClose(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionClose(_ context.Context, p sessionParams) (any, error) {
 	return map[string]bool{"closed": s.running().Sessions.End(p.SessionID)}, nil
 }
 
@@ -57,121 +55,67 @@ func (s *server) sessionList(context.Context, json.RawMessage) (any, error) {
 	return map[string]any{"sessions": s.running().Sessions.All()}, nil
 }
 
-func (s *server) sessionSetMode(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
-	}
-	return s.setMode(p.SessionID, p.Mode)
+// onSession is the handler of what the user does to a session. It answers with the session as
+// it is then.
+func onSession(do func(*server, *session.Session, sessionParams) error) handler {
+	return with(func(s *server, _ context.Context, p sessionParams) (any, error) { return s.changeSession(p, do) })
 }
 
-func (s *server) setMode(id string, mode policy.Mode) (any, error) {
-	owner, err := s.known(id)
+func (s *server) changeSession(p sessionParams, do func(*server, *session.Session, sessionParams) error) (any, error) {
+	owner, err := s.known(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	if err := owner.SetMode(mode); err != nil {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	if err := do(s, owner, p); err != nil {
+		return nil, err
 	}
-	s.running().Documents.Touched() // what waits is judged again
 	return owner.Info(), nil
 }
 
-func (s *server) sessionNewTurn(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[sessionParams](raw)
-	if err != nil {
-		return nil, err
+func (s *server) sessionSetMode(owner *session.Session, p sessionParams) error {
+	if err := owner.SetMode(p.Mode); err != nil {
+		return invalid(err)
 	}
-	return s.newTurn(p.SessionID)
+	s.running().Documents.Touched() // what waits is judged again
+	return nil
+}
+
+func (s *server) sessionNewTurn(owner *session.Session, _ sessionParams) error {
+	owner.NewTurn()
+	return nil
 }
 
 // sessionPause ends what the session's calls are at, and lets it begin nothing more
 // before its next turn.
-func (s *server) sessionPause(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[pauseParams](raw)
-	if err != nil {
-		return nil, err
-	}
-	return s.pauseSession(p)
-}
-
-type pauseParams struct {
-	SessionID string `json:"sessionId"`
-	Reason    string `json:"reason"` // the agent reads it
-}
-
-func (s *server) pauseSession(p pauseParams) (any, error) {
-	owner, err := s.known(p.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	if p.Reason == "" {
-		p.Reason = "the user paused it"
-	}
-	owner.Pause(clip(p.Reason, maxReason))
+func (s *server) sessionPause(owner *session.Session, p sessionParams) error {
+	owner.Pause(fault.Clip(cmp.Or(p.Reason, "the user paused it"), maxReason))
 	s.running().Registry.StopSession(owner.ID())
-	return owner.Info(), nil
+	return nil
 }
 
 const maxReason = 1000 // bytes; the agent reads it
 
-func (s *server) newTurn(id string) (any, error) {
-	owner, err := s.known(id)
-	if err != nil {
-		return nil, err
-	}
-	owner.NewTurn()
-	return owner.Info(), nil
-}
-
 // sessionTodos has the user change the agent's to-do list.
-func (s *server) sessionTodos(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[todosParams](raw)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.Todos == nil || p.Revision == nil:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "todos and revision are needed: the whole list, and the todosRevision that the user looked at")
-	}
-	owner, err := s.known(p.SessionID)
-	if err != nil {
-		return nil, err
+func (s *server) sessionTodos(owner *session.Session, p sessionParams) error {
+	if p.Todos == nil || p.Revision == nil {
+		return wire.Errorf(wire.CodeInvalidParams, "todos and revision are needed: the whole list, and the todosRevision that the user looked at")
 	}
 	switch err := owner.ChangeTodos(p.Todos, *p.Revision); {
 	case errors.Is(err, session.ErrTodosMoved):
-		return nil, wire.Errorf(wire.CodeContentModified, "%v", err)
+		return wire.Errorf(wire.CodeContentModified, "%v", err)
 	case err != nil:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+		return invalid(err)
 	}
-	return owner.Info(), nil
-}
-
-type todosParams struct {
-	SessionID string         `json:"sessionId"`
-	Todos     []session.Todo `json:"todos"`
-	Revision  *int           `json:"revision"`
+	return nil
 }
 
 // sessionRevoke takes a remembered rule back. A call that waits is judged again.
-func (s *server) sessionRevoke(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[revokeParams](raw)
-	if err != nil {
-		return nil, err
-	}
-	owner, err := s.known(p.SessionID)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) sessionRevoke(owner *session.Session, p sessionParams) error {
 	if !owner.Revoke(p.Rule) {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "the session has no remembered rule %s", fault.Quote(p.Rule))
+		return wire.Errorf(wire.CodeInvalidParams, "the session has no remembered rule %s", fault.Quote(p.Rule))
 	}
 	s.running().Documents.Touched()
-	return owner.Info(), nil
-}
-
-type revokeParams struct {
-	SessionID string `json:"sessionId"`
-	Rule      string `json:"rule"`
+	return nil
 }
 
 // sessionChanged is session/changed.

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -25,38 +24,22 @@ type settingsText struct {
 	Hash string `json:"hash"`
 }
 
-func (s *server) settingsTrust(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[settingsText](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) settingsTrust(_ context.Context, p settingsText) (any, error) {
 	return s.trust(p.Path, p.Hash)
 }
 
-func (s *server) settingsIgnore(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[settingsText](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) settingsIgnore(_ context.Context, p settingsText) (any, error) {
 	if err := s.running().Ignore(p.Path, p.Hash); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "it asks as before: %v", err)
 	}
-	return struct {
-		Ignored bool `json:"ignored"`
-	}{true}, nil
+	return map[string]bool{"ignored": true}, nil
 }
 
-func (s *server) rulesForget(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[forgetParams](raw)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) rulesForget(_ context.Context, p forgetParams) (any, error) {
 	if err := s.running().ForgetRule(p.Folder, p.Rule); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "not forgotten: %v", err)
 	}
-	return struct {
-		Forgotten bool `json:"forgotten"`
-	}{true}, nil
+	return map[string]bool{"forgotten": true}, nil
 }
 
 type forgetParams struct {
@@ -68,12 +51,7 @@ func (s *server) trust(path, hash string) (any, error) {
 	if err := s.running().Trust(path, hash); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "not trusted: %v", err)
 	}
-	return trusted{true}, nil
-}
-
-// trusted is the result of settings/trust.
-type trusted struct {
-	Trusted bool `json:"trusted"`
+	return map[string]bool{"trusted": true}, nil
 }
 
 // trustShown trusts what a message showed: the file named, or the only one.

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,7 +63,7 @@ type agent struct {
 	ctx     context.Context // of its work
 	stop    context.CancelCauseFunc
 	clock   *clock
-	said    said
+	said    *said
 	conn    *sdk.Connection
 	id      atomic.Value  // sdk.SessionId: what it calls its session
 	slots   chan struct{} // filled by the requests that are under way
@@ -83,10 +84,9 @@ func (h *Host) Run(ctx context.Context, s tools.SubAgent) (string, error) {
 	defer h.Sessions.Close(child.ID())
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)
-	a := &agent{host: h, task: s, session: child, ctx: ctx, stop: stop, slots: make(chan struct{}, mostAtOnce)}
+	a := &agent{host: h, task: s, session: child, ctx: ctx, stop: stop, said: newSaid(s.Output), slots: make(chan struct{}, mostAtOnce)}
 	a.clock = newClock(s.Timeout, func() { stop(errTimeout) })
 	defer a.clock.end()
-	a.said.tell = s.Output
 	telling := make(chan struct{})
 	go func() {
 		defer close(telling)
@@ -200,11 +200,9 @@ func (a *agent) work() error {
 	go func() { // it may not read; its end lets go of us
 		_ = a.conn.SendNotification(context.WithoutCancel(a.ctx), sdk.AgentMethodSessionCancel, sdk.CancelNotification{SessionId: id})
 	}()
-	patience := time.NewTimer(leaveTime)
-	defer patience.Stop()
 	select {
 	case <-done:
-	case <-patience.C:
+	case <-time.After(leaveTime):
 	}
 	return context.Cause(a.ctx)
 }
@@ -309,3 +307,41 @@ const (
 	authRequired     = -32000
 	resourceNotFound = -32002
 )
+
+// clock measures how long a sub-agent works. It stands still while a call of it may wait
+// for the user.
+type clock struct {
+	mu    sync.Mutex // guards all below
+	left  time.Duration
+	since time.Time // when it last began to run
+	held  int
+	timer *time.Timer
+}
+
+func newClock(limit time.Duration, over func()) *clock {
+	return &clock{left: limit, since: time.Now(), timer: time.AfterFunc(limit, over)}
+}
+
+// hold stops the clock until release.
+func (c *clock) hold() (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held++; c.held == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.held--; c.held == 0 {
+			c.since = time.Now()
+			c.timer.Reset(max(c.left, 0))
+		}
+	}
+}
+
+func (c *clock) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held++ // nothing starts it again
+	c.timer.Stop()
+}

@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -15,15 +14,13 @@ import (
 // said is what a sub-agent says, and what it says that it does. Whoever hears of it while
 // it works may be slow: what does not fit is left out.
 type said struct {
-	tell func(stream, text string)
+	tell    func(stream, text string)
+	pending chan piece // not told yet
 
 	mu      sync.Mutex // guards all below
 	message strings.Builder
-	over    bool    // the next text begins another message
-	pending []piece // not told yet
-	size    int
-	news    chan struct{}
-	unknown []string // kinds of updates that the log has
+	over    bool // the next text begins another message
+	size    int  // of what is pending
 }
 
 type piece struct{ stream, text string }
@@ -32,6 +29,10 @@ const (
 	mostMessage = 1 << 20  // bytes of the last message
 	mostPending = 64 << 10 // bytes that wait to be told
 )
+
+func newSaid(tell func(stream, text string)) *said {
+	return &said{tell: tell, pending: make(chan piece, 4096)}
+}
 
 // update takes session/update.
 func (s *said) update(u sdk.SessionUpdate) {
@@ -49,18 +50,6 @@ func (s *said) update(u sdk.SessionUpdate) {
 		}
 		s.act(out.String())
 	}
-}
-
-// isNew says if a kind of update that is not known was not noted before.
-func (s *said) isNew(kind string) bool {
-	const most = 20
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.unknown) == most || slices.Contains(s.unknown, kind) {
-		return false
-	}
-	s.unknown = append(s.unknown, kind)
-	return true
 }
 
 func (s *said) say(text string) {
@@ -95,43 +84,32 @@ func (s *said) addLocked(stream, text string) {
 	if text == "" || s.size+len(text) > mostPending {
 		return
 	}
-	s.pending, s.size = append(s.pending, piece{stream, text}), s.size+len(text)
 	select {
-	case s.newsLocked() <- struct{}{}:
+	case s.pending <- piece{stream, text}:
+		s.size += len(text)
 	default:
 	}
 }
 
-func (s *said) newsLocked() chan struct{} {
-	if s.news == nil {
-		s.news = make(chan struct{}, 1)
-	}
-	return s.news
-}
-
 // follow tells what is said until ctx is done.
 func (s *said) follow(ctx context.Context) {
+	tell := func(p piece) {
+		s.mu.Lock()
+		s.size -= len(p.text)
+		s.mu.Unlock()
+		s.tell(p.stream, p.text)
+	}
 	for {
-		news := s.flush()
 		select {
-		case <-news:
+		case p := <-s.pending:
+			tell(p)
 		case <-ctx.Done():
-			s.flush()
+			for len(s.pending) > 0 {
+				tell(<-s.pending)
+			}
 			return
 		}
 	}
-}
-
-// flush tells what is pending, and gives where more is announced.
-func (s *said) flush() (news <-chan struct{}) {
-	s.mu.Lock()
-	pieces, news := s.pending, s.newsLocked()
-	s.pending, s.size = nil, 0
-	s.mu.Unlock()
-	for _, p := range pieces {
-		s.tell(p.stream, p.text)
-	}
-	return news
 }
 
 // last is the last message.

@@ -2,7 +2,7 @@
 // Protocol: frames over a WebSocket that the sidecar opens when its editor says so, or over
 // the editor, which then holds the connection.
 //
-// Gateway.Connect and Gateway.Message are the entry points. A link (link.go, call.go) is
+// Gateway.Connect and Gateway.Message are the entry points. A link (link.go) is
 // one session: it takes frames, makes calls at the door (tools.Registry.Execute), sends
 // what the user decided and what came of the call, and feeds a conversation. A socket
 // (socket.go) keeps a link connected; what could not be sent waits in its outbox. Each
@@ -65,9 +65,8 @@ type Gateway struct {
 
 	changing sync.Mutex // one connects or disconnects at a time
 
-	mu      sync.Mutex // guards all below, and is not held while a call ends: that looks here
-	sockets []*socket  // by when they were connected, the newest last
-	direct  []*link    // over the editor
+	mu    sync.Mutex // guards links, and is not held while a call ends: that looks here
+	links []*link    // by when they were connected, the newest last
 }
 
 // New makes one without sessions.
@@ -93,44 +92,64 @@ func (g *Gateway) Connect(address, token, sessionID string) (State, error) {
 	}
 	g.changing.Lock()
 	defer g.changing.Unlock()
-	old := g.remove(func(s *socket) bool { return s.link.id == to.sessionID })
-	var l *link
+	old := g.remove(func(l *link) bool { return !l.direct && l.id == to.sessionID })
 	if old != nil {
-		old.stop()
-		l = old.link
+		old.socket.stop()
 	}
-	if l, err = g.link(l, to.sessionID, session.Agent{Name: to.host, Via: "gateway"}, nil); err != nil {
+	l, err := g.link(old, to.sessionID, session.Agent{Name: to.host, Via: "gateway"}, false)
+	if err != nil {
 		return State{}, err
 	}
-	s := connect(l, to, token)
-	g.mu.Lock()
-	g.sockets = append(g.sockets, s)
-	many := len(g.sockets) > maxSessions
-	g.mu.Unlock()
-	if many {
-		oldest := g.remove(func(*socket) bool { return true })
-		oldest.stop()
-		oldest.link.close()
-	}
-	return s.status(), nil
+	l.socket = connect(l, to, token)
+	g.add(l)
+	return l.socket.status(), nil
 }
 
-// remove takes out the first socket that is such a one.
-func (g *Gateway) remove(is func(*socket) bool) *socket {
+// add keeps a link, in the place of the oldest of its kind if there are too many.
+func (g *Gateway) add(l *link) {
+	sameKind := func(other *link) bool { return other.direct == l.direct }
+	g.mu.Lock()
+	g.links = append(g.links, l)
+	n := 0
+	for _, other := range g.links {
+		if sameKind(other) {
+			n++
+		}
+	}
+	g.mu.Unlock()
+	if n > maxSessions {
+		g.remove(sameKind).disconnect()
+	}
+}
+
+// remove takes out the first link that is such a one; nil: there is none.
+func (g *Gateway) remove(is func(*link) bool) *link {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := slices.IndexFunc(g.sockets, is)
+	at := slices.IndexFunc(g.links, is)
 	if at < 0 {
 		return nil
 	}
-	s := g.sockets[at]
-	g.sockets = slices.Delete(g.sockets, at, at+1)
-	return s
+	l := g.links[at]
+	g.links = slices.Delete(g.links, at, at+1)
+	return l
+}
+
+// find gives the newest link that is such a one; nil: there is none.
+func (g *Gateway) find(is func(*link) bool) *link {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range slices.Backward(g.links) {
+		if is(l) {
+			return l
+		}
+	}
+	return nil
 }
 
 // link gives a session's link: the one that it had, if that has not ended, or one that
 // knows what the old one did.
-func (g *Gateway) link(old *link, id string, agent session.Agent, direct func([]byte)) (*link, error) {
+func (g *Gateway) link(old *link, id string, agent session.Agent, direct bool) (*link, error) {
 	if old != nil && old.ctx.Err() == nil {
 		return old, nil
 	}
@@ -161,50 +180,46 @@ func (g *Gateway) endWith(l *link) {
 	if l.ctx.Err() != nil {
 		return // it has ended itself, and another may have its id now
 	}
-	if l.direct == nil {
+	if !l.direct {
 		g.Disconnect(l.id)
 		return
 	}
-	g.mu.Lock()
-	g.direct = slices.DeleteFunc(g.direct, func(one *link) bool { return one == l })
-	g.mu.Unlock()
+	g.remove(func(one *link) bool { return one == l })
 	l.close()
 }
 
 // Disconnect ends a session's connection and all that runs in it; "" is every session.
 func (g *Gateway) Disconnect(sessionID string) State {
+	g.disconnect(func(l *link) bool { return !l.direct && (sessionID == "" || l.id == sessionID) })
+	newest, _ := g.Status()
+	return newest
+}
+
+func (g *Gateway) disconnect(is func(*link) bool) {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	g.mu.Lock()
-	sockets := slices.Clone(g.sockets)
+	links := slices.Clone(g.links)
 	g.mu.Unlock()
-	for _, s := range sockets {
-		if sessionID == "" || s.link.id == sessionID {
-			s.stop()
-			s.link.close()
+	for _, l := range links {
+		if is(l) {
+			l.disconnect()
 		}
 	}
-	newest, _ := g.Status()
-	return newest
 }
 
 // Status is how the newest session is connected, and how all are.
 func (g *Gateway) Status() (newest State, all []State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all = []State{}
-	for _, s := range g.sockets {
-		all = append(all, s.status())
+	newest, all = State{State: conversation.Disconnected}, []State{}
+	for _, l := range g.links {
+		if !l.direct {
+			newest = l.socket.status()
+			all = append(all, newest)
+		}
 	}
-	return g.newest(), all
-}
-
-// newest needs the lock.
-func (g *Gateway) newest() State {
-	if len(g.sockets) == 0 {
-		return State{State: conversation.Disconnected}
-	}
-	return g.sockets[len(g.sockets)-1].status()
+	return newest, all
 }
 
 // Message takes a frame of a gateway that the editor is connected to. What answers it goes
@@ -227,63 +242,24 @@ func (g *Gateway) Message(frame json.RawMessage) error {
 
 // over is the link of a session over the editor.
 func (g *Gateway) over(id string) (*link, error) {
-	g.mu.Lock()
-	at := slices.IndexFunc(g.direct, func(l *link) bool { return l.id == id })
-	var known, oldest *link
-	if at >= 0 {
-		known = g.direct[at]
-	} else if len(g.direct) == maxSessions {
-		oldest = g.direct[0]
-		g.direct = slices.Delete(g.direct, 0, 1)
-	}
-	g.mu.Unlock()
-	if known != nil {
+	if known := g.find(func(l *link) bool { return l.direct && l.id == id }); known != nil {
 		return known, nil
 	}
-	if oldest != nil {
-		oldest.close()
-	}
-	l, err := g.link(nil, id, session.Agent{Name: "Agent", Via: "gateway"}, func(out []byte) { g.host.Frame(out) })
+	l, err := g.link(nil, id, session.Agent{Name: "Agent", Via: "gateway"}, true)
 	if err != nil {
 		return nil, err
 	}
 	l.talk.Connected(conversation.Connected)
-	g.mu.Lock()
-	g.direct = append(g.direct, l)
-	g.mu.Unlock()
+	g.add(l)
 	return l, nil
 }
 
 // Heard passes on how a call stands, if it is one of a gateway's.
 func (g *Gateway) Heard(a tools.Activity) {
-	if l := g.find(a.SessionID); l != nil {
+	if l := g.find(func(l *link) bool { return l.id == a.SessionID }); l != nil {
 		l.heard(a)
 	}
 }
 
-func (g *Gateway) find(sessionID string) *link {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.sockets {
-		if s.link.id == sessionID {
-			return s.link
-		}
-	}
-	for _, l := range g.direct {
-		if l.id == sessionID {
-			return l
-		}
-	}
-	return nil
-}
-
 // Close ends every session.
-func (g *Gateway) Close() {
-	g.Disconnect("")
-	g.mu.Lock()
-	direct := slices.Clone(g.direct)
-	g.mu.Unlock()
-	for _, l := range direct {
-		l.close()
-	}
-}
+func (g *Gateway) Close() { g.disconnect(func(*link) bool { return true }) }

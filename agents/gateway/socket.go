@@ -3,8 +3,8 @@ package gateway
 import (
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -92,7 +92,7 @@ func (s *socket) keep(ctx context.Context) {
 			attempt = 1
 		}
 		shown := fault.From(err)
-		if errors.Is(err, errFinal) {
+		if shown.Code == fault.PermissionDenied { // another attempt would not mend that
 			s.link.talk.Note(conversation.OfError, shown.Message)
 			s.tell(State{State: conversation.Disconnected, Error: shown})
 			return
@@ -112,9 +112,6 @@ func backOff(attempt int) time.Duration {
 	most := min(firstWait<<min(attempt-1, 16), longWait)
 	return most/2 + rand.N(most/2)
 }
-
-// errFinal marks what another attempt would not mend.
-var errFinal = errors.New("not again")
 
 // once connects and serves one connection to its end. It was useful if a frame came.
 func (s *socket) once(ctx context.Context) (useful bool, err error) {
@@ -144,7 +141,7 @@ func (s *socket) once(ctx context.Context) (useful bool, err error) {
 	s.link.out.close(status >= 0)
 	switch {
 	case status == websocket.StatusPolicyViolation:
-		return useful, final(fault.PermissionDenied, "the gateway ended the connection%s", reason(err))
+		return useful, fault.New(fault.PermissionDenied, "the gateway ended the connection%s", reason(err))
 	case status >= 0:
 		return useful, fault.New(fault.ExecutionFailed, "the gateway closed the connection%s", reason(err))
 	}
@@ -168,16 +165,6 @@ func reason(err error) string {
 	}
 	return ""
 }
-
-func final(code fault.Code, format string, args ...any) error {
-	return fault.New(code, "%s%w", fmt.Sprintf(format, args...), silent{errFinal})
-}
-
-// silent wraps an error without a word.
-type silent struct{ error }
-
-func (silent) Error() string   { return "" }
-func (s silent) Unwrap() error { return s.error }
 
 // dial opens the connection. No error of it has the token, or what the address has behind
 // its path.
@@ -205,7 +192,7 @@ func (s *socket) dial(ctx context.Context) (*websocket.Conn, error) {
 	}
 	if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
 		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-			return nil, final(fault.PermissionDenied, "the gateway refused the token (%d); connect again with another one", answer.StatusCode)
+			return nil, fault.New(fault.PermissionDenied, "the gateway refused the token (%d); connect again with another one", answer.StatusCode)
 		}
 		return nil, fault.New(fault.ExecutionFailed, "the gateway answered %d %s instead of opening a WebSocket; check the address", answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
@@ -306,4 +293,57 @@ func (s *socket) confirm(ctx, whole context.Context, conn *websocket.Conn) error
 		}
 		s.link.out.confirm(n)
 	}
+}
+
+// unmasking has what a gateway sends looked at once the WebSocket is open.
+type unmasking struct{ http.RoundTripper }
+
+func (u unmasking) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := u.RoundTripper.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
+		return answer, err
+	}
+	if stream, ok := answer.Body.(io.ReadWriteCloser); ok {
+		answer.Body = &unmasked{ReadWriteCloser: stream}
+	}
+	return answer, nil
+}
+
+// unmasked is a stream of frames that ends with the first masked one: RFC 6455 has a client close
+// such a connection (5.1), which the library does not.
+type unmasked struct {
+	io.ReadWriteCloser
+	head []byte // of a frame, as far as it has come
+	left uint64 // bytes of the frame that follow
+}
+
+var errMasked = errors.New("the gateway masks its frames, which only clients do")
+
+func (u *unmasked) Read(p []byte) (int, error) {
+	n, err := u.ReadWriteCloser.Read(p)
+	for at := 0; at < n; {
+		if u.left > 0 {
+			part := min(u.left, uint64(n-at)) //nolint:gosec // of what was read
+			u.left -= part
+			at += int(part) //nolint:gosec // likewise
+			continue
+		}
+		u.head = append(u.head, p[at])
+		at++
+		if len(u.head) < 2 {
+			continue
+		}
+		length := u.head[1]
+		switch {
+		case length&0x80 != 0:
+			return 0, errMasked
+		case length == 126 && len(u.head) == 4:
+			u.left, u.head = uint64(binary.BigEndian.Uint16(u.head[2:])), nil
+		case length == 127 && len(u.head) == 10:
+			u.left, u.head = binary.BigEndian.Uint64(u.head[2:]), nil
+		case length < 126:
+			u.left, u.head = uint64(length), nil
+		}
+	}
+	return n, err
 }

@@ -322,32 +322,32 @@ func TestWhatAFormShowsWhole(t *testing.T) {
 		{"codex-mcp-client", strings.Repeat("x ", 500), 2},
 		{"codex-mcp-client", strings.Repeat("ls\n", 13), 2},
 	} {
-		pages, _ := question(command(c.command).Compose(), screenOf(c.agent))
+		pages, _ := question(command(c.command).Compose(), clientOf(c.agent).screen)
 		if len(pages) != c.pages || !strings.HasPrefix(pages[0], "$ "+c.command[:2]) {
 			t.Errorf("%s, %q: %d pages:\n%s", c.agent, c.command, len(pages), pages)
 		}
 		for _, page := range pages {
-			if !screenOf(c.agent).holds(page) {
+			if !clientOf(c.agent).screen.holds(page) {
 				t.Errorf("%s, %q: too long:\n%s", c.agent, c.command, page)
 			}
 		}
 	}
-	if pages, _ := question(command("true\nReasons: none").Compose(), screenOf("")); pages[0] != "$ true\n> Reasons: none" {
+	if pages, _ := question(command("true\nReasons: none").Compose(), clientOf("").screen); pages[0] != "$ true\n> Reasons: none" {
 		t.Errorf("a command of two lines: %q", pages)
 	}
 	r := command("make")
 	r.Preview.Cwd, r.Preview.Writes = "sub", []string{"out"}
-	if pages, _ := question(r.Compose(), screenOf("")); pages[0] != "$ make\nFolder: sub\nWrites: out" {
+	if pages, _ := question(r.Compose(), clientOf("").screen); pages[0] != "$ make\nFolder: sub\nWrites: out" {
 		t.Errorf("with facts: %q", pages)
 	}
 	for length, lines := range map[int]int{descriptionColumns: 1, descriptionColumns + 1: 2} { // what does not fit beside the choice counts
 		r := command("make")
 		r.Reasons = []approval.Reason{{Text: strings.Repeat("y", length)}}
-		if pages, why := question(r.Compose(), screenOf("claude-code")); len(pages) != 1 || strings.Count(pages[0], "\n")+1 != lines || (why == "") == (lines == 1) {
+		if pages, why := question(r.Compose(), clientOf("claude-code").screen); len(pages) != 1 || strings.Count(pages[0], "\n")+1 != lines || (why == "") == (lines == 1) {
 			t.Errorf("%d: %q beside %q", length, why, pages)
 		}
 	}
-	if pages := screenOf("claude-code").pages("$ " + strings.Repeat("é", 36)); pages[0] != "$ "+strings.Repeat("é", 35)+"\n↪ é" {
+	if pages := clientOf("claude-code").screen.pages("$ " + strings.Repeat("é", 36)); pages[0] != "$ "+strings.Repeat("é", 35)+"\n↪ é" {
 		t.Errorf("broken as %q", pages)
 	}
 }

@@ -27,23 +27,23 @@ type asker struct {
 	now    func() time.Time
 	// watched says if somebody can be asked elsewhere by now, about which folder.
 	watched func(ctx context.Context) (folder string, yes bool)
-	turn    chan struct{} // holds one token: whoever has it may ask
+	turn    turn // whoever has it may ask
 }
 
 func newAsker(client *sdk.ServerSession, now func() time.Time, watched func(context.Context) (string, bool)) *asker {
 	if now == nil {
 		now = time.Now
 	}
-	a := &asker{client: client, now: now, watched: watched, turn: make(chan struct{}, 1)}
-	a.turn <- struct{}{}
-	return a
+	return &asker{client: client, now: now, watched: watched, turn: make(turn, 1)}
 }
 
-// takeTurn waits until no other question is on show.
-func (a *asker) takeTurn(ctx context.Context) (leave func(), err error) {
+// turn is a lock that is waited for only as long as a context lasts. It has room for one.
+type turn chan struct{}
+
+func (t turn) take(ctx context.Context) (leave func(), err error) {
 	select {
-	case <-a.turn:
-		return func() { a.turn <- struct{}{} }, nil
+	case t <- struct{}{}:
+		return func() { <-t }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -65,12 +65,12 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	if !a.canAsk() {
 		return approval.Nobody{Why: openAnEditor}.Ask(ctx, r)
 	}
-	leave, err := a.takeTurn(ctx)
+	leave, err := a.turn.take(ctx)
 	if err != nil {
 		return approval.Answer{}, err
 	}
 	defer leave()
-	on := screenOf(clientName(a.client))
+	on := clientOf(clientName(a.client)).screen
 	pages, why := question(r, on)
 	form := newForm()
 	var ids, titles []string
@@ -192,14 +192,14 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	if !a.canAsk() {
 		return "", fault.New(fault.ApprovalUnavailable, "nobody can be asked here").WithHint("%s", openAnEditor)
 	}
-	leave, err := a.takeTurn(ctx)
+	leave, err := a.turn.take(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
 	form := newForm()
 	form.choice("action", "Answer", "", actions, actions)
-	given, err := a.show(ctx, "question", screenOf(clientName(a.client)).pages(fault.Escape(message)), form)
+	given, err := a.show(ctx, "question", clientOf(clientName(a.client)).screen.pages(fault.Escape(message)), form)
 	if err != nil {
 		return "", fault.New(fault.ApprovalUnavailable, "%s", cannotAsk(err)).WithHint("%s", openAnEditor)
 	}

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/relay"
+	"pillion/internal/bug"
 	"pillion/internal/fault"
 	"pillion/tools"
 )
@@ -81,11 +82,6 @@ type callParams struct {
 	revision string // of the protocol, that the result is for
 }
 
-// isNewest: it says of itself what a call of the newest revision must.
-func (c callParams) isNewest() bool {
-	return c.Meta.Revision == newProtocol && len(c.Meta.Capabilities) > 0 && c.Meta.Capabilities[0] == '{'
-}
-
 func (c callParams) check() *jsonrpc.Error {
 	if c.Name == "" {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: give the tool to call"}
@@ -99,11 +95,10 @@ func (s *server) failure(ctx context.Context, err error) relay.Result {
 		err = fault.New(fault.Cancelled, "the call was cancelled")
 	}
 	known := fault.From(err)
-	structured, marshalErr := json.Marshal(map[string]any{"ok": false, "error": known})
-	if marshalErr != nil {
-		structured = []byte(`{"ok":false}`)
-	}
-	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: tools.ErrorText(known)}}, Structured: structured, IsError: true}, s.o.Structured)
+	return relay.NewResult(tools.Result{
+		Content:    []tools.Part{{Type: "text", Text: tools.ErrorText(known)}},
+		Structured: encoded(map[string]any{"ok": false, "error": known}), IsError: true,
+	}, s.o.Structured)
 }
 
 // unknownTool is what MCP has for a call of a tool that there is not: an error of the
@@ -125,11 +120,17 @@ func unknownTool(r relay.Result) *jsonrpc.Error {
 	if !is {
 		return nil
 	}
-	data, err := json.Marshal(map[string]any{"code": fault.ToolNotFound})
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text, Data: encoded(map[string]any{"code": fault.ToolNotFound})}
+}
+
+// encoded is the JSON of what always has one.
+func encoded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
 	if err != nil {
-		data = nil
+		_ = bug.Errorf("encoding %T: %w", v, err)
+		return json.RawMessage("null")
 	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text, Data: data}
+	return text
 }
 
 // names turns the names of models, which most accept without dots alone, into
@@ -221,3 +222,84 @@ func (n *names) plainText(text string) string {
 	}
 	return text
 }
+
+// take sees to calls, once the handshake is over. All else is left to the SDK.
+func (s *server) take(e envelope) (mine bool) {
+	switch e.Method {
+	case "tools/call":
+		if e.request != nil && s.revision() != "" {
+			return s.start(e)
+		}
+	case "notifications/roots/list_changed":
+		s.route.moved.Store(true)
+	}
+	return false
+}
+
+// start runs a call on a goroutine of its own.
+func (s *server) start(e envelope) (mine bool) {
+	var c callParams
+	if err := json.Unmarshal(e.Params, &c); err != nil {
+		s.refuse(e.request, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params cannot be read: " + err.Error()})
+		return true
+	}
+	if err := c.check(); err != nil {
+		s.refuse(e.request, err)
+		return true
+	}
+	c.revision = s.revision()
+	if c.revision >= newProtocol && (c.Meta.Revision != newProtocol || !bytes.HasPrefix(c.Meta.Capabilities, []byte("{"))) {
+		return false // the SDK says what is wrong with it
+	}
+	run, leave := s.request(c, &waiter{reply: func(r relay.Result) {
+		if err := unknownTool(r); err != nil {
+			s.refuse(e.request, err)
+			return
+		}
+		s.out.reply(e.request, "result", fitResult(c.revision, r)...)
+	}})
+	s.out.onCancel(e.request, leave)
+	if run != nil {
+		go run()
+	}
+	return true
+}
+
+func (s *server) refuse(r *request, e *jsonrpc.Error) {
+	s.out.reply(r, "error", encoded(e))
+}
+
+// slowCall is a call that came by way of the SDK: the first one of a client without a
+// handshake, or one sent right behind the handshake, without waiting for its end.
+func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
+	p := req.Params
+	c := callParams{Name: p.Name, Arguments: p.Arguments, InputResponses: p.InputResponses, RequestState: p.RequestState, revision: req.ProtocolVersion()}
+	c.Meta.ProgressToken = p.GetProgressToken()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	answer := make(chan relay.Result, 1)
+	run, leave := s.request(c, &waiter{reply: func(r relay.Result) { answer <- r }})
+	if run != nil {
+		go run()
+	}
+	select {
+	case r := <-answer:
+		if err := unknownTool(r); err != nil {
+			return nil, err
+		}
+		return &rawResult{body: fitResult(c.revision, r).Bytes()}, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+// rawResult is a result that is JSON already.
+type rawResult struct {
+	sdk.ResultBase
+	body json.RawMessage
+}
+
+// MarshalJSON gives the result as it is.
+func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }

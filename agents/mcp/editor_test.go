@@ -73,21 +73,6 @@ func TestDottedNames(t *testing.T) {
 	}
 }
 
-func TestRefusalAndApproval(t *testing.T) {
-	p, a := edited(t, map[string]string{"a.txt": "one\n"})
-	edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "two"}}
-	pending := a.start(t.Context(), t, edit)
-	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Reject, Feedback: "use three"})
-	if r := agenttest.Wait(t, pending, "the result"); r.code() != "USER_REJECTED" || !strings.Contains(r.text, "use three") {
-		t.Errorf("got %+v", r)
-	}
-	pending = a.start(t.Context(), t, edit)
-	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
-	if r := agenttest.Wait(t, pending, "the result"); r.isError || p.Read(t, "a.txt") != "two\n" {
-		t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
-	}
-}
-
 func TestProgress(t *testing.T) {
 	p, a := edited(t, nil)
 	params := &sdk.CallToolParams{Name: "run_command", Arguments: object{"command": "echo out; echo err >&2"}}
@@ -113,28 +98,6 @@ func TestProgress(t *testing.T) {
 	hear("err\n")
 	if r := agenttest.Wait(t, pending, "the result"); r.isError {
 		t.Errorf("got %+v", r)
-	}
-}
-
-func TestTwoAgents(t *testing.T) {
-	p := project(t, nil)
-	editor(t, p)
-	write := func(a *agent, name string) (<-chan result, *agenttest.Dialog) {
-		pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}})
-		return pending, p.Human.Next(t)
-	}
-	one, first := write(connect(t, "one", Options{Cwd: p.Dir}, nil), "one.txt")
-	two, second := write(connect(t, "two", Options{Cwd: p.Dir}, nil), "two.txt")
-	if first.Agent.Name != "one" || second.Agent.Name != "two" || first.SessionID == second.SessionID {
-		t.Errorf("asked for %+v and %+v", first.Agent, second.Agent)
-	}
-	second.Answer(approval.Answer{Decision: approval.Approve})
-	if r := agenttest.Wait(t, two, "the second result"); r.isError || !exists(p, "two.txt") {
-		t.Errorf("the second agent got %+v", r)
-	}
-	first.Answer(approval.Answer{Decision: approval.Reject})
-	if r := agenttest.Wait(t, one, "the first result"); r.code() != "USER_REJECTED" || exists(p, "one.txt") {
-		t.Errorf("the first agent got %+v", r)
 	}
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,10 +28,7 @@ type inquiry struct {
 // the lock.
 func (e *pendingCall) form() relay.Result {
 	e.inquiry.asked = true
-	requests, err := json.Marshal(sdk.InputRequestMap{e.inquiry.key: e.inquiry.params})
-	if err != nil {
-		return e.s.failure(e.ctx, err)
-	}
+	requests := encoded(sdk.InputRequestMap{e.inquiry.key: e.inquiry.params})
 	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, e.parkAs())}
 }
 

@@ -11,13 +11,13 @@
 // (folders.go). In a home or a system place nothing is served.
 //
 // The official SDK keeps the protocol: handshake, versions, elicitation, progress.
-// Calls alone go around it (calls.go): our transport takes them off the input and
+// Calls alone go around it (call.go): our transport takes them off the input and
 // writes their results as they came, because the SDK would parse a call four
 // times and a result, which may be megabytes, twice.
 //
-// A call is a pending call (pendingCalls.go), apart from the requests that wait for it: shortly
+// A call is a pending call (pending_calls.go), apart from the requests that wait for it: shortly
 // before a client would give up its request is answered, and wait_for_answer, or the
-// same call again, collects the result (waits.go). In the newest revision of the protocol,
+// same call again, collects the result. In the newest revision of the protocol,
 // in which a server asks nothing while a call runs, the question is the answer to the
 // request, and the call that comes with the user's answer joins the pending call (input.go).
 // What answers to older revisions must not have is taken out in revision.go.
@@ -133,8 +133,16 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	protocol := newProtocolServer(o.Version)
-	o.changed = func() { listChanged(protocol) }
+	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
+		Instructions: instructions,
+		Logger:       slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+	})
+	// The SDK says so in the way of the client's revision when a tool is added. Nobody sees this
+	// one: the middleware answers for all tools.
+	o.changed = func() {
+		protocol.AddTool(&sdk.Tool{Name: "changed", InputSchema: map[string]any{"type": "object"}}, nil)
+	}
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
 	s.out.drainTime = o.drainTime
@@ -156,20 +164,6 @@ func Serve(ctx context.Context, o Options) error {
 		return err
 	}
 	return ctx.Err()
-}
-
-func newProtocolServer(version string) *sdk.Server {
-	return sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: version}, &sdk.ServerOptions{
-		Instructions: instructions,
-		Logger:       slog.New(slog.DiscardHandler),
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
-	})
-}
-
-// listChanged has the SDK say so in the way of the client's revision, which it does when a
-// tool is added. Nobody sees this one: the middleware answers for all tools.
-func listChanged(protocol *sdk.Server) {
-	protocol.AddTool(&sdk.Tool{Name: "changed", InputSchema: map[string]any{"type": "object"}}, nil)
 }
 
 // session is the connection as the SDK has it. What it reads may come before Connect is back.

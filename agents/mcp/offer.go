@@ -85,11 +85,54 @@ func Costs(definitions []tools.Definition) []Cost {
 	n.learn("", nil)
 	out := make([]Cost, 0, len(definitions))
 	for _, d := range definitions {
-		text, err := json.Marshal(listedTool(d, &n))
-		if err != nil {
-			_ = bug.Errorf("the definition of %s: %w", d.Name, err)
-		}
-		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: tools.IsCore(d.Name)})
+		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(encoded(listedTool(d, &n))), Core: tools.IsCore(d.Name)})
 	}
 	return out
+}
+
+// resultSchema is what stands in each conversation of the schema of a result: its fields and
+// theirs. What is further inside would be most of it.
+type resultSchema struct {
+	Type       any                      `json:"type,omitempty"`
+	Properties map[string]*resultSchema `json:"properties,omitempty"`
+	Items      *resultSchema            `json:"items,omitempty"`
+	Required   []string                 `json:"required,omitempty"`
+}
+
+// UnmarshalJSON reads true, which is anything, as well.
+func (s *resultSchema) UnmarshalJSON(raw []byte) error {
+	type plain resultSchema
+	if string(raw) == "true" {
+		return nil
+	}
+	return json.Unmarshal(raw, (*plain)(s))
+}
+
+const resultLevels = 2
+
+func (s *resultSchema) cut(levels int) {
+	if levels == 0 {
+		s.Properties, s.Items = nil, nil
+		return
+	}
+	for _, property := range s.Properties {
+		property.cut(levels - 1)
+		if property.Items != nil {
+			property.Items.cut(levels - 1)
+		}
+	}
+}
+
+// shownResult is the schema as it is listed; a door that gives no structure has none.
+func shownResult(full json.RawMessage) json.RawMessage {
+	if len(full) == 0 {
+		return nil
+	}
+	var s resultSchema
+	if err := json.Unmarshal(full, &s); err != nil {
+		_ = bug.Errorf("a result's schema: %w", err)
+		return full
+	}
+	s.cut(resultLevels)
+	return encoded(s)
 }

@@ -3,13 +3,16 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"pillion/agents/relay"
 	"pillion/internal/fault"
+	"pillion/tools"
 )
 
 // pendingCall is a call on its way, apart from the requests that wait for its result. It
@@ -198,7 +201,7 @@ func (e *pendingCall) park(w *waiter) {
 func (e *pendingCall) parkAs() string {
 	if e.id == "" {
 		e.s.pendingCalls.last++
-		e.id = waitID(e.s.pendingCalls.last)
+		e.id = fmt.Sprintf("w%d", e.s.pendingCalls.last)
 		e.s.pendingCalls.parked = append(e.s.pendingCalls.parked, e)
 	}
 	return e.id
@@ -255,3 +258,61 @@ func (e *pendingCall) progress(p relay.Progress) {
 
 // wait is for the end, when the calls' context is cancelled and none can start.
 func (s *pendingCalls) wait() { s.all.Wait() }
+
+// waitTool collects the result of a call that was answered before it was done. It is
+// listed for clients that give up.
+const waitTool = "wait_for_answer"
+
+// It is short, because it is in each conversation, and as open to the world as what it waits for.
+var waitDefinition = tools.Definition{
+	Name: waitTool, Description: "Waits for the result of an unfinished call, by its id.",
+	InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`),
+	Annotations: tools.Annotations{ReadOnly: true, OpenWorld: true},
+}
+
+// patience is how long a request of this client may stay unanswered. 0: for ever.
+func (s *server) patience() time.Duration {
+	if s.o.AnswerWithin != nil {
+		return before(*s.o.AnswerWithin)
+	}
+	return before(clientOf(clientName(s.session())).waits)
+}
+
+// before is in good time before the limit: a tenth of it, and 5 s where there are as many.
+func before(limit time.Duration) time.Duration {
+	if limit <= 0 {
+		return 0
+	}
+	return limit - min(max(limit/10, 5*time.Second), limit/2)
+}
+
+// stillThere is the result of a call that goes on.
+func (s *server) stillThere(id string, waits bool) relay.Result {
+	state := "still running"
+	if waits {
+		state = "still waiting for the user"
+	}
+	text := fmt.Sprintf("%s; call %s with id %s", state, waitTool, id)
+	structured := encoded(map[string]any{"ok": true, "waiting": state, "id": id})
+	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured}, s.o.Structured)
+}
+
+// named finds the pending call that wait_for_answer is to wait for. It needs the lock.
+func (s *pendingCalls) named(arguments json.RawMessage) (*pendingCall, error) {
+	var args map[string]string
+	if json.Unmarshal(arguments, &args) != nil || len(args) != 1 || args["id"] == "" {
+		return nil, fault.New(fault.InvalidArguments, "%s needs one argument: id, a string such as w1", waitTool)
+	}
+	var ids []string
+	for _, e := range s.parked {
+		if e.id == args["id"] {
+			return e, nil
+		}
+		ids = append(ids, e.id)
+	}
+	err := fault.New(fault.InvalidArguments, "no call with the id %s is waiting; its result was already returned, or the id is wrong", fault.Quote(args["id"]))
+	if len(ids) == 0 {
+		return nil, err.WithHint("no other call is waiting either; go on without it")
+	}
+	return nil, err.WithHint("waiting: %s", strings.Join(ids, ", "))
+}

@@ -129,26 +129,3 @@ func (r *reporter) stop() {
 	r.flush()
 	r.stopped = true
 }
-
-// beat gives a sign of life at each interval, until stop is called.
-func (e *pendingCall) beat(interval time.Duration, state func() relay.Progress) (stop func()) {
-	ended := make(chan struct{})
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		next := time.NewTimer(min(interval, time.Second))
-		defer next.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-next.C:
-				e.progress(state())
-				next.Reset(interval)
-			}
-		}
-	})
-	return func() {
-		close(ended)
-		beating.Wait()
-	}
-}

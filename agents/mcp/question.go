@@ -20,30 +20,11 @@ const titleColumns = 45
 // descriptionColumns are those of the line below a choice, likewise.
 const descriptionColumns = 68
 
-// screen is what a form shows of a message.
+// screen is what the form of an agent shows of a message in a terminal of 80 by 24; no key shows
+// more.
 type screen struct {
 	lines int
 	wraps bool // a long line; otherwise its end is cut off
-}
-
-// screens are how many lines of a message the forms of agents show in a terminal of
-// 80 by 24, by the beginning of the name that they give; no key shows more.
-var screens = []struct {
-	name string
-	screen
-}{
-	{"claude", screen{4, false}}, // 2.1.330; of more it shows three, and how many there are
-	{"codex", screen{12, true}},  // 0.169.0
-	{"", screen{12, true}},       // a guess: half of such a terminal
-}
-
-func screenOf(agent string) screen {
-	for _, s := range screens {
-		if strings.HasPrefix(agent, s.name) {
-			return s.screen
-		}
-	}
-	return screen{}
 }
 
 // question puts a request into words, in as many forms as it takes: what would happen comes

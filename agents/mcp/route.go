@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -55,8 +54,8 @@ type route struct {
 	o     Options
 	moved atomic.Bool // the client works in other folders now
 
-	turn    chan struct{} // holds one token: whoever has it may use what follows
-	known   bool          // folders and refused are up to date
+	turn    turn // whoever has it may use what follows
+	known   bool // folders and refused are up to date
 	folders []string
 	refused error // why nothing is served
 	editor  *editorDoor
@@ -76,9 +75,7 @@ type back struct {
 }
 
 func newRoute(o Options) *route {
-	r := &route{o: o, turn: make(chan struct{}, 1), sessions: map[string]*back{}}
-	r.turn <- struct{}{}
-	return r
+	return &route{o: o, turn: make(turn, 1), sessions: map[string]*back{}}
 }
 
 // connectTime bounds the wait for an editor that does not answer.
@@ -87,12 +84,11 @@ const connectTime = 10 * time.Second
 // door finds the way for one call. An editor that is there but cannot be reached
 // is an error: working behind its back would lose what is unsaved in it.
 func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, error) {
-	select {
-	case <-r.turn:
-		defer func() { r.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := r.turn.take(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	if err := r.settle(ctx, client); err != nil {
 		return nil, err
 	}
@@ -137,7 +133,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
-	page, exact := sizes(clientName(client))
+	known := clientOf(clientName(client))
 	for looks := 1; ; looks++ {
 		found, cwd, ok := r.look()
 		if !ok && time.Since(r.lost) < r.o.comeBack && pause(ctx, r.o.lookAgain) {
@@ -151,7 +147,11 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 			return r.watch, nil
 		}
 		had := r.had(who.Name, cwd)
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: page, RangeBytes: exact, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
+		form := relay.FormText
+		if r.o.Structured {
+			form = ""
+		}
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: form, PageBytes: known.page(), RangeBytes: known.most, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
 		if err == nil {
 			r.keep(had, conn.Session())
 			return r.enter(found, conn), nil
@@ -210,12 +210,11 @@ func (r *route) look() (best sidecar, cwd string, ok bool) {
 
 // watched says if there is a sidecar by now, on which folder.
 func (r *route) watched(ctx context.Context) (folder string, yes bool) {
-	select {
-	case <-r.turn:
-		defer func() { r.turn <- struct{}{} }()
-	case <-ctx.Done():
+	leave, err := r.turn.take(ctx)
+	if err != nil {
 		return "", false
 	}
+	defer leave()
 	_, _, yes = r.look()
 	return strings.Join(r.folders, ", "), yes
 }
@@ -235,64 +234,12 @@ func isDisconnect(err error) bool {
 
 // pause waits, and says whether there is time left.
 func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// form is that of the results which a sidecar is asked for.
-func (r *route) form() string {
-	if r.o.Structured {
-		return ""
-	}
-	return relay.FormText
-}
-
-func agentOf(client *sdk.ServerSession) session.Agent {
-	who := session.Agent{Name: "agent", Via: "mcp"}
-	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
-		who.Name, who.Version = personName(p.ClientInfo), p.ClientInfo.Version
-	}
-	return who
-}
-
-// clientName is what the agent's program calls itself, for what is known of that program.
-func clientName(client *sdk.ServerSession) string {
-	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil {
-		return p.ClientInfo.Name
-	}
-	return ""
-}
-
-// personNames are the names that people know agents by, by the beginning of the name that
-// their programs give.
-var personNames = []struct{ client, name string }{
-	{"claude-code", "Claude Code"},
-	{"claude-ai", "Claude"},
-	{"codex", "Codex"},
-	{"qwen", "Qwen Code"},
-	{"gemini", "Gemini CLI"},
-	{"opencode", "opencode"},
-	{"cursor", "Cursor"},
-	{"Visual Studio Code", "VS Code"},
-	{"Zed", "Zed"},
-	{"windsurf", "Windsurf"},
-	{"goose", "Goose"},
-	{"crush", "Crush"},
-}
-
-func personName(client *sdk.Implementation) string {
-	for _, known := range personNames {
-		if strings.HasPrefix(client.Name, known.client) {
-			return known.name
-		}
-	}
-	return cmp.Or(client.Title, client.Name)
 }
 
 func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
@@ -362,7 +309,7 @@ func (r *route) closeLater(d door) {
 
 // close is called when no call runs any more.
 func (r *route) close() {
-	<-r.turn
+	r.turn <- struct{}{}
 	r.leave()
 	r.leaving.Wait()
 }
@@ -403,7 +350,7 @@ func (d *editorDoor) call(ctx context.Context, name string, e *pendingCall) (rel
 	}
 	var refused *wire.Error
 	switch {
-	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
+	case errors.Is(err, wire.ErrClosed), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
 		if e.waits() {
 			return nil, fault.New(fault.ApprovalUnavailable, "this call needs the user's approval and nobody could be asked: %s was closed; nothing was done", d.name).
@@ -448,12 +395,12 @@ func (d *aloneDoor) structures() bool {
 }
 
 func (d *aloneDoor) call(ctx context.Context, name string, e *pendingCall) (relay.Result, error) {
-	page, exact := sizes(clientName(e.s.session()))
+	known := clientOf(clientName(e.s.session()))
 	call := tools.Call{
-		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: page, RangeBytes: exact,
+		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: known.page(), RangeBytes: known.most,
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
-	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
+	defer relay.Beat(d.beat, func() { e.progress(relay.StateOf(d.Registry, &call, "")) })()
 	result := d.Registry.Execute(ctx, call)
 	// What a sub-agent asks moves nothing: the call that runs it has been approved, and has begun.
 	if moved := e.moved.Swap(false); moved && result.Err != nil && result.Err.Code == fault.ApprovalUnavailable {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"pillion/agents/internal/agenttest"
@@ -15,7 +14,8 @@ import (
 
 func TestListAndCall(t *testing.T) {
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	if c.Editor() != "VS Code" {
 		t.Errorf("the editor is called %q", c.Editor())
@@ -38,7 +38,8 @@ func TestListAndCall(t *testing.T) {
 
 func TestAConnectionIsASession(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	a, b := dial(t, s.entry), dial(t, s.entry)
 	open := p.Sessions.List()
 	if len(open) != 2 || open[0].SessionID == open[1].SessionID {
@@ -55,7 +56,8 @@ func TestAConnectionIsASession(t *testing.T) {
 // An agent that does not ask for brief results gets whole ones.
 func TestWholeResults(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := greeted(t, s)
 	text := make(chan json.RawMessage, 1)
 	go func() {
@@ -71,25 +73,10 @@ func TestWholeResults(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
-	c := dial(t, s.entry)
-	heard := newEars()
-	pending := call(t, c, t.Context(), Call{Name: "run_command", Arguments: args(t, map[string]any{"command": "echo out; echo err >&2"})}, heard.hear)
-	d := p.Human.Next(t)
-	heard.wait(t, func(v Progress) bool { return v.Message == "waiting for your approval in VS Code" })
-	d.Answer(approval.Answer{Decision: approval.Approve})
-	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.Structured.Stdout != "out\n" {
-		t.Errorf("got %+v", r)
-	}
-	heard.wait(t, func(v Progress) bool { return v.Stream == "stdout" && v.Text == "out\n" })
-	heard.wait(t, func(v Progress) bool { return v.Stream == "stderr" && v.Text == "err\n" })
-}
-
 func TestCancelWithdrawsTheDialog(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	ctx, cancel := context.WithCancel(t.Context())
 	pending := call(t, c, ctx, write(t, "n.txt"), nil)
@@ -110,7 +97,8 @@ func TestCancelWithdrawsTheDialog(t *testing.T) {
 
 func TestCancelledOnTheWire(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := greeted(t, s)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Call(context.Background(), methodCall, write(t, "n.txt"), nil) }()
@@ -121,12 +109,13 @@ func TestCancelledOnTheWire(t *testing.T) {
 
 func TestTheAgentGoesAway(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
 	c.Close()
-	if r := agenttest.Wait(t, pending, "the end of the call"); !IsClosed(r.err) {
+	if r := agenttest.Wait(t, pending, "the end of the call"); !errors.Is(r.err, wire.ErrClosed) {
 		t.Errorf("the call ended with %v", r.err)
 	}
 	p.Human.WantOutcome(t, d, approval.Withdrawn)
@@ -135,14 +124,15 @@ func TestTheAgentGoesAway(t *testing.T) {
 
 func TestTheSidecarGoesAway(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
 	must(t, s.Close())
 	r := agenttest.Wait(t, pending, "the end of the call")
 	var told *wire.Error
-	if !IsClosed(r.err) && !errors.As(r.err, &told) {
+	if !errors.Is(r.err, wire.ErrClosed) && !errors.As(r.err, &told) {
 		t.Errorf("the call ended with %s, %v", r.text, r.err)
 	}
 	p.Human.WantOutcome(t, d, approval.Withdrawn)
@@ -168,45 +158,12 @@ func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func
 	return out
 }
 
-// ears keep what they hear.
-type ears struct {
-	mu    sync.Mutex // guards what follows
-	heard []Progress
-	more  chan struct{}
-}
-
-func newEars() *ears { return &ears{more: make(chan struct{}, 1)} }
-
-func (e *ears) hear(p Progress) {
-	e.mu.Lock()
-	e.heard = append(e.heard, p)
-	e.mu.Unlock()
-	select {
-	case e.more <- struct{}{}:
-	default:
-	}
-}
-
-func (e *ears) wait(t testing.TB, wanted func(Progress) bool) {
-	t.Helper()
-	for {
-		e.mu.Lock()
-		for _, p := range e.heard {
-			if wanted(p) {
-				e.mu.Unlock()
-				return
-			}
-		}
-		e.mu.Unlock()
-		agenttest.Wait(t, e.more, "progress")
-	}
-}
-
 // A process is its session's: it ends with the connection, and no other connection
 // reaches it.
 func TestProcessesEndWithTheConnection(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	c, other := dial(t, s.entry), dial(t, s.entry)
 	pending := call(t, c, t.Context(), Call{Name: "run_persistent", Arguments: args(t, map[string]any{
 		"command": "echo up; sleep 1001", "process_id": "server", "ready_pattern": "up",

@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -112,11 +111,19 @@ func (c *Client) list(ctx context.Context, params any) ([]tools.Definition, erro
 
 // Call calls a tool. progress hears of the call until Call returns;
 // it holds up everything that the sidecar sends. When ctx ends the sidecar is told
-// and ctx.Err() is returned.
+// and ctx.Err() is returned; wire.ErrClosed says that nobody knows what became of the call.
 func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (Result, error) {
 	if progress != nil {
-		token := c.watch(progress)
-		defer c.unwatch(token)
+		c.mu.Lock()
+		c.seq++
+		token := strconv.FormatUint(c.seq, 10)
+		c.progress[token] = progress
+		c.mu.Unlock()
+		defer func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.progress, token)
+		}()
 		call.ProgressToken = json.RawMessage(token)
 	}
 	params, err := call.params()
@@ -146,25 +153,6 @@ func (c Call) params() (wire.Raw, error) {
 	out = append(out, head[:len(head)-1]...)
 	out = append(out, `,"arguments":`...)
 	return append(append(out, arguments...), '}'), nil
-}
-
-// IsClosed reports that a call failed because the connection ended, so that
-// nobody knows what became of it.
-func IsClosed(err error) bool { return errors.Is(err, wire.ErrClosed) }
-
-func (c *Client) watch(progress func(Progress)) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seq++
-	token := strconv.FormatUint(c.seq, 10)
-	c.progress[token] = progress
-	return token
-}
-
-func (c *Client) unwatch(token string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.progress, token)
 }
 
 func (c *Client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {

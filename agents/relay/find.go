@@ -1,10 +1,10 @@
 package relay
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Find gives the sidecar whose workspace holds the folder cwd: an editor's before a
@@ -12,66 +12,51 @@ import (
 // that was focused last.
 // Sidecars that are gone are passed over and their entries removed.
 func Find(cwd string) (Entry, bool, error) {
-	folder, err := Folder()
-	if err != nil {
-		return Entry{}, false, err
+	folder, found, err := candidates(cwd)
+	for _, c := range found {
+		if !isDead(c.entry.Socket) {
+			return c.entry, true, nil
+		}
+		c.entry.remove(folder, c.id)
 	}
-	return findIn(folder, cwd)
+	return Entry{}, false, err
 }
 
 // FindAll gives every sidecar whose workspace holds the folder cwd, in the order in
 // which Find takes them. It removes nothing.
 func FindAll(cwd string) ([]Entry, error) {
-	folder, err := Folder()
-	if err != nil {
-		return nil, err
-	}
-	return findAllIn(folder, cwd)
-}
-
-func findAllIn(folder, cwd string) ([]Entry, error) {
-	found, err := candidates(folder, cwd)
+	_, found, err := candidates(cwd)
 	var out []Entry
 	for _, c := range found {
-		if !c.entry.isDead() {
+		if !isDead(c.entry.Socket) {
 			out = append(out, c.entry)
 		}
 	}
 	return out, err
 }
 
-// candidates are the entries that hold the folder, the best first, dead or alive.
-func candidates(folder, cwd string) ([]candidate, error) {
+// candidates are the entries of the registry that hold the folder cwd, the best first, dead or
+// alive.
+func candidates(cwd string) (folder string, found []candidate, err error) {
+	folder, err = Folder()
+	if err != nil {
+		return "", nil, err
+	}
 	registered := entries(folder)
 	if len(registered) == 0 {
-		return nil, nil
+		return folder, nil, nil
 	}
 	above, err := ancestors(cwd)
 	if err != nil {
-		return nil, err
+		return folder, nil, err
 	}
-	var found []candidate
 	for id, e := range registered {
 		if depth, ok := e.holds(above); ok {
 			found = append(found, candidate{id: id, entry: e, depth: depth})
 		}
 	}
 	slices.SortFunc(found, candidate.compare)
-	return found, nil
-}
-
-func findIn(folder, cwd string) (Entry, bool, error) {
-	found, err := candidates(folder, cwd)
-	if err != nil {
-		return Entry{}, false, err
-	}
-	for _, c := range found {
-		if !c.entry.isDead() {
-			return c.entry, true, nil
-		}
-		c.entry.remove(folder, c.id)
-	}
-	return Entry{}, false, nil
+	return folder, found, nil
 }
 
 // candidate is an entry with how far its root is above the folder.
@@ -82,16 +67,12 @@ type candidate struct {
 }
 
 func (c candidate) compare(other candidate) int {
-	if order := strings.Compare(string(c.entry.Kind), string(other.entry.Kind)); order != 0 {
-		return order // KindEditor is the least
-	}
-	if c.depth != other.depth {
-		return c.depth - other.depth
-	}
-	if order := other.entry.Focused.Compare(c.entry.Focused); order != 0 {
-		return order
-	}
-	return strings.Compare(c.id, other.id)
+	return cmp.Or(
+		cmp.Compare(c.entry.Kind, other.entry.Kind), // KindEditor is the least
+		c.depth-other.depth,
+		other.entry.Focused.Compare(c.entry.Focused),
+		cmp.Compare(c.id, other.id),
+	)
 }
 
 // ancestors are the folder, without symlinks, and all folders above it.

@@ -13,7 +13,7 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	folder := registry(t)
+	registry(t)
 	p := agenttest.NewProject(t, map[string]string{"sub/deep/x": "", "other/x": ""})
 	sub, deep := filepath.Join(p.Dir, "sub"), filepath.Join(p.Dir, "sub", "deep")
 	link := filepath.Join(t.TempDir(), "link")
@@ -21,7 +21,7 @@ func TestFind(t *testing.T) {
 	none := t.TempDir()
 	find := func(cwd string) string {
 		t.Helper()
-		e, ok, err := findIn(folder, cwd)
+		e, ok, err := Find(cwd)
 		if err != nil || !ok {
 			return ""
 		}
@@ -30,12 +30,12 @@ func TestFind(t *testing.T) {
 	if got := find(p.Dir); got != "" {
 		t.Errorf("found %s in an empty registry", got)
 	}
-	whole := listen(t, folder, p, none, p.Dir)
+	whole := listen(t, p, none, p.Dir)
 	if got := find(deep); got != whole.entry.Socket {
 		t.Errorf("the only sidecar is not found: %q", got)
 	}
-	part := listen(t, folder, p, sub)
-	twin := listen(t, folder, p, sub)
+	part := listen(t, p, sub)
+	twin := listen(t, p, sub)
 	for cwd, want := range map[string]*Server{
 		p.Dir: whole, filepath.Join(p.Dir, "other"): whole, none: whole, sub: twin, deep: twin, link: twin,
 	} {
@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", cwd, got, want.entry.Socket)
 		}
 	}
-	if all, err := findAllIn(folder, link); err != nil || len(all) != 3 || all[0].Socket != twin.entry.Socket || all[2].Socket != whole.entry.Socket {
+	if all, err := FindAll(link); err != nil || len(all) != 3 || all[0].Socket != twin.entry.Socket || all[2].Socket != whole.entry.Socket {
 		t.Errorf("all that hold the folder, the nearest first: %v, %v", all, err)
 	}
 	part.Focused()
@@ -54,10 +54,10 @@ func TestFind(t *testing.T) {
 	if got := find(link); got != twin.entry.Socket {
 		t.Error("a closed sidecar is still found")
 	}
-	if all, err := findAllIn(folder, link); err != nil || len(all) != 2 {
+	if all, err := FindAll(link); err != nil || len(all) != 2 {
 		t.Errorf("a closed sidecar is still among all: %v, %v", all, err)
 	}
-	both := listen(t, folder, p, p.Dir, deep)
+	both := listen(t, p, p.Dir, deep)
 	twin.Focused()
 	if got := find(deep); got != both.entry.Socket {
 		t.Error("of a sidecar's roots the nearest does not count")
@@ -66,30 +66,30 @@ func TestFind(t *testing.T) {
 	if got := find(filepath.Dir(p.Dir)); got != "" {
 		t.Errorf("found %s for a folder outside", got)
 	}
-	if _, _, err := findIn(folder, filepath.Join(p.Dir, "missing")); err == nil {
+	if _, _, err := Find(filepath.Join(p.Dir, "missing")); err == nil {
 		t.Error("a missing folder is no error")
 	}
 }
 
 // TestAnEditorComesBeforeAWatch, however near the watch's folder is.
 func TestAnEditorComesBeforeAWatch(t *testing.T) {
-	folder := registry(t)
+	registry(t)
 	p := agenttest.NewProject(t, map[string]string{"sub/x": ""})
 	sub := filepath.Join(p.Dir, "sub")
 	watch := func(root string) *Server {
-		s := listen(t, folder, p, root)
+		s := listen(t, p, root)
 		s.update(func(e *Entry) { e.Kind = KindWatch })
 		return s
 	}
 	whole, near := watch(p.Dir), watch(sub)
 	want := func(what string, s *Server) {
 		t.Helper()
-		if e, ok, err := findIn(folder, sub); err != nil || !ok || e.Socket != s.entry.Socket {
+		if e, ok, err := Find(sub); err != nil || !ok || e.Socket != s.entry.Socket {
 			t.Errorf("%s is not found but %+v, %v", what, e, err)
 		}
 	}
 	want("the nearer of two watches", near)
-	editor := listen(t, folder, p)
+	editor := listen(t, p)
 	near.Focused()
 	want("the editor", editor)
 	editor.Close()
@@ -98,18 +98,18 @@ func TestAnEditorComesBeforeAWatch(t *testing.T) {
 }
 
 func TestRootsChanged(t *testing.T) {
-	folder := registry(t)
+	registry(t)
 	p := agenttest.NewProject(t, map[string]string{"a/x": "", "b/x": ""})
 	roots := []string{filepath.Join(p.Dir, "a")}
-	s := listen(t, folder, p)
+	s := listen(t, p)
 	s.host.Roots = func() []string { return roots }
 	s.RootsChanged()
-	if _, ok, _ := findIn(folder, filepath.Join(p.Dir, "b")); ok {
+	if _, ok, _ := Find(filepath.Join(p.Dir, "b")); ok {
 		t.Error("a folder that is not open is found")
 	}
 	roots = append(roots, filepath.Join(p.Dir, "b"))
 	s.RootsChanged()
-	if _, ok, _ := findIn(folder, filepath.Join(p.Dir, "b")); !ok {
+	if _, ok, _ := Find(filepath.Join(p.Dir, "b")); !ok {
 		t.Error("an added folder is not found")
 	}
 }
@@ -119,7 +119,7 @@ func TestTheDeadAreSwept(t *testing.T) {
 	folder := registry(t)
 	p := agenttest.NewProject(t, nil)
 	kill := func() Entry {
-		s := listen(t, folder, p)
+		s := listen(t, p)
 		s.listener.SetUnlinkOnClose(false)
 		left := s.entry
 		must(t, s.Close())
@@ -127,14 +127,14 @@ func TestTheDeadAreSwept(t *testing.T) {
 		return left
 	}
 	kill()
-	if _, ok, err := findIn(folder, p.Dir); ok || err != nil {
+	if _, ok, err := Find(p.Dir); ok || err != nil {
 		t.Fatalf("the dead sidecar is found, %v", err)
 	}
 	if left := files(t, folder); len(left) != 0 {
 		t.Errorf("looking left %v", left)
 	}
 	kill()
-	s := listen(t, folder, p)
+	s := listen(t, p)
 	if left := files(t, folder); len(left) != 2 {
 		t.Errorf("starting left %v", left)
 	}
@@ -186,13 +186,13 @@ func TestOnlyStraysAreSwept(t *testing.T) {
 func TestALongHome(t *testing.T) {
 	short := registry(t)
 	t.Setenv("TMPDIR", short)
-	folder := filepath.Join(t.TempDir(), strings.Repeat("long/", 20), "relay")
+	registryIn(t, filepath.Join(t.TempDir(), strings.Repeat("long/", 20)))
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, folder, p)
+	s := listen(t, p)
 	if !strings.HasPrefix(s.entry.Socket, short) {
 		t.Errorf("the socket is at %s", s.entry.Socket)
 	}
-	e, ok, err := findIn(folder, p.Dir)
+	e, ok, err := Find(p.Dir)
 	if !ok || err != nil {
 		t.Fatalf("found %v, %v", ok, err)
 	}

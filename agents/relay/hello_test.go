@@ -26,7 +26,8 @@ func waitUntil(t testing.TB, what string, isSo func() bool) {
 }
 
 func TestHelloComesFirst(t *testing.T) {
-	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	registry(t)
+	s := listen(t, agenttest.NewProject(t, nil))
 	c := raw(t, s)
 	for _, method := range []string{methodList, methodCall, "session/open", "nonsense"} {
 		wantCode(t, c.Call(t.Context(), method, struct{}{}, nil), wire.CodeServerNotInitialized)
@@ -50,7 +51,8 @@ func (keepsNothing) Forget(session.Owner) bool             { return false }
 func TestAPromptIsOfTheSessionThatIsProven(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	p.Sessions.Keep(keepsNothing{})
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	one, other := dial(t, s.entry), dial(t, s.entry)
 	proof := one.Session()
 	stranger := s.entry
@@ -74,7 +76,8 @@ func TestAPromptIsOfTheSessionThatIsProven(t *testing.T) {
 
 func TestARefusedHelloEndsTheConnection(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s := listen(t, registry(t), p)
+	registry(t)
+	s := listen(t, p)
 	for name, c := range map[string]struct {
 		hello any
 		code  int64
@@ -103,7 +106,8 @@ func TestARefusedHelloEndsTheConnection(t *testing.T) {
 // Who says nothing does not keep a connection.
 func TestWhoDoesNotSayHello(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
-	s, err := listenIn(registry(t), Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return nil }, Logf: t.Logf, hello: time.Millisecond})
+	registry(t)
+	s, err := Listen(Host{Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return nil }, Logf: t.Logf, hello: time.Millisecond})
 	must(t, err)
 	defer s.Close() //nolint:errcheck // it is gone with the test
 	agenttest.Wait(t, raw(t, s).Done(), "the end of the connection")
@@ -113,7 +117,8 @@ func TestWhoDoesNotSayHello(t *testing.T) {
 // older than the form gives both, and the client leaves out what was not asked for.
 func TestTheFormOfResults(t *testing.T) {
 	text := strings.Repeat("a line\n", 2000)
-	s := listen(t, registry(t), agenttest.NewProject(t, map[string]string{"a.txt": text}))
+	registry(t)
+	s := listen(t, agenttest.NewProject(t, map[string]string{"a.txt": text}))
 	read := Call{Name: "read_file", Arguments: args(t, map[string]any{"path": "a.txt"})}
 	for name, c := range map[string]struct {
 		hello            Hello
@@ -146,7 +151,8 @@ func TestTheFormOfResults(t *testing.T) {
 
 // What answers an approval, names a session or changes one is the editor's.
 func TestAgentsHaveNoOtherMethods(t *testing.T) {
-	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	registry(t)
+	s := listen(t, agenttest.NewProject(t, nil))
 	c := dial(t, s.entry)
 	for _, method := range []string{
 		"approval/request", "approval/resolved", "workspace/executeCommand", "session/setMode", "session/open", "session/list",
@@ -190,7 +196,8 @@ func TestLabel(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	registry(t)
+	s := listen(t, agenttest.NewProject(t, nil))
 	for range maxConnections {
 		c := dial(t, s.entry)
 		if _, err := c.Call(t.Context(), Call{Name: "todo_read"}, nil); err != nil {
@@ -207,7 +214,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // TestIdleConnectionsLockNobodyOut: those that call nothing give way, the quietest first.
 func TestIdleConnectionsLockNobodyOut(t *testing.T) {
-	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	registry(t)
+	s := listen(t, agenttest.NewProject(t, nil))
 	working := dial(t, s.entry)
 	call := func(c *Client) {
 		t.Helper()
@@ -240,7 +248,7 @@ func TestIdleConnectionsLockNobodyOut(t *testing.T) {
 func TestTheSocketIsPrivate(t *testing.T) {
 	folder := registry(t)
 	must(t, os.Chmod(folder, 0o755))
-	s := listen(t, folder, agenttest.NewProject(t, nil))
+	s := listen(t, agenttest.NewProject(t, nil))
 	for path, want := range map[string]os.FileMode{
 		folder: 0o700, s.entry.Socket: 0o600, entryPath(folder, s.id): 0o600,
 	} {

@@ -11,23 +11,18 @@ import (
 
 // checkPeer lets this user's processes in and nobody else's, root included.
 func checkPeer(conn *net.UnixConn) error {
-	uid, err := peerUID(conn)
+	raw, err := conn.SyscallConn()
 	if err != nil {
+		return fmt.Errorf("cannot identify the connecting user: %w", err)
+	}
+	var uid uint32
+	var failed error
+	err = raw.Control(func(fd uintptr) { uid, failed = peerUID(int(fd)) })
+	if err := errors.Join(err, failed); err != nil {
 		return fmt.Errorf("cannot identify the connecting user: %w", err)
 	}
 	if int(uid) != os.Getuid() {
 		return fmt.Errorf("it is from user %d", uid)
 	}
 	return nil
-}
-
-// control runs f on the connection's descriptor.
-func control(conn *net.UnixConn, f func(fd int) error) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) { failed = f(int(fd)) })
-	return errors.Join(err, failed)
 }

@@ -1,18 +1,11 @@
 package relay
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-func peerUID(conn *net.UnixConn) (uid uint32, err error) {
-	err = control(conn, func(fd int) error {
-		who, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
-		if err == nil {
-			uid = who.Uid
-		}
-		return err
-	})
-	return uid, err
+func peerUID(fd int) (uint32, error) {
+	who, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	if err != nil {
+		return 0, err
+	}
+	return who.Uid, nil
 }

@@ -150,7 +150,7 @@ func readEntry(path string) (Entry, error) {
 // sweep removes what sidecars that are gone left behind.
 func sweep(folder string) {
 	for id, e := range entries(folder) {
-		if e.isDead() {
+		if isDead(e.Socket) {
 			e.remove(folder, id)
 		}
 	}
@@ -164,8 +164,8 @@ func sweep(folder string) {
 
 // isDead is sure: a sidecar that is only slow is not. The process id is no proof,
 // since an editor in a container or a Flatpak counts its processes by itself.
-func (e Entry) isDead() bool {
-	conn, err := net.Dial("unix", e.Socket)
+func isDead(socket string) bool {
+	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 	}
@@ -199,11 +199,7 @@ func sweepStrays(folder string) {
 		}
 		stray := strings.HasPrefix(f.Name(), state.TemporaryPrefix)
 		if info.Mode().Type() == fs.ModeSocket {
-			conn, err := net.Dial("unix", path)
-			if err == nil {
-				_ = conn.Close()
-			}
-			stray = errors.Is(err, syscall.ECONNREFUSED)
+			stray = isDead(path)
 		}
 		if stray {
 			_ = os.Remove(path)

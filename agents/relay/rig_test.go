@@ -19,22 +19,31 @@ func TestMain(m *testing.M) { agenttest.Main(m) }
 // beat is how often a call gives a sign of life in the tests.
 const beat = 10 * time.Millisecond
 
-// registry is a registry folder of this test's own.
-func registry(t testing.TB) string {
+// registry gives the test a registry of its own, and its folder.
+func registry(t testing.TB) (folder string) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "relay") // t.TempDir is too long for a socket
+	dir, err := os.MkdirTemp("", "relay") // t.TempDir is too long for a socket
 	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(folder) })
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return registryIn(t, dir)
+}
+
+func registryIn(t testing.TB, dir string) (folder string) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", dir)
+	folder, err := Folder()
+	must(t, err)
+	must(t, os.MkdirAll(folder, 0o700))
 	return folder
 }
 
 // listen opens the socket of a sidecar on these folders.
-func listen(t testing.TB, folder string, p *agenttest.Project, roots ...string) *Server {
+func listen(t testing.TB, p *agenttest.Project, roots ...string) *Server {
 	t.Helper()
 	if len(roots) == 0 {
 		roots = []string{p.Dir}
 	}
-	s, err := listenIn(folder, Host{
+	s, err := Listen(Host{
 		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return roots },
 		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf, Beat: beat, hello: time.Hour,
 	})

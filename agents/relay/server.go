@@ -41,10 +41,6 @@ func Listen(h Host) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listenIn(folder, h)
-}
-
-func listenIn(folder string, h Host) (*Server, error) {
 	if err := state.MakePrivate(folder); err != nil {
 		return nil, fmt.Errorf("the agents' registry: %w", err)
 	}

@@ -22,7 +22,7 @@ var rawlyIn = map[string]string{
 	"cli/try.go":          "the log of a sidecar, which writes it through terminal.Stderr",
 	"scripts/":            "for developers",
 	"sidecar/person.go":   "escaped there: terminal is above this package",
-	"terminal/open.go":    "for an Asker",
+	"terminal/input.go":   "for an Asker",
 	"terminal/output.go":  "the one place",
 	"internal/bug/bug.go": "the place of a fault of ours",
 	"internal/generate/":  "for developers",

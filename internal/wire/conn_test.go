@@ -150,38 +150,6 @@ func TestWhatCannotBeMarshalledIsNotSent(t *testing.T) {
 	}
 }
 
-func TestLargeResultArrivesWhole(t *testing.T) {
-	big := AppendString(nil, strings.Repeat("a line of text\n", 100_000))
-	client, _ := connect(t, Options{}, Options{
-		Handler: func(context.Context, *Conn, *Request) (any, error) { return Raw(big), nil },
-	})
-	var got Raw
-	must(t, client.Call(t.Context(), "read", nil, &got))
-	if string(got) != string(big) {
-		t.Errorf("got %d bytes, want %d", len(got), len(big))
-	}
-}
-
-func TestCallEndsWithItsContext(t *testing.T) {
-	started, ended := make(chan struct{}), make(chan error, 1)
-	client, _ := connect(t, Options{}, Options{
-		Handler: func(ctx context.Context, _ *Conn, _ *Request) (any, error) {
-			close(started)
-			<-ctx.Done()
-			ended <- ctx.Err()
-			return nil, ctx.Err()
-		},
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-started; cancel() }()
-	if err := client.Call(ctx, "wait", nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	if err := wait(t, ended, "the handler to be cancelled"); !errors.Is(err, context.Canceled) {
-		t.Errorf("the handler saw %v", err)
-	}
-}
-
 // TestCallToTheEndTakesALateReply: the peer is told that it was cancelled, and its
 // answer is waited for all the same.
 func TestCallToTheEndTakesALateReply(t *testing.T) {

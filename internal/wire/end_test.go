@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -142,31 +141,6 @@ func TestAReaderThatCannotBeInterruptedDoesNotHoldTheEndUp(t *testing.T) {
 	c := NewConn(term, Options{Logf: t.Logf})
 	c.Close()
 	wait(t, c.Done(), "the end of the connection")
-}
-
-func TestOverAUnixSocket(t *testing.T) {
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	must(t, err)
-	defer l.Close()
-	accepted := make(chan *Conn, 1)
-	go func() {
-		s, err := l.Accept()
-		if err != nil {
-			t.Error(err)
-		}
-		accepted <- NewConn(s, Options{Handler: echo, Logf: t.Logf})
-	}()
-	s, err := net.Dial("unix", l.Addr().String())
-	must(t, err)
-	client := NewConn(s, Options{Logf: t.Logf})
-	server := wait(t, accepted, "the connection")
-	var got []string
-	if err := client.Call(t.Context(), "echo", []string{"hello"}, &got); err != nil || len(got) != 1 || got[0] != "hello" {
-		t.Errorf("got %v, %v", got, err)
-	}
-	client.Close()
-	wait(t, client.Done(), "the client's end")
-	wait(t, server.Done(), "the server's end")
 }
 
 // TestAReplyThatCameBeforeTheEndCounts: a peer that answers and leaves has answered.

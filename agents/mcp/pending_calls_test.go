@@ -181,13 +181,8 @@ func TestLimits(t *testing.T) {
 		if listed != (want > 0) {
 			t.Errorf("%s is offered %s: %v", name, waitTool, listed)
 		}
-		for _, c := range clientLimits {
-			if strings.HasPrefix(name, c.name) {
-				if got := before(c.limit); got != want {
-					t.Errorf("%s is answered after %v, want %v", name, got, want)
-				}
-				break
-			}
+		if got := before(clientOf(name).waits); got != want {
+			t.Errorf("%s is answered after %v, want %v", name, got, want)
 		}
 	}
 	for limit, want := range map[time.Duration]time.Duration{2 * time.Second: time.Second, 20 * time.Second: 15 * time.Second} {

@@ -14,10 +14,10 @@ import (
 func TestWhoIsAwayIsNotified(t *testing.T) {
 	var said []string
 	s := &server{core: &Core{Focused: func() {}, Notify: func(text string, sound bool) { said = append(said, fmt.Sprint(text, sound)) }}, state: running}
-	d := newDialogs(s, client{})
+	d := &dialogs{server: s}
 	for _, params := range []string{`{}`, `{"focused": true}`, `{"focused": false}`, `{"focused": false, "sound": true}`} {
 		for _, params := range []string{`{"focused": false}`, params} {
-			if _, err := s.focused(t.Context(), json.RawMessage(params)); err != nil {
+			if _, err := methods["window/focused"].handle(s, t.Context(), json.RawMessage(params)); err != nil {
 				t.Fatal(err)
 			}
 		}

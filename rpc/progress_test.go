@@ -40,7 +40,7 @@ func TestProgressIsOfWhatTakesLong(t *testing.T) {
 				}})
 				s := &server{conn: wire.NewConn(there, wire.Options{})}
 				for _, state := range []tools.State{c.state, tools.Done} {
-					events{s, c.client}.Activity(tools.Activity{SessionID: "s", CallID: "c", State: state})
+					s.events(c.client).Activity(tools.Activity{SessionID: "s", CallID: "c", State: state})
 					time.Sleep(c.lasts)
 				}
 				synctest.Wait()
