@@ -41,6 +41,9 @@ func SplitLines(s string) []string {
 func Lines(before, after []string) []Edit {
 	start, end := same(before, after, 0)
 	before, after = before[start:len(before)-end], after[start:len(after)-end]
+	if (len(before) == 0) != (len(after) == 0) { // nothing to compare, as of a new file
+		return []Edit{{start, start + len(before), start, start + len(after)}}
+	}
 	var edits []Edit
 	for _, h := range diff.Hunks(before, after, options(before, after)...) {
 		edits = append(edits, Edit{start + h.PosX, start + h.EndX, start + h.PosY, start + h.EndY})
