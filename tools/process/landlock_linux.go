@@ -1,8 +1,11 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +41,11 @@ func (h hold) apply() error {
 			return err
 		}
 	}
+	for _, s := range h.Stages {
+		if err := s.open(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case h.Level == Landlock:
 		if err := h.landlock(); err != nil {
@@ -54,11 +62,16 @@ func (h hold) apply() error {
 // makeFile has a file there that the user saw named, so that it can be let
 // through. A link in its place is not followed: the user saw where it led then.
 func makeFile(name string) error {
-	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
-	switch err {
-	case nil:
-		return unix.Close(fd)
-	case unix.EEXIST, unix.EACCES, unix.EROFS, unix.ENOENT, unix.ENOTDIR, unix.EPERM:
+	in, err := openFolder(filepath.Dir(name))
+	if err != nil {
+		return nil //nolint:nilerr // the command will be told itself
+	}
+	defer in.Close()
+	f, err := in.OpenFile(filepath.Base(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS), errors.Is(err, fs.ErrNotExist):
 		return nil // it is there, or the command will be told itself
 	}
 	return fmt.Errorf("make %q: %w", name, err)
