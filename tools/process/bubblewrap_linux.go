@@ -104,8 +104,11 @@ func (m mount) words() []string {
 	case masked: // a socket: nobody listens at /dev/null
 		return []string{"--ro-bind", os.DevNull, m.path}
 	}
-	return []string{"--" + m.kind, cmp.Or(m.from, m.path), m.path}
+	return []string{"--" + m.kind, m.source(), m.path}
 }
+
+// source is what a kind of bind shows.
+func (m mount) source() string { return cmp.Or(m.from, m.path) }
 
 // mounts are the places in order, folders before what is in them, with those that show
 // something else than what is there.

@@ -104,7 +104,10 @@ func (h hold) landlock() error {
 	if h.NoDevices {
 		devices = []string{os.DevNull}
 	}
-	if err := restrict(attr, append(allowed, devices...)); err != nil {
+	for _, device := range devices {
+		allowed = append(allowed, Resolve(device))
+	}
+	if err := restrict(attr, allowed); err != nil {
 		return err
 	}
 	if h.Offline {
@@ -134,26 +137,23 @@ func restrict(attr unix.LandlockRulesetAttr, allowed []string) error {
 	return nil
 }
 
-// allow lets a file, or a folder and what is in it, be written. What is not there
-// needs no rule.
+// allow lets a file, or a folder and what is in it, be written. What is not there, or where
+// a link leads now, needs no rule.
 func allow(ruleset int, path string, handled uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	file, err := openStraight(path)
 	if err != nil {
 		return nil //nolint:nilerr // then nothing can be written there either
 	}
-	defer unix.Close(fd)
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil {
-		return os.NewSyscallError("fstat", err)
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
 	}
 	rights := uint64(fileWrites)
-	switch info.Mode & unix.S_IFMT {
-	case unix.S_IFDIR:
+	if info.IsDir() {
 		rights |= folderWrites
-	case unix.S_IFLNK: // it was none when it was resolved
-		return nil
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled, Parent_fd: int32(fd)}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled, Parent_fd: int32(file.Fd())}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("let %q be written: %w", path, errno)

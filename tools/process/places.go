@@ -22,7 +22,7 @@ var private = strings.Fields(`
 func privatePlaces(home string) []string {
 	var out []string
 	for _, name := range private {
-		out = append(out, filepath.Join(home, name))
+		out = append(out, filepath.Join(Resolve(filepath.Join(home, filepath.Dir(name))), filepath.Base(name)))
 	}
 	if own, err := state.Folder(""); err == nil {
 		out = append(out, Resolve(own))

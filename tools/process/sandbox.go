@@ -68,6 +68,12 @@ func (c Confine) Writes(path string) bool {
 	return inside(c.Writable) > inside(c.ReadOnly)
 }
 
+// movable says whether commands can put something else in the place of path: it lies in a folder
+// that they can write.
+func (c Confine) movable(path string) bool {
+	return slices.ContainsFunc(c.Writable, func(dir string) bool { return dir != path && within(dir, path) })
+}
+
 // Walls are what commands can be held with here, found by trying.
 type Walls struct {
 	Level      Level // the strongest that works

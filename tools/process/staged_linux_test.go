@@ -64,3 +64,56 @@ touch laid; until test -e enough; do sleep 0.02; done`
 		t.Errorf("it did not come back: %q, %q, %+v", content(filepath.Join(moved, "HEAD")), left, got)
 	}
 }
+
+// TestALinkThatComesBeforeTheStartOpensNothing: another command may exchange a folder for a link
+// after it was decided what this one may write, and before that is mounted.
+func TestALinkThatComesBeforeTheStartOpensNothing(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		if level == None {
+			return
+		}
+		for _, what := range []string{"objects of a repository", "the copy of a repository", "a folder in another one", "a file", "a protected folder"} {
+			p := newPlace(t)
+			spec := p.spec(level, "true")
+			name := filepath.Join(p.inside, "meta/deep/repo/objects")
+			put(t, filepath.Join(name, "x"), "")
+			theirs := put(t, filepath.Join(p.outside, "deep/repo/objects/x"), "")
+			switch what {
+			case "objects of a repository", "the copy of a repository":
+				if level == Landlock {
+					continue
+				}
+				_, staged := stagedRepository(t, p)
+				spec = staged("true")
+			case "a folder in another one":
+				spec.Confine.Writable = append(spec.Confine.Writable, name)
+			case "a file":
+				spec.Confine.Files = []string{filepath.Join(name, "made"), filepath.Join(name, "x")}
+				spec.Confine.ReadOnly = []string{filepath.Join(p.inside, "meta")}
+			case "a protected folder":
+				spec.Confine.ReadOnly = []string{name}
+			}
+			o, err := r.order(spec, r.found().box)
+			must(t, err)
+			o.args[len(o.args)-1] = "cd " + name + " && for f in x made ../made ../../../made; do echo escaped >$f; done; cat x"
+			if what == "the copy of a repository" {
+				copies, err := filepath.Glob(filepath.Join(filepath.Dir(name), stagePrefix+"*"))
+				must(t, err)
+				must(t, os.Rename(copies[0], copies[0]+".was"))
+				must(t, os.Symlink(p.outside, copies[0]))
+			} else {
+				must(t, os.Rename(filepath.Join(p.inside, "meta"), filepath.Join(p.inside, "moved")))
+				must(t, os.Symlink("../outside", filepath.Join(p.inside, "meta")))
+			}
+			c, err := r.launcher.start(o)
+			must(t, err)
+			_ = feed(c.stdin, "", false)
+			ended := <-c.outcome
+			o.hold.discard()
+			if content(theirs) != "" || content(filepath.Join(p.outside, "made")) != "nothing" || content(filepath.Join(filepath.Dir(theirs), "made")) != "nothing" || content(filepath.Join(p.outside, "deep/repo/objects/made")) != "nothing" {
+				t.Errorf("%s was written elsewhere: %+v", what, ended)
+			}
+		}
+	})
+}
