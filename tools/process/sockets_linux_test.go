@@ -37,3 +37,14 @@ func TestSocketsOfAnotherNetwork(t *testing.T) {
 		}
 	}
 }
+
+// TestSocketsOfAnyName: the kernel writes names into its table as they are.
+func TestSocketsOfAnyName(t *testing.T) {
+	dir := Resolve(t.TempDir())
+	for _, name := range []string{"a\nb", "a\n", "\n\nc d", "e\t", "f: 00000002 00000000 00010000 0001 01 1 f", "@g", ` \040h`} {
+		listen(t, "unix", filepath.Join(dir, name))
+		if !slices.Contains(sockets(), filepath.Join(dir, name)) {
+			t.Errorf("%q is not known", name)
+		}
+	}
+}
