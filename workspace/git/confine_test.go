@@ -145,18 +145,12 @@ func TestAnIndexThatIsReadInParts(t *testing.T) {
 
 // TestRepositoriesLieWhereTheyAreSaidTo: a command may have put a link in the place of an open folder.
 func TestRepositoriesLieWhereTheyAreSaidTo(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	gitDir := filepath.Join(dir, "theirs/lib/.git")
-	if err := os.MkdirAll(gitDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("theirs", filepath.Join(dir, "packages")); err != nil {
-		t.Fatal(err)
-	}
-	if got := git.Repositories(filepath.Join(dir, "theirs/lib")); len(got) != 1 || got[0] != gitDir {
+	r := newRig(t)
+	r.git("init", "-q", "theirs/lib")
+	r.must(os.Symlink("theirs", r.path("packages")))
+	dir, err := filepath.EvalSymlinks(r.path("."))
+	r.must(err)
+	if got := git.Repositories(filepath.Join(dir, "theirs/lib")); len(got) != 1 || got[0] != filepath.Join(dir, "theirs/lib/.git") {
 		t.Errorf("%q", got)
 	}
 	if got := git.Repositories(filepath.Join(dir, "packages/lib")); len(got) > 0 {
