@@ -89,9 +89,10 @@ func (h hold) without(args []string) []string {
 // opened gives bubblewrap descriptors of what is movable, from first on: it mounts that, and
 // nothing that a link has led to since the command was confined.
 func (h hold) opened(args []string, first int) (out []string, files []*os.File, err error) {
+	movable := texts(h.Movable)
 	for len(args) > 0 {
 		kind, optional := strings.CutSuffix(args[0], "-try")
-		if kind != "--bind" && kind != "--ro-bind" || !slices.Contains(texts(h.Movable), args[1]) {
+		if kind != "--bind" && kind != "--ro-bind" || !slices.Contains(movable, args[1]) {
 			out, args = append(out, args[0]), args[1:]
 			continue
 		}
