@@ -81,7 +81,7 @@ func (s Sandbox) hold(in Input, offline bool) (process.Confine, error) {
 		held.Writable = append(held.Writable, process.Resolve(dir))
 	}
 	for _, root := range in.Snapshot.Workspace().Roots() {
-		held.Writable = append(held.Writable, process.Resolve(root.Abs()))
+		held.Writable = append(held.Writable, root.Abs()) // a link that stands there now is a command's
 		held.ReadOnly = append(held.ReadOnly, in.protected(root)...)
 	}
 	return held, nil
@@ -124,7 +124,6 @@ func (s Sandbox) missing(walls process.Walls, offline bool) error {
 // not made either.
 func letGitWork(held *process.Confine, dir string) {
 	for _, folder := range git.Repositories(dir) {
-		folder = process.Resolve(folder)
 		if slices.ContainsFunc(held.Staged, func(s process.Staged) bool { return s.Dir == folder }) {
 			continue // of another open folder
 		}

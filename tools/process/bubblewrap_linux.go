@@ -104,8 +104,11 @@ func (m mount) words() []string {
 	case masked: // a socket: nobody listens at /dev/null
 		return []string{"--ro-bind", os.DevNull, m.path}
 	}
-	return []string{"--" + m.kind, cmp.Or(m.from, m.path), m.path}
+	return []string{"--" + m.kind, m.source(), m.path}
 }
+
+// source is what a kind of bind shows.
+func (m mount) source() string { return cmp.Or(m.from, m.path) }
 
 // mounts are the places in order, folders before what is in them, with those that show
 // something else than what is there.
@@ -258,7 +261,8 @@ func privateIn(writable, env []string) []string {
 // write to one can speak with the program behind it, on a file system that is read
 // only as well. A name that is not whole is below the folder of whoever holds the socket.
 func sockets() []string {
-	table, _ := os.ReadFile("/proc/net/unix") //nolint:errcheck // without it there are none to be seen
+	read, _ := os.ReadFile("/proc/net/unix") //nolint:errcheck // without it there are none to be seen
+	table := string(read)
 	var out []string
 	add := func(path string) {
 		if path = Resolve(path); !slices.Contains(out, path) && isSocket(path) {
@@ -266,14 +270,14 @@ func sockets() []string {
 		}
 	}
 	relative := map[string]string{} // by the link of a descriptor
-	for line := range strings.Lines(string(table)) {
-		columns := socketLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
-		if columns == nil {
-			continue
-		}
-		if inode, path := columns[1], columns[2]; filepath.IsAbs(path) {
+	end := len(table)
+	for _, at := range slices.Backward(socketHead.FindAllStringSubmatchIndex(table, -1)) {
+		inode, path := table[at[2]:at[3]], strings.TrimSuffix(table[at[1]:end], "\n")
+		switch end = at[0]; {
+		case path == "" || path[0] == '@': // abstract
+		case filepath.IsAbs(path):
 			add(path)
-		} else {
+		default:
 			relative["socket:["+inode+"]"] = path
 		}
 	}
@@ -301,8 +305,9 @@ func sockets() []string {
 // of D-Bus.
 var socketNamed = regexp.MustCompile(`^(?:unix:(?:path=|//)?)?(/[^,:;]*)`)
 
-// socketLine has a socket's inode and its name; abstract ones begin with @.
-var socketLine = regexp.MustCompile(`^\S+: \S+ \S+ \S+ \S+ \S+ +(\d+) ([^@].*)$`)
+// socketHead is what the table has before a socket's name, with its inode. The name goes on to the
+// next one's head: it may have any character.
+var socketHead = regexp.MustCompile(`(?m)^\w+: [0-9A-F]{8} [0-9A-F]{8} [0-9A-F]{8} [0-9A-F]{4} [0-9A-F]{2} +(\d+)(?: |$)`)
 
 // addRelative finds the processes that hold the sockets.
 func addRelative(names map[string]string, add func(path string)) {

@@ -1,8 +1,11 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +41,11 @@ func (h hold) apply() error {
 			return err
 		}
 	}
+	for _, s := range h.Stages {
+		if err := s.open(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case h.Level == Landlock:
 		if err := h.landlock(); err != nil {
@@ -54,11 +62,16 @@ func (h hold) apply() error {
 // makeFile has a file there that the user saw named, so that it can be let
 // through. A link in its place is not followed: the user saw where it led then.
 func makeFile(name string) error {
-	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
-	switch err {
-	case nil:
-		return unix.Close(fd)
-	case unix.EEXIST, unix.EACCES, unix.EROFS, unix.ENOENT, unix.ENOTDIR, unix.EPERM:
+	in, err := openFolder(filepath.Dir(name))
+	if err != nil {
+		return nil //nolint:nilerr // the command will be told itself
+	}
+	defer in.Close()
+	f, err := in.OpenFile(filepath.Base(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	switch {
+	case err == nil:
+		return f.Close()
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS), errors.Is(err, fs.ErrNotExist):
 		return nil // it is there, or the command will be told itself
 	}
 	return fmt.Errorf("make %q: %w", name, err)
@@ -91,7 +104,10 @@ func (h hold) landlock() error {
 	if h.NoDevices {
 		devices = []string{os.DevNull}
 	}
-	if err := restrict(attr, append(allowed, devices...)); err != nil {
+	for _, device := range devices {
+		allowed = append(allowed, Resolve(device))
+	}
+	if err := restrict(attr, allowed); err != nil {
 		return err
 	}
 	if h.Offline {
@@ -121,26 +137,23 @@ func restrict(attr unix.LandlockRulesetAttr, allowed []string) error {
 	return nil
 }
 
-// allow lets a file, or a folder and what is in it, be written. What is not there
-// needs no rule.
+// allow lets a file, or a folder and what is in it, be written. What is not there, or where
+// a link leads now, needs no rule.
 func allow(ruleset int, path string, handled uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	file, err := openStraight(path)
 	if err != nil {
 		return nil //nolint:nilerr // then nothing can be written there either
 	}
-	defer unix.Close(fd)
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil {
-		return os.NewSyscallError("fstat", err)
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
 	}
 	rights := uint64(fileWrites)
-	switch info.Mode & unix.S_IFMT {
-	case unix.S_IFDIR:
+	if info.IsDir() {
 		rights |= folderWrites
-	case unix.S_IFLNK: // it was none when it was resolved
-		return nil
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled, Parent_fd: int32(fd)}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled, Parent_fd: int32(file.Fd())}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("let %q be written: %w", path, errno)

@@ -135,23 +135,31 @@ func (a assignment) makeBox() (shell int, box *boxPipes, err error) {
 	}()
 	for i, p := range []struct{ read, write **os.File }{{&box.said, &theirs[0]}, {&theirs[1], &box.door}, {&box.made, &theirs[2]}, {&box.wrong, &theirs[3]}} {
 		if *p.read, *p.write, err = os.Pipe(); err != nil {
-			return 0, nil, fmt.Errorf("make pipe %d of a box: %w", i, err)
+			return 0, box, fmt.Errorf("make pipe %d of a box: %w", i, err)
 		}
 	}
 	files := []uintptr{stdinFD, stdoutFD, theirs[3].Fd(), theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd(), stderrFD}
 	filter, err := boxFilterFile()
 	if err != nil {
-		return 0, nil, fmt.Errorf("make the filter of a box: %w", err)
+		return 0, box, fmt.Errorf("make the filter of a box: %w", err)
 	}
 	defer filter.Close()
 	files = append(files, filter.Fd())
 	if box.gate, err = a.Hold.newGate(); err != nil {
-		return 0, nil, fmt.Errorf("make the gate of a box: %w", err)
+		return 0, box, fmt.Errorf("make the gate of a box: %w", err)
 	}
 	if box.gate != nil {
 		files = append(files, box.gate.theirs.Fd())
 	}
-	if shell, err = a.fork(a.Hold.without(texts(a.Args)), files...); err == nil && box.gate != nil {
+	args, shown, err := a.Hold.opened(a.Hold.without(texts(a.Args)), len(files))
+	for _, f := range shown {
+		defer f.Close()
+		files = append(files, f.Fd())
+	}
+	if err != nil {
+		return 0, box, err
+	}
+	if shell, err = a.fork(args, files...); err == nil && box.gate != nil {
 		box.gate.open()
 	}
 	return shell, box, err

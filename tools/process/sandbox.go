@@ -70,6 +70,12 @@ func (c Confine) Writes(path string) bool {
 	return inside(c.Writable) > inside(c.ReadOnly)
 }
 
+// movable says whether commands can put something else in the place of path: it lies in a folder
+// that they can write.
+func (c Confine) movable(path string) bool {
+	return slices.ContainsFunc(c.Writable, func(dir string) bool { return dir != path && within(dir, path) })
+}
+
 // Walls are what commands can be held with here, found by trying.
 type Walls struct {
 	Level      Level // the strongest that works
@@ -202,7 +208,7 @@ var private = strings.Fields(`
 func privatePlaces(home string) []string {
 	var out []string
 	for _, name := range private {
-		out = append(out, filepath.Join(home, name))
+		out = append(out, filepath.Join(Resolve(filepath.Join(home, filepath.Dir(name))), filepath.Base(name)))
 	}
 	if own, err := state.Folder(""); err == nil {
 		out = append(out, Resolve(own))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -31,6 +32,7 @@ type hold struct {
 	Scoped    bool     // beside bubblewrap
 	NoDevices bool     // but /dev/null; for Landlock
 	Masked    [][]byte // sockets that bubblewrap covers
+	Movable   [][]byte // what bubblewrap mounts and commands could exchange before it does
 	Stages    []*stage // folders of which copies are to be brought back
 
 	Hosts, PrivateHosts []string // behind the gate of a box
@@ -82,6 +84,29 @@ func (h hold) without(args []string) []string {
 		}
 	}
 	return args
+}
+
+// opened gives bubblewrap descriptors of what is movable, from first on: it mounts that, and
+// nothing that a link has led to since the command was confined.
+func (h hold) opened(args []string, first int) (out []string, files []*os.File, err error) {
+	movable := texts(h.Movable)
+	for len(args) > 0 {
+		kind, optional := strings.CutSuffix(args[0], "-try")
+		if kind != "--bind" && kind != "--ro-bind" || !slices.Contains(movable, args[1]) {
+			out, args = append(out, args[0]), args[1:]
+			continue
+		}
+		file, err := openStraight(args[1])
+		switch {
+		case err == nil:
+			out = append(out, kind+"-fd", strconv.Itoa(first+len(files)), args[2])
+			files = append(files, file)
+		case !optional || !errors.Is(err, fs.ErrNotExist):
+			return nil, files, err
+		}
+		args = args[3:]
+	}
+	return out, files, nil
 }
 
 // inode names a file or folder; a number alone is soon another's.
@@ -267,6 +292,12 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 			if m.kind == masked {
 				h.Masked = append(h.Masked, []byte(m.path))
 			}
+			if from := m.source(); c.movable(from) {
+				h.Movable = append(h.Movable, []byte(from))
+			}
+		}
+		if c.trial { // of what gives no descriptors nothing is to be held
+			h.Movable = raw([]string{"/"})
 		}
 		return h, boxOrder{words, r.base, keyOf(slices.Concat(words, h.Hosts, []string{"private"}, h.PrivateHosts), mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
 	}

@@ -309,9 +309,11 @@ func ownProgram(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
+	text, err := os.ReadFile(self)
+	must(t, err)
 	program := filepath.Join(dir, "program")
-	if err := copyFile(self, program, 0o755); err != nil && !os.IsExist(err) {
-		t.Fatal(err)
+	if !isRegular(program) {
+		must(t, os.WriteFile(program, text, 0o755))
 	}
 	return program
 }
@@ -595,6 +597,17 @@ func TestSocketsOfAnotherNetwork(t *testing.T) {
 		t.Setenv("SOME_AGENT", value)
 		if !slices.Contains(sockets(), socket) {
 			t.Errorf("%s is not known", value)
+		}
+	}
+}
+
+// TestSocketsOfAnyName: the kernel writes names into its table as they are.
+func TestSocketsOfAnyName(t *testing.T) {
+	dir := Resolve(t.TempDir())
+	for _, name := range []string{"a\nb", "a\n", "\n\nc d", "e\t", "f: 00000002 00000000 00010000 0001 01 1 f", "@g", ` \040h`} {
+		listen(t, "unix", filepath.Join(dir, name))
+		if !slices.Contains(sockets(), filepath.Join(dir, name)) {
+			t.Errorf("%q is not known", name)
 		}
 	}
 }

@@ -53,6 +53,8 @@ func (h hold) apply() error { return nil }
 
 func (h hold) without(args []string) []string { return args }
 
+func (h hold) opened(args []string, _ int) ([]string, []*os.File, error) { return args, nil, nil }
+
 func (h hold) look() map[string]inode { return nil }
 
 func (h hold) tidy(map[string]inode) {}

@@ -21,30 +21,6 @@ type Staged struct {
 	Closed    []string // folders that look empty where they are not there, and cannot be made
 }
 
-// stage is a Staged with its copy, as its guardian gets it.
-type stage struct {
-	Dir, Copy []byte
-	Files     string
-	Trees     []string
-	Folders   []string
-	Open      []string // those that are there
-	Closed    []string
-	Forgotten []string
-	Made      int64 // when the copy was, as changedAt gives it
-	// Before are the folder's own entries on the list as they were copied, by their names.
-	Before map[string]copied
-}
-
-// copied is one entry in the folder, and its copy.
-type copied struct{ Real, Copy stamp }
-
-// stamp tells whether an entry was changed. The zero value: it is not there.
-type stamp struct {
-	Inode, Size uint64
-	Modified    int64 // in nanoseconds
-	Entries     int   // of a folder
-}
-
 // turns has commands that work in the same staged folder wait for each other: of two copies
 // one would be lost.
 type turns struct {

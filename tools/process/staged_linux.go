@@ -30,30 +30,64 @@ const (
 	stageLocks = 2 * time.Second // how long another program may hold what is brought back
 )
 
+// stage is a Staged with its copy, as its guardian gets it.
+type stage struct {
+	in        opened // Dir
+	Dir       []byte
+	Copy      string // its name in Dir
+	Files     string
+	Trees     []string
+	Folders   []string
+	Open      []string // those that are there
+	Closed    []string
+	Forgotten []string
+	Made      int64 // when the copy was, as changedAt gives it
+	// Before are the folder's own entries on the list as they were copied, by their names.
+	Before map[string]copied
+}
+
+// copied is one entry in the folder, and its copy.
+type copied struct{ Real, Copy stamp }
+
+// stamp tells whether an entry was changed. The zero value: it is not there.
+type stamp struct {
+	Inode, Size uint64
+	Modified    int64 // in nanoseconds
+	Entries     int   // of a folder
+}
+
 // newStage makes the copy, and gives the mounts that show it to a command.
 func newStage(s Staged) (*stage, []mount, error) {
 	list, err := regexp.Compile(s.Files)
 	if err != nil {
 		return nil, nil, err
 	}
-	_ = os.Mkdir(s.Dir, 0o755) // else a command could make it its own way; an error shows below
-	sweep(s.Dir, stagePrefix)
-	dir := filepath.Join(s.Dir, stagePrefix+strconv.Itoa(os.Getpid())+"-"+strings.ToLower(rand.Text()[:8]))
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if around, err := openFolder(filepath.Dir(s.Dir)); err == nil {
+		_ = around.Mkdir(filepath.Base(s.Dir), 0o755) // else a command could make it its own way; an error shows below
+		around.Close()
+	}
+	in, err := openFolder(s.Dir)
+	if err != nil {
 		return nil, nil, err
 	}
-	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Forgotten: s.Forgotten, Made: changedAt(dir), Before: map[string]copied{}}
-	made, err := out.fill(s, list, "")
+	sweep(in.path("."), stagePrefix)
+	out := &stage{Dir: []byte(s.Dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Forgotten: s.Forgotten, Before: map[string]copied{}, in: in}
+	out.Copy = stagePrefix + strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(rand.Text()[:8])
+	var made []mount
+	if err = in.Mkdir(out.Copy, 0o700); err == nil {
+		out.Made = out.changedAt(out.Copy)
+		made, err = out.fill(s, list, ".")
+	}
 	if err != nil {
 		out.discard()
 		return nil, nil, err
 	}
-	return out, append([]mount{{kind: writable, path: s.Dir, from: dir}}, made...), nil
+	return out, append([]mount{{kind: writable, path: s.Dir, from: filepath.Join(s.Dir, out.Copy)}}, made...), nil
 }
 
 // fill copies the entries of the folder itself or, below it, of one of its trees.
 func (s *stage) fill(staged Staged, list *regexp.Regexp, below string) (made []mount, err error) {
-	entries, err := os.ReadDir(filepath.Join(staged.Dir, below))
+	entries, err := fs.ReadDir(s.in, below)
 	if err != nil {
 		return nil, err
 	}
@@ -62,80 +96,75 @@ func (s *stage) fill(staged Staged, list *regexp.Regexp, below string) (made []m
 		real, twin := filepath.Join(staged.Dir, name), s.twin(name)
 		switch {
 		case strings.HasPrefix(name, stagePrefix), e.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
-		case below != "" && strings.HasSuffix(name, ".lock"): // nobody would ever take it away there
+		case below != "." && strings.HasSuffix(name, ".lock"): // nobody would ever take it away there
 		case e.IsDir() && s.inTree(name):
 			var inside []mount
-			if err = os.Mkdir(twin, 0o700); err == nil {
+			if err = s.in.Mkdir(twin, 0o700); err == nil {
 				inside, err = s.fill(staged, list, name)
 			}
 			made = append(made, inside...)
 		case slices.Contains(staged.Forgotten, name):
 			if e.IsDir() {
-				err = os.Mkdir(twin, 0o700)
+				err = s.in.Mkdir(twin, 0o700)
 			}
 		case e.IsDir() && slices.Contains(staged.Open, name):
 			s.Open = append(s.Open, name)
-			made, err = append(made, mount{kind: writable, path: real}), os.Mkdir(twin, 0o700)
+			made, err = append(made, mount{kind: writable, path: real}), s.in.Mkdir(twin, 0o700)
 		case s.onList(list, name, e):
-			if takeErr := s.take(name, real, twin); errors.Is(takeErr, fs.ErrNotExist) {
-				err = os.RemoveAll(twin) // it was taken away just now
+			if takeErr := s.take(name); errors.Is(takeErr, fs.ErrNotExist) {
+				err = s.in.RemoveAll(twin) // it was taken away just now
 			} else if takeErr != nil {
-				made, err = append(made, mount{kind: readable, path: real}), placeholder(twin, e.IsDir())
+				made, err = append(made, mount{kind: readable, path: real}), s.placeholder(twin, e.IsDir())
 			}
 		case e.IsDir(), e.Type().IsRegular():
-			made, err = append(made, mount{kind: readable, path: real}), placeholder(twin, e.IsDir())
+			made, err = append(made, mount{kind: readable, path: real}), s.placeholder(twin, e.IsDir())
 		case e.Type()&fs.ModeSymlink != 0:
 			var target string
-			if target, err = os.Readlink(real); err == nil {
-				err = os.Symlink(target, twin)
+			if target, err = s.in.Readlink(name); err == nil {
+				err = s.in.Symlink(target, twin)
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if below != "" {
+	if below != "." {
 		return made, nil
 	}
 	for _, name := range staged.Closed {
-		twin := filepath.Join(string(s.Copy), name)
-		if os.Mkdir(twin, 0o700) == nil { // else it is there
-			made = append(made, mount{kind: readable, path: filepath.Join(staged.Dir, name), from: twin})
+		if s.in.Mkdir(s.twin(name), 0o700) == nil { // else it is there
+			made = append(made, mount{kind: readable, path: filepath.Join(staged.Dir, name), from: filepath.Join(staged.Dir, s.twin(name))})
 		}
 	}
 	return made, nil
 }
 
 // placeholder is something to mount over.
-func placeholder(path string, folder bool) error {
-	_ = os.RemoveAll(path) // half a copy
+func (s *stage) placeholder(twin string, folder bool) error {
+	_ = s.in.RemoveAll(twin) // half a copy
 	if folder {
-		return os.Mkdir(path, 0o700)
+		return s.in.Mkdir(twin, 0o700)
 	}
-	return os.WriteFile(path, nil, 0o600)
+	return s.in.WriteFile(twin, nil, 0o600)
 }
 
 // take copies an entry, and remembers it.
-func (s *stage) take(name, real, twin string) error {
-	before := stampOf(real)
-	room := int64(maxStaged)
-	if err := copyTree(real, twin, &room); err != nil {
+func (s *stage) take(name string) error {
+	before := s.stampOf(name)
+	if err := s.copyTree(name, s.twin(name)); err != nil {
 		return err
 	}
-	if stampOf(real) != before {
-		return fmt.Errorf("%s changes just now", real)
+	if s.stampOf(name) != before {
+		return fmt.Errorf("%s changes just now", name)
 	}
-	s.Before[name] = copied{before, stampOf(twin)}
+	s.Before[name] = copied{before, s.stampOf(s.twin(name))}
 	return nil
 }
 
 // copyTree copies a file, or a folder of files and folders, with modes and times.
-func copyTree(from, to string, room *int64) error {
-	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
+func (s *stage) copyTree(from, to string) error {
+	room := int64(maxStaged)
+	return fs.WalkDir(s.in, from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -143,30 +172,30 @@ func copyTree(from, to string, room *int64) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(to, rel)
+		target := to + strings.TrimPrefix(path, from)
 		switch {
 		case e.IsDir():
-			return os.Mkdir(target, info.Mode().Perm()|0o700)
+			return s.in.Mkdir(target, info.Mode().Perm()|0o700)
 		case !e.Type().IsRegular():
 			return fmt.Errorf("%s is no regular file", path)
 		}
-		if *room -= info.Size(); *room < 0 {
+		if room -= info.Size(); room < 0 {
 			return fmt.Errorf("%s is too large", path)
 		}
-		if err := copyFile(path, target, info.Mode().Perm()); err != nil {
+		if err := s.copyFile(path, target, info.Mode().Perm()); err != nil {
 			return err
 		}
-		return os.Chtimes(target, time.Time{}, info.ModTime())
+		return s.in.Chtimes(target, time.Time{}, info.ModTime())
 	})
 }
 
-func copyFile(from, to string, mode fs.FileMode) (err error) {
-	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func (s *stage) copyFile(from, to string, mode fs.FileMode) (err error) {
+	in, err := s.in.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	out, err := s.in.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
@@ -179,8 +208,8 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 }
 
 // stampOf is what an entry is now.
-func stampOf(path string) stamp {
-	info, err := os.Lstat(path)
+func (s *stage) stampOf(name string) stamp {
+	info, err := s.in.Lstat(name)
 	if err != nil {
 		return stamp{}
 	}
@@ -191,8 +220,8 @@ func stampOf(path string) stamp {
 	if !info.IsDir() {
 		return out
 	}
-	_ = filepath.WalkDir(path, func(below string, _ fs.DirEntry, err error) error { // what cannot be read counts as it is
-		if inside, statErr := os.Lstat(below); err == nil && statErr == nil {
+	_ = fs.WalkDir(s.in, name, func(below string, _ fs.DirEntry, err error) error { // what cannot be read counts as it is
+		if inside, statErr := s.in.Lstat(below); err == nil && statErr == nil {
 			out.Entries++
 			out.Size += uint64(inside.Size())
 			out.Modified = max(out.Modified, inside.ModTime().UnixNano())
@@ -225,28 +254,28 @@ func (s *stage) settle() (dropped []string) {
 		dropped = append(dropped, s.clean(name)...)
 	}
 	// A folder that cannot be read would look empty.
-	_ = os.Chmod(string(s.Copy), 0o700)
-	if _, err := os.ReadDir(string(s.Copy)); err != nil {
+	_ = s.in.Chmod(s.Copy, 0o700)
+	if _, err := fs.ReadDir(s.in, s.Copy); err != nil {
 		return dropped
 	}
 	there := map[string]bool{}
 	var changed []string
-	_ = filepath.WalkDir(string(s.Copy), func(path string, e fs.DirEntry, err error) error { // what cannot be read is not brought back
-		name, relErr := filepath.Rel(string(s.Copy), path)
+	_ = fs.WalkDir(s.in, s.Copy, func(path string, e fs.DirEntry, err error) error { // what cannot be read is not brought back
+		name := strings.TrimPrefix(path, s.Copy+"/")
 		switch {
-		case relErr != nil || name == ".":
+		case path == s.Copy:
 			return nil
 		case err != nil:
 			top, _, _ := strings.Cut(name, "/")
 			there[top] = true
 			return nil
 		case e.IsDir() && s.inTree(name):
-			_ = os.Chmod(path, 0o700)
+			_ = s.in.Chmod(path, 0o700)
 			return nil
 		}
 		there[name] = true
 		switch before, known := s.Before[name]; {
-		case known && stampOf(path) == before.Copy:
+		case known && s.stampOf(path) == before.Copy:
 		case s.onList(list, name, e):
 			changed = append(changed, name)
 		case known || !s.was(name):
@@ -307,16 +336,10 @@ func rank(name string, there map[string]bool) int {
 // clean removes what the command made in a folder and is neither file nor folder, and gives the
 // names: git would write to where a link leads.
 func (s *stage) clean(folder string) (removed []string) {
-	dir := filepath.Join(string(s.Dir), folder)
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error { // what cannot be read is no link
-		if err == nil && !e.IsDir() && !e.Type().IsRegular() && changedAt(filepath.Join(dir, path)) >= s.Made {
-			_ = root.Remove(path)
-			removed = append(removed, filepath.Join(folder, path))
+	_ = fs.WalkDir(s.in, folder, func(path string, e fs.DirEntry, err error) error { // what cannot be read is no link
+		if err == nil && !e.IsDir() && !e.Type().IsRegular() && s.changedAt(path) >= s.Made {
+			_ = s.in.Remove(path)
+			removed = append(removed, path)
 		}
 		return nil
 	})
@@ -324,8 +347,8 @@ func (s *stage) clean(folder string) (removed []string) {
 }
 
 // changedAt is when an entry was last changed in any way, which no command can set.
-func changedAt(path string) int64 {
-	info, err := os.Lstat(path)
+func (s *stage) changedAt(name string) int64 {
+	info, err := s.in.Lstat(name)
 	if err != nil {
 		return 0
 	}
@@ -336,58 +359,58 @@ func changedAt(path string) int64 {
 	return sys.Ctim.Nano()
 }
 
-func (s *stage) twin(name string) string { return filepath.Join(string(s.Copy), name) }
+func (s *stage) twin(name string) string { return s.Copy + "/" + name }
 
 // was says whether the copy has a place to mount over, or a link, of that name.
 func (s *stage) was(name string) bool {
-	_, err := os.Lstat(filepath.Join(string(s.Dir), name))
+	_, err := s.in.Lstat(name)
 	return err == nil || slices.Contains(s.Closed, name)
 }
 
 // replace puts the copy in the place of the entry, or takes the entry away where there is no
 // copy any more, if it still is what it was. It holds the lock that git holds for that.
 func (s *stage) replace(name string, before stamp, gone bool) bool {
-	real, twin, aside := filepath.Join(string(s.Dir), name), s.twin(name), s.twin(".before")
+	twin, aside := s.twin(name), s.twin(".before")
 	if !s.makeParents(name) {
 		return false
 	}
-	unlock, ok := lockFile(real + ".lock")
+	unlock, ok := s.lock(name)
 	if !ok {
 		return false
 	}
 	defer unlock()
 	if s.inTree(name) {
-		removeEmpty(real)
+		s.removeEmpty(name)
 	}
-	if os.RemoveAll(aside) != nil {
+	if s.in.RemoveAll(aside) != nil {
 		return false
 	}
 	if gone {
 		twin = aside // nothing; a folder may be where the entry was
 	}
-	if stampOf(real) != before || !gone && !plain(twin) || !git.HarmlessState(name, real, twin) {
+	if s.stampOf(name) != before || !gone && !s.plain(twin) || !git.HarmlessState(name, s.in.path(name), s.in.path(twin)) {
 		return false
 	}
-	moved := before != (stamp{}) && (isFolder(real) || gone)
-	if moved && os.Rename(real, aside) != nil {
+	moved := before != (stamp{}) && (isFolder(s.in.path(name)) || gone)
+	if moved && s.in.Rename(name, aside) != nil {
 		return false
 	}
-	if gone || os.Rename(twin, real) == nil {
+	if gone || s.in.Rename(twin, name) == nil {
 		return true
 	}
 	if moved {
-		_ = os.Rename(aside, real) // as it was
+		_ = s.in.Rename(aside, name) // as it was
 	}
 	return false
 }
 
 // makeParents makes the folders of a tree that an entry lies in. No link stands for one.
 func (s *stage) makeParents(name string) bool {
-	at, parts := string(s.Dir), strings.Split(name, "/")
+	at, parts := "", strings.Split(name, "/")
 	for _, part := range parts[:len(parts)-1] {
 		at = filepath.Join(at, part)
-		_ = os.Mkdir(at, 0o777) // as git does, by the umask
-		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+		_ = s.in.Mkdir(at, 0o777) // as git does, by the umask
+		if info, err := s.in.Lstat(at); err != nil || !info.IsDir() {
 			return false
 		}
 	}
@@ -395,23 +418,23 @@ func (s *stage) makeParents(name string) bool {
 }
 
 // removeEmpty removes a folder that has nothing but folders.
-func removeEmpty(dir string) {
+func (s *stage) removeEmpty(name string) {
 	var dirs []string
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // then it stays
+	_ = fs.WalkDir(s.in, name, func(path string, e fs.DirEntry, err error) error { // then it stays
 		if err == nil && e.IsDir() {
 			dirs = append(dirs, path)
 		}
 		return nil
 	})
 	for _, dir := range slices.Backward(dirs) {
-		_ = os.Remove(dir)
+		_ = s.in.Remove(dir)
 	}
 }
 
 // plain says whether an entry is made of folders and of files with one name, and takes from
 // the files the right to be run.
-func plain(path string) bool {
-	err := filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
+func (s *stage) plain(twin string) bool {
+	err := fs.WalkDir(s.in, twin, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -427,18 +450,19 @@ func plain(path string) bool {
 		if sys, ok := info.Sys().(*syscall.Stat_t); !ok || sys.Nlink > 1 {
 			return fs.ErrInvalid
 		}
-		return os.Chmod(path, info.Mode().Perm()&^0o111)
+		return s.in.Chmod(path, info.Mode().Perm()&^0o111)
 	})
 	return err == nil
 }
 
-// lockFile waits for a lock as git makes them.
-func lockFile(path string) (unlock func(), ok bool) {
+// lock waits for the lock of an entry, as git makes them.
+func (s *stage) lock(name string) (unlock func(), ok bool) {
+	name += ".lock"
 	for end := time.Now().Add(stageLocks); ; time.Sleep(5 * time.Millisecond) {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := s.in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
 			_ = f.Close()
-			return func() { _ = os.Remove(path) }, true
+			return func() { _ = s.in.Remove(name) }, true
 		}
 		if !errors.Is(err, fs.ErrExist) || time.Now().After(end) {
 			return nil, false
@@ -446,7 +470,17 @@ func lockFile(path string) (unlock func(), ok bool) {
 	}
 }
 
-func (s *stage) discard() { _ = os.RemoveAll(string(s.Copy)) }
+// open is the guardian's: what it brings back it brings to the folder that was there before the
+// command was.
+func (s *stage) open() (err error) {
+	s.in, err = openFolder(string(s.Dir))
+	return err
+}
+
+func (s *stage) discard() {
+	_ = s.in.RemoveAll(s.Copy)
+	s.in.Close()
+}
 
 // leftAfter is how old what is swept must be. The number of its process may be of another
 // container, whose processes cannot be seen from here.

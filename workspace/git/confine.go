@@ -66,11 +66,11 @@ func Repositories(dir string) []string {
 }
 
 // ownOf are the folders of the repository of top that are its own: a command can name any other
-// repository where there was no .git before.
+// repository where there was no .git before. No link leads to them, nor to top.
 func ownOf(top, named string) (out []string) {
-	top, err := filepath.EvalSymlinks(top)
+	real, err := filepath.EvalSymlinks(top)
 	gitDir, otherErr := filepath.EvalSymlinks(named)
-	if err != nil || otherErr != nil || gitDir != filepath.Join(top, ".git") && !gitdir.PointsBack(gitDir, top) {
+	if err != nil || otherErr != nil || real != top || gitDir != filepath.Join(top, ".git") && !gitdir.PointsBack(gitDir, top) {
 		return nil
 	}
 	out = append(out, gitDir)

@@ -142,3 +142,18 @@ func TestAnIndexThatIsReadInParts(t *testing.T) {
 		}
 	}
 }
+
+// TestRepositoriesLieWhereTheyAreSaidTo: a command may have put a link in the place of an open folder.
+func TestRepositoriesLieWhereTheyAreSaidTo(t *testing.T) {
+	r := newRig(t)
+	r.git("init", "-q", "theirs/lib")
+	r.must(os.Symlink("theirs", r.path("packages")))
+	dir, err := filepath.EvalSymlinks(r.path("."))
+	r.must(err)
+	if got := git.Repositories(filepath.Join(dir, "theirs/lib")); len(got) != 1 || got[0] != filepath.Join(dir, "theirs/lib/.git") {
+		t.Errorf("%q", got)
+	}
+	if got := git.Repositories(filepath.Join(dir, "packages/lib")); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
