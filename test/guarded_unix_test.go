@@ -99,3 +99,44 @@ func TestACommandCannotWriteWhatProgramsRead(t *testing.T) {
 		t.Errorf("the command wrote nothing at all: %v %+v", err, r)
 	}
 }
+
+// TestNoFolderBecomesARepository: git would run programs for whoever looks into it. Of what is missing no
+// call makes the last part, whatever the call is about.
+func TestNoFolderBecomesARepository(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Settings: map[string]any{"mode": "auto_edit"}})
+	for _, name := range []string{"d/HEAD", "d/objects/.keep", "new/HEAD", "parts/refs/x", "whole/objects/x", "whole/refs/x"} {
+		e.Write(name, "ref: refs/heads/main\n")
+	}
+	added := func(names ...string) object {
+		diff := ""
+		for _, name := range names {
+			diff += "diff --git a/" + name + " b/" + name + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n"
+		}
+		return object{"diff": diff}
+	}
+	for _, c := range []struct {
+		tool      string
+		arguments object
+		want      string
+	}{
+		{"write_file", object{"path": "d/notes.txt", "content": "x"}, "run"},
+		{"write_file", object{"path": "d/refs/x", "content": "x"}, "refuse"},
+		{"write_file", object{"path": "d/Refs/heads/x", "content": "x"}, "refuse"},
+		{"write_file", object{"path": "d/commondir", "content": "x"}, "refuse"}, // the rest is then in another folder
+		{"create_directory", object{"path": "d/refs"}, "refuse"},
+		{"create_directory", object{"path": "d/refs/heads"}, "refuse"},
+		{"move_file", object{"from": "parts/refs", "to": "d/refs"}, "refuse"},
+		{"move_file", object{"from": "parts", "to": "d/refs"}, "refuse"},
+		{"move_file", object{"from": "d/HEAD", "to": "whole/HEAD"}, "refuse"},
+		{"apply_patch", added("d/a.txt"), "run"},
+		{"apply_patch", added("new/objects/x", "new/notes.txt"), "run"},
+		{"apply_patch", added("new/objects/x", "new/refs/x"), "refuse"}, // together
+	} {
+		wantDecision(t, e, c.tool, c.arguments, c.want)
+	}
+	for _, line := range []string{"mkdir d/refs", "mkdir -p d/refs/heads", "touch d/commondir"} {
+		e.Must("session/setMode", object{"mode": "full_access"}, nil)
+		wantDecision(t, e, "run_command", object{"command": line}, "ask")
+	}
+}
