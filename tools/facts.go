@@ -87,7 +87,7 @@ func resolveTouch(t touch) resolvedTouch {
 func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
-		fact.BareRepository = after.inRepository(t.target)
+		fact.BareRepository = after.inRepository(t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
 			fact.Guarded = p.guardedPlaces().Effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
@@ -177,10 +177,11 @@ func layoutWith(paths ...workspace.Path) layout {
 
 // inRepository looks for a folder above p that is laid out as a repository.
 func (l layout) inRepository(p workspace.Path) bool {
-	if p.IsRoot() {
-		return false
-	}
-	dir := p.Dir()
+	return !p.IsRoot() && l.isRepository(p.Dir())
+}
+
+// isRepository is for a folder that is laid out as one, or lies in one.
+func (l layout) isRepository(dir workspace.Path) bool {
 	is, known := l.is[dir]
 	if !known {
 		is = slices.ContainsFunc(repositoryParts, func(parts []string) bool {

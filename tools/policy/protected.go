@@ -15,6 +15,7 @@ const (
 	RunsInGit      = "can make git run programs"
 	RunsInShell    = "can make the shell run programs"
 	RunsInDesktop  = "can make the desktop run programs"
+	ReadByPrograms = "can make your own programs run others"
 	runsInBuild    = "can make the build server run programs"
 	runsInAgent    = "can make agents run programs"
 	SteersAgents   = "tells agents what to do"
@@ -52,6 +53,12 @@ func Protected(path string) (reason string, denied bool) {
 		return "", false
 	}
 	return fault.Quote(path) + " " + effect, denied
+}
+
+// Effect is the tail of that sentence, "" where no user is needed.
+func Effect(path string) string {
+	effect, _ := protectedEffect(elements(path))
+	return effect
 }
 
 func protectedEffect(names []string) (effect string, denied bool) {
@@ -232,10 +239,14 @@ func repositoryReasons(r Request) []string {
 		return nil
 	}
 	var reasons []string
+	outermost := ""
 	for _, fact := range r.Paths {
-		if fact.Write && fact.inRepository() {
-			reasons = append(reasons, fault.Quote(fact.printed(fact.Path))+" "+isRepository)
+		name := fact.printed(fact.Path)
+		if !fact.Write || !fact.inRepository() || outermost != "" && strings.HasPrefix(name, outermost+"/") {
+			continue
 		}
+		outermost = name
+		reasons = append(reasons, fault.Quote(name)+" "+isRepository)
 	}
 	return bounded(reasons)
 }
