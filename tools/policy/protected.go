@@ -83,16 +83,17 @@ func Effect(path string) string {
 
 func protectedEffect(names []string) (effect string, denied bool) {
 	settings, made := false, targets(names)
+	isVague := func() bool { return effect == "" || effect == ReadByPrograms } // another name may say more
 	for i, name := range names {
 		if isDotGit(name) || i > 0 && isBareMember(names[i-1], name) {
 			return isRepository, true
 		}
-		if effect == "" {
-			effect = cmp.Or(nameEffect(names[i:]), nameEffect(made[i:]))
+		if isVague() {
+			effect = cmp.Or(nameEffect(names[i:]), nameEffect(made[i:]), effect)
 		}
 		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
 	}
-	if effect == "" && settings {
+	if isVague() && settings {
 		effect = LoosensPillion
 	}
 	// Nothing is a repository without its HEAD, so whoever lays a bare one out by

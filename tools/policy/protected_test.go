@@ -60,6 +60,18 @@ func TestProtectedReasonEscapesTheName(t *testing.T) {
 	}
 }
 
+// TestTheMostIsSaid: of several names the one of which more is known.
+func TestTheMostIsSaid(t *testing.T) {
+	for path, want := range map[string]string{
+		".config/x/y": ReadByPrograms, ".config/x/CLAUDE.md": SteersAgents, ".config/pillion/settings.json": LoosensPillion, ".local/state/pillion/x": LoosensPillion,
+		".config/fish/x": RunsInShell, "dot_config/nvim/x": RunsInEditor, ".local/share/applications/x": RunsInDesktop,
+	} {
+		if got := Effect(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestSecret(t *testing.T) {
 	for _, path := range []string{
 		".git-credentials", ".pypirc", ".pgpass", ".htpasswd", "x.p12", "x.pfx", "a.jks", "x.tfstate", "prod.tfvars", ".aws/credentials", "home/.kube/config", ".docker/config.json", "gcloud/access_tokens.db", ".aws/credentials.1", "deploy_ed25519", ".kube/config-prod", "clouds.yaml",
