@@ -5,6 +5,7 @@ package test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -57,7 +58,7 @@ func TestWhatProgramsReadIsGuardedUnderAnyName(t *testing.T) {
 			{"run_command", object{"command": "echo x > p/settings.json"}, "ask"},
 		},
 		home + "/.config": {
-			write("notes.txt", "run"), write("empty/x", "run"),
+			write("notes.txt", "ask"), write("empty/x", "ask"), // whoever reads it
 			write("Code/User/settings.json", "ask"), write("systemd/user/x.service", "ask"), write("autostart/x.desktop", "ask"), write("git/config", "ask"), write("kitty/x.conf", "ask"), write("bspwm/bspwmrc", "ask"), write("gh/config.yml", "ask"),
 		},
 	} {
@@ -97,5 +98,141 @@ func TestACommandCannotWriteWhatProgramsRead(t *testing.T) {
 	}
 	if _, err := os.Stat(home + "/.config/free"); err != nil {
 		t.Errorf("the command wrote nothing at all: %v %+v", err, r)
+	}
+}
+
+// TestACommandCannotWriteWhatIsHiddenInAHome: but where the user's settings open it.
+func TestACommandCannotWriteWhatIsHiddenInAHome(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, name := range []string{".foo/x", ".opened/x", ".foorc", "docs/x"} {
+		put(t, filepath.Join(home, name), "old\n")
+	}
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{home}, Settings: map[string]any{"sandbox": "prefer", "sandboxWritable": []string{home + "/.opened"}}})
+	e.Must("session/setMode", object{"mode": "full_access"}, nil)
+	e.Write("w.py", "for name in ('.foo/x', '.foo/new', '.opened/x', '.foorc', 'docs/x'):\n  try: open(name, 'w').write('new\\n')\n  except OSError: pass\n")
+	r := e.Call("run_command", object{"command": "python3 w.py"})
+	if r.StructuredContent["sandbox"] != "bubblewrap" {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	for name, want := range map[string]string{".foo/x": "old\n", ".foorc": "old\n", ".opened/x": "new\n", "docs/x": "new\n"} {
+		if text, err := os.ReadFile(filepath.Join(home, name)); err != nil || string(text) != want {
+			t.Errorf("%s is %q, %v: %+v", name, text, err, r)
+		}
+	}
+	if _, err := os.Stat(home + "/.foo/new"); err == nil {
+		t.Error("it made a file")
+	}
+}
+
+// TestNoFolderBecomesARepository: git would run programs for whoever looks into it. Of what is missing no
+// call makes the last part, whatever the call is about.
+func TestNoFolderBecomesARepository(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Settings: map[string]any{"mode": "auto_edit"}})
+	for _, name := range []string{"d/HEAD", "d/objects/.keep", "new/HEAD", "parts/refs/x", "whole/objects/x", "whole/refs/x"} {
+		e.Write(name, "ref: refs/heads/main\n")
+	}
+	added := func(names ...string) object {
+		diff := ""
+		for _, name := range names {
+			diff += "diff --git a/" + name + " b/" + name + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n"
+		}
+		return object{"diff": diff}
+	}
+	for _, c := range []struct {
+		tool      string
+		arguments object
+		want      string
+	}{
+		{"write_file", object{"path": "d/notes.txt", "content": "x"}, "run"},
+		{"write_file", object{"path": "d/refs/x", "content": "x"}, "refuse"},
+		{"write_file", object{"path": "d/Refs/heads/x", "content": "x"}, "refuse"},
+		{"write_file", object{"path": "d/commondir", "content": "x"}, "refuse"}, // the rest is then in another folder
+		{"create_directory", object{"path": "d/refs"}, "refuse"},
+		{"create_directory", object{"path": "d/refs/heads"}, "refuse"},
+		{"move_file", object{"from": "parts/refs", "to": "d/refs"}, "refuse"},
+		{"move_file", object{"from": "parts", "to": "d/refs"}, "refuse"},
+		{"move_file", object{"from": "d/HEAD", "to": "whole/HEAD"}, "refuse"},
+		{"apply_patch", added("d/a.txt"), "run"},
+		{"apply_patch", added("new/objects/x", "new/notes.txt"), "run"},
+		{"apply_patch", added("new/objects/x", "new/refs/x"), "refuse"}, // together
+	} {
+		wantDecision(t, e, c.tool, c.arguments, c.want)
+	}
+	for _, line := range []string{"mkdir d/refs", "mkdir -p d/refs/heads", "touch d/commondir"} {
+		e.Must("session/setMode", object{"mode": "full_access"}, nil)
+		wantDecision(t, e, "run_command", object{"command": line}, "ask")
+	}
+}
+
+// TestWhatIsHiddenInAHomeIsGuarded: where the home is open, or what holds it, each hidden entry asks but
+// the harmless, whoever reads it, and so does what the start-up files of shells read. A project that lies in
+// such an entry is as any other.
+func TestWhatIsHiddenInAHomeIsGuarded(t *testing.T) {
+	t.Parallel()
+	above := t.TempDir()
+	home := above + "/me"
+	for _, name := range []string{".config/x/y", ".local/src/project/a.txt", ".dotfiles/zsh/aliases.zsh", ".dotfiles/more.sh", "docs/a.txt", "go/pkg/mod/x/y.go", ".foorc", "shell/env", "shell/more"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(home, name), []byte("x\n"), 0o600))
+	}
+	must(t, os.WriteFile(home+"/.zshrc", []byte("[ -f \"$HOME/shell/env\" ] && . ${HOME}/shell/env\nsource ~/.dotfiles/zsh/aliases.zsh\n"), 0o600))
+	must(t, os.WriteFile(home+"/shell/env", []byte(". \"$HOME/shell/more\"\n"), 0o600))
+	must(t, errors.Join(os.Symlink("shell/linked", home+"/.unknownrc"), os.Symlink(".dotfiles", home+"/.unknown.d")))
+	for dir, calls := range map[string]map[string]string{
+		home: {
+			"docs/a.txt": "run", "docs/.hidden": "run", ".gitignore": "run", "shell/other": "run", ".local/src/project/a.txt": "ask",
+			".local/bin/env": "ask", ".foorc": "ask", ".new.d/x": "ask", ".config/x/y": "ask", ".config/new/y": "ask", ".local/share/thumbnailers/x.thumbnailer": "ask", ".cache/pillion/commands/x/go/y": "ask",
+			"go/pkg/mod/x/y.go": "ask", ".m2/repository/x.jar": "ask", "shell/env": "ask", "shell/more": "ask", "shell/linked": "ask",
+		},
+		above:                        {"me/.foorc": "ask", "me/docs/a.txt": "run", "me/.new.d/x": "ask", "notes.txt": "run"},
+		home + "/.local/src/project": {"a.txt": "run", ".hidden": "run"},
+		home + "/.dotfiles":          {"notes.txt": "run", "zsh/aliases.zsh": "ask", "more.sh": "run"},
+		home + "/.local":             {"src/project/a.txt": "ask", "share/x": "ask"},
+	} {
+		e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+		for name, want := range calls {
+			wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+		}
+	}
+}
+
+// TestWhatARepositorysSettingsNameIsGuarded: its settings belong to the user, and so does what they make git
+// read and run.
+func TestWhatARepositorysSettingsNameIsGuarded(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	git := func(at string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = at, append(os.Environ(), "HOME="+home)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	for _, name := range []string{"team/git.inc", "team/strip.py", "team/mon.sh", "team/alias.sh", "team/top.sh", "team/notes.txt", "hook.sh", "src/main.go", "lib/deep/inc"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("\n"), 0o600))
+	}
+	git(dir, "init", "-q")
+	git(dir, "init", "-q", "lib/deep")
+	for key, value := range map[string]string{
+		"include.path": "../team/git.inc", "includeIf.onbranch:x.path": "../team/other.inc", "core.hooksPath": "ci/hooks", "core.attributesFile": "team/attributes",
+		"filter.nb.clean": "python3 'team/strip.py' src", "core.fsmonitor": "team/mon.sh", "alias.x": "!sh -c 'PATH=x team/alias.sh'", "alias.y": "!$(git rev-parse --show-toplevel)/team/top.sh",
+		"merge.m.driver": "sh hook.sh %A", "diff.d.textconv": "bin/late.sh", "alias.co": "checkout", "user.name": "team/notes.txt",
+	} {
+		git(dir, "config", key, value)
+	}
+	git(dir+"/lib/deep", "config", "include.path", "../inc")
+	must(t, os.WriteFile(home+"/.gitconfig", []byte("[filter \"own\"]\n\tsmudge = sh team/own.sh\n"), 0o600))
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{
+		"team/git.inc": "ask", "team/other.inc": "ask", "ci/hooks/pre-commit": "ask", "team/attributes": "ask", "team/strip.py": "ask", "team/mon.sh": "ask", "team/alias.sh": "ask", "team/top.sh": "ask",
+		"hook.sh": "ask", "bin/late.sh": "ask", "team/own.sh": "ask", "lib/deep/inc": "ask",
+		"team/notes.txt": "run", "src/main.go": "run", "checkout": "run", "sh": "run", "lib/deep/notes.txt": "run", "ci/notes.txt": "run", "bin/other.sh": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
 	}
 }

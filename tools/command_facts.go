@@ -109,7 +109,7 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 	if at.IsZero() {
 		return policy.WordFact{}
 	}
-	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}))
+	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}), layoutWith(at))
 	if err != nil {
 		return policy.WordFact{Outside: true}
 	}

@@ -84,6 +84,8 @@ func (s Sandbox) hold(in Input, offline bool) (process.Confine, error) {
 		held.Writable = append(held.Writable, root.Abs()) // a link that stands there now is a command's
 		held.ReadOnly = append(held.ReadOnly, in.protected(root)...)
 	}
+	named := held.Writable[:len(s.Writable)] // the user has opened these
+	held.ReadOnly = slices.DeleteFunc(held.ReadOnly, func(path string) bool { return slices.Contains(named, path) })
 	return held, nil
 }
 

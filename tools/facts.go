@@ -2,6 +2,8 @@ package tools
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"pillion/tools/policy"
 	"pillion/tools/session"
@@ -35,8 +37,15 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 	}
 	aims := resolveTouches(p.plan.touches())
+	var written []workspace.Path
 	for _, a := range aims {
-		fact, err := p.factOf(a)
+		if a.write && a.err == nil {
+			written = append(written, a.target)
+		}
+	}
+	after := layoutWith(written...)
+	for _, a := range aims {
+		fact, err := p.factOf(a, after)
 		if err != nil {
 			return r, err
 		}
@@ -68,16 +77,17 @@ func resolveTouches(touches []touch) []resolvedTouch {
 
 func resolveTouch(t touch) resolvedTouch {
 	if t.entry != nil {
-		return resolvedTouch{touch: t} // which says it itself
+		return resolvedTouch{t, t.entry.at, nil}
 	}
 	target, err := t.path.Target()
 	return resolvedTouch{t, target, err}
 }
 
 // factOf is what is known of where a touch leads, in the workspace and on this machine.
-func (p *pending) factOf(t resolvedTouch) (policy.PathFact, error) {
+func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
+		fact.BareRepository = after.inRepository(t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
 			fact.Guarded = p.guardedPlaces().Effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
@@ -101,7 +111,6 @@ func factOf(t resolvedTouch) (policy.PathFact, error) {
 		Path:           t.path.Rel(),
 		Write:          t.write,
 		Root:           t.path.RootDir(),
-		BareRepository: t.write && inBareRepository(target),
 		MadeExecutable: t.executable,
 		Apart:          t.path.IsApart(),
 	}
@@ -147,27 +156,45 @@ func folderName(p workspace.Path) string {
 	return p.String()
 }
 
-// inBareRepository looks for a folder above p that git would take for a
-// repository: hooks and configuration in it run programs.
-func inBareRepository(p workspace.Path) bool {
-	for dir := p.Dir(); ; dir = dir.Dir() {
-		if isBareRepository(dir) {
-			return true
-		}
-		if dir.IsRoot() {
-			return false
-		}
-	}
+// layout is which folders git would take for repositories once a call is done: hooks and
+// settings in them run programs.
+type layout struct {
+	made map[string]bool         // what the call writes, by the paths of its entries and of the folders above them
+	is   map[workspace.Path]bool // what was found out
 }
 
-// bareParts are what makes a folder a repository for git.
-var bareParts = []string{"HEAD", "objects", "refs"}
-
-func isBareRepository(dir workspace.Path) bool {
-	for _, name := range bareParts {
-		if !dir.Join(name).Exists() {
-			return false
+// layoutWith is the layout with these paths made. Letter case does not count: it does not
+// everywhere.
+func layoutWith(paths ...workspace.Path) layout {
+	out := layout{map[string]bool{}, map[workspace.Path]bool{}}
+	for _, p := range paths {
+		for ; !p.IsRoot() && !out.made[strings.ToLower(p.Abs())]; p = p.Dir() {
+			out.made[strings.ToLower(p.Abs())] = true
 		}
 	}
-	return true
+	return out
 }
+
+// inRepository looks for a folder above p that is laid out as a repository.
+func (l layout) inRepository(p workspace.Path) bool {
+	return !p.IsRoot() && l.isRepository(p.Dir())
+}
+
+// isRepository is for a folder that is laid out as one, or lies in one.
+func (l layout) isRepository(dir workspace.Path) bool {
+	is, known := l.is[dir]
+	if !known {
+		is = slices.ContainsFunc(repositoryParts, func(parts []string) bool {
+			return !slices.ContainsFunc(parts, func(name string) bool {
+				part := dir.Join(name)
+				return !l.made[strings.ToLower(part.Abs())] && !part.Exists()
+			})
+		}) || l.inRepository(dir)
+		l.is[dir] = is
+	}
+	return is
+}
+
+// repositoryParts are what makes a folder a repository for git: a whole one, or one that shares
+// objects and settings with another.
+var repositoryParts = [][]string{{"HEAD", "objects", "refs"}, {"HEAD", "commondir"}}

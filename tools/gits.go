@@ -15,8 +15,9 @@ var errOnlyGit = errors.New("only git may change")
 // what stands there. Policy judges the plan once more, link targets and folders' contents
 // included; a call without a plan, such as a dry run, ends here.
 func checkNotGits(paths ...workspace.Path) error {
+	after := layoutWith(paths...)
 	for _, p := range paths {
-		if _, denied := policy.Protected(p.String()); denied || inBareRepository(p) {
+		if _, denied := policy.Protected(p.String()); denied || after.inRepository(p) {
 			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which %w", fault.Quote(p.String()), errOnlyGit).
 				WithHint("do it another way, or ask the user to do it")
 		}

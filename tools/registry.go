@@ -50,8 +50,8 @@ type Registry struct {
 	// Found are the tools of other programs. Nil: there are none.
 	Found *found.Set
 	// Guarded lists the files and folders that a person has to approve changes of, wherever in the
-	// workspace they turn out to be. Nil: there are none.
-	Guarded func() []workspace.Guarded
+	// workspace they turn out to be; written are folders of what a call writes. Nil: there are none.
+	Guarded func(written []string) []workspace.Guarded
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// LookPath finds a program of the user's, none that the workspace brought along.

@@ -76,10 +76,7 @@ func (p *pending) siteOf(command *policy.Command, aims []resolvedTouch) site {
 	}
 	for _, a := range aims {
 		add(a.path)
-		switch {
-		case a.entry != nil:
-			add(a.entry.at)
-		case a.err == nil:
+		if a.err == nil {
 			add(a.target)
 		}
 	}

@@ -3,7 +3,6 @@ package tools
 import (
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -21,7 +20,6 @@ import (
 type entry struct {
 	at   workspace.Path // with the links on the way to it followed
 	mode fs.FileMode
-	bare bool // it is a bare repository, or in one
 	made bool // a file that is made executable
 }
 
@@ -33,7 +31,6 @@ func (e *entry) fact(named workspace.Path) policy.PathFact {
 		Executable:     e.mode.IsRegular() && e.mode&0o111 != 0,
 		MadeExecutable: e.made,
 		ReadOnly:       e.mode.IsRegular() && e.mode&0o200 == 0,
-		BareRepository: e.bare,
 	}
 	if named.String() != named.Rel() {
 		fact.Folder = folderName(named)
@@ -51,7 +48,7 @@ func treeTouches(c change.TreeChange) []touch {
 		return []touch{{path: c.Path, write: true}}
 	}
 	if c.Operation == change.CreateDirectory {
-		return []touch{{path: c.Path, write: true, entry: &entry{at: c.Source, mode: fs.ModeDir, bare: inBareRepository(c.Source) || completesBareRepository(c.Source)}}}
+		return []touch{{path: c.Path, write: true, entry: &entry{at: c.Source, mode: fs.ModeDir}}}
 	}
 	out := entriesOf(c.Was, c.Path, c.Source)
 	if c.Operation == change.ChangeMode {
@@ -71,39 +68,11 @@ func treeTouches(c change.TreeChange) []touch {
 
 func entriesOf(t workspace.Tree, named, at workspace.Path) []touch {
 	out := make([]touch, 0, len(t.Nodes))
-	bare := bareFolders(t)
-	above := len(t.Nodes) > 0 && (inBareRepository(at) || completesBareRepository(at))
 	for _, n := range t.Nodes {
-		e := &entry{at: at.Join(n.Rel), mode: n.Mode, bare: above || bare[n.Rel]}
+		e := &entry{at: at.Join(n.Rel), mode: n.Mode}
 		out = append(out, touch{path: named.Join(n.Rel), write: true, entry: e})
 	}
 	return out
-}
-
-// bareFolders are those in a tree that git would take for repositories.
-func bareFolders(t workspace.Tree) map[string]bool {
-	parts := map[string]int{}
-	out := map[string]bool{}
-	for _, n := range t.Nodes {
-		for _, name := range bareParts {
-			if path.Base(n.Rel) == name {
-				parts[path.Dir(n.Rel)]++
-				out[path.Dir(n.Rel)] = parts[path.Dir(n.Rel)] == len(bareParts)
-			}
-		}
-	}
-	return out
-}
-
-// completesBareRepository reports whether p would make its folder one.
-func completesBareRepository(p workspace.Path) bool {
-	found := 0
-	for _, name := range bareParts {
-		if p.Base() == name || p.Dir().Join(name).Exists() {
-			found++
-		}
-	}
-	return found == len(bareParts)
 }
 
 func describeTree(changes []change.TreeChange) string {

@@ -10,7 +10,17 @@ import (
 
 // Guarded is a file or folder of this machine that nothing may change without a person, and what it
 // does: "can make the shell run programs".
-type Guarded struct{ Path, Effect string }
+type Guarded struct {
+	Path, Effect string
+	// Hidden: of the folder that is what is hidden in it.
+	Hidden bool
+	Free   []string // what lies in the folder and is not guarded, by its path there
+}
+
+// covers reports whether what lies below the folder is guarded.
+func (g Guarded) covers(below string) bool {
+	return (!g.Hidden || strings.HasPrefix(below, ".")) && !slices.ContainsFunc(g.Free, func(free string) bool { return liesIn(below, free) })
+}
 
 // Guards finds out whether a file is one that is guarded: by the file itself, and by
 // every folder and link that leads to it, so that neither another name nor a link that is
@@ -46,6 +56,11 @@ func NewGuards(all []Guarded) Guards {
 		return info
 	}
 	for _, one := range all {
+		free := one.Free
+		one.Free = nil
+		for _, path := range free {
+			one.Free = append(one.Free, strings.ToLower(path))
+		}
 		g, linked := guard{Guarded: one}, false
 		at := filepath.VolumeName(one.Path) + string(filepath.Separator)
 		rest := one.Path[len(at):]
@@ -93,8 +108,8 @@ func (g Guards) Effect(path string) string {
 	for at, below := filepath.Clean(path), ""; ; {
 		if info, err := os.Stat(at); err == nil {
 			for _, one := range g {
-				if one.holds(info, strings.ToLower(below)) {
-					return one.Effect + ": it is " + whose(one.Path)
+				if at, is := one.holds(info, below); is {
+					return one.Effect + ": it is " + whose(filepath.Join(one.Path, at))
 				}
 			}
 		}
@@ -107,20 +122,36 @@ func (g Guards) Effect(path string) string {
 }
 
 // holds reports whether what lies below a folder is the guarded file, lies in the guarded folder,
-// or is on the way to it.
-func (g guard) holds(folder fs.FileInfo, below string) bool {
+// or is on the way to it. Of a folder of which parts are guarded it says which.
+func (g guard) holds(folder fs.FileInfo, below string) (at string, is bool) {
+	lower := strings.ToLower(below)
+	part := func(from int) (string, bool) {
+		if !g.covers(strings.TrimPrefix(lower[from:], string(filepath.Separator))) {
+			return "", false
+		}
+		if g.Hidden {
+			at = below[min(from, len(below)):]
+		}
+		return at, true
+	}
 	if g.final != nil && os.SameFile(g.final, folder) {
-		return true
+		return part(0)
 	}
 	if below == "" {
-		return false
+		return "", false
 	}
 	for _, s := range g.steps {
-		if os.SameFile(s.folder, folder) && (liesIn(s.rest, below) || liesIn(below, s.rest)) {
-			return true
+		if !os.SameFile(s.folder, folder) {
+			continue
+		}
+		if liesIn(s.rest, lower) {
+			return "", true
+		}
+		if at, is := part(min(len(s.rest), len(lower))); is && liesIn(lower, s.rest) {
+			return at, true
 		}
 	}
-	return false
+	return "", false
 }
 
 func liesIn(path, folder string) bool {
@@ -142,7 +173,9 @@ func (g Guards) In(folder string) (out []string) {
 	several := false
 	for _, one := range g {
 		several = several || one.final != nil && one.final.Mode().IsRegular() && HardLinks(one.final) > 1
-		if one.real != folder && liesIn(one.real, folder) {
+		if one.Hidden || len(one.Free) > 0 {
+			out = append(out, one.partsIn(folder)...)
+		} else if one.real != folder && liesIn(one.real, folder) {
 			out = append(out, one.real)
 		}
 	}
@@ -162,6 +195,22 @@ func (g Guards) In(folder string) (out []string) {
 		}
 		return nil
 	})
+	return out
+}
+
+// partsIn lists the entries that are guarded of a folder of which that is not all, or of one in it.
+func (g guard) partsIn(folder string) (out []string) {
+	dir := g.real
+	if liesIn(folder, dir) {
+		dir = folder
+	}
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // it is not there
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if below, err := filepath.Rel(g.real, path); err == nil && g.covers(strings.ToLower(below)) && liesIn(path, folder) {
+			out = append(out, path)
+		}
+	}
 	return out
 }
 

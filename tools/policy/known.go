@@ -7,37 +7,39 @@ import (
 
 // known are the programs that Pillion knows, with the names that each reads from a project:
 // what it then runs or does is no longer what the user's own settings say. Written as fold
-// spells them; a * stands at one end only, and a / between a folder and what is in it. A test
-// names the agents and editors that are missing here.
+// spells them; a * stands at one end only, a / between a folder and what is in it, a | between names in
+// the same place, and a ~ for a dot that need not be there. A test names the agents and editors that are
+// missing here.
 var known = []struct {
 	programs string // as agents/install, the doctor and language servers name them
 	effect   string
 	names    string
 }{
 	// What is read from a home counts in any folder: people keep such files in repositories,
-	// with and without the folders and dots of a home, and link them.
-	{"dotfiles", RunsInShell, `.config/fish .config/zsh .config/direnv .config/tmux .config/nushell .config/environment.d .config/kitty .config/alacritty .config/ghostty .config/wezterm
-		fish/config.fish fish/conf.d fish/functions direnv/direnvrc direnv/direnv.toml direnv/lib .direnvrc direnvrc tmux/tmux.conf environment.d
-		bashrc bash_profile zshrc zshenv zprofile tmux.conf .tmux.conf.local .screenrc .xonshrc .wezterm.lua .config/elvish .config/xonsh .config/powershell .config/zellij .config/foot .config/terminator .config/user-dirs.dirs .lesskey .selected_editor .mkshrc .shrc .yashrc .config/lesskey .config/readline
-		elvish/rc.elv xonsh/rc.xsh powershell/profile.ps1 powershell/microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator/config kitty/kitty.conf alacritty/alacritty.toml .config/gh .config/jj .config/lazygit
-		.config/yazi .config/lf .config/ranger gh/config.yml jj/config.toml lazygit/config.yml lf/lfrc ranger/rc.conf ranger/rifle.conf ranger/commands.py yazi/keymap.toml .login .cshrc.local .ssh ssh/config ssh/rc`},
-	{"dotfiles", RunsInDesktop, `.config/systemd .config/autostart .config/i3 .config/sway .config/hypr .config/awesome .config/xmonad .local/share/applications .local/share/systemd
-		.config/plasma-workspace .config/bspwm .config/sxhkd .config/herbstluftwm .config/qtile .config/openbox .config/lxsession .config/river .config/labwc .config/niri .config/waybar .config/polybar .config/mimeapps.list .config/xfce4 .config/mako .mozilla/native-messaging-hosts .config/google-chrome/nativemessaginghosts .config/chromium/nativemessaginghosts
-		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm/autostart qtile/config.py openbox/autostart openbox/rc.xml river/init labwc/autostart niri/config.kdl waybar/config* polybar/config* mimeapps.list
-		mpv/scripts .config/mpv systemd/user autostart/*.desktop .xinitrc .xprofile .xsession .xsessionrc .xserverrc .xresources .xdefaults xresources xinitrc xprofile library/launchagents`},
-	{"dotfiles", RunsInGit, ".config/git .config/hg .config/mercurial .gitconfig.local git/config git/attributes git/hooks gitconfig .githooks"},
-	{"dotfiles", RunsInEditor, `.config/nvim .config/vim .config/helix .config/zed .config/code .config/emacs .config/doom .config/kak .config/micro kak/kakrc micro/init.lua nvim/init.lua nvim/init.vim nvim/lua nvim/plugin nvim/after nvim/ftplugin nvim/autoload
-		.vim .gvimrc vimrc .doom.d .ideavimrc`},
+	// with and without the folders and dots of a home (see target), and link them.
+	{"dotfiles", RunsInShell, `.config/fish|zsh|bash|direnv|tmux|nushell|environment.d|kitty|alacritty|ghostty|wezterm fish/config.fish|conf.d|functions|completions direnv/direnvrc|direnv.toml|lib environment.d
+		~bashrc ~bash_profile ~bash_login ~bash_logout ~bash_aliases ~zshrc ~zshenv ~zprofile ~zlogin ~zlogout ~inputrc ~tmux.conf ~direnvrc ~wezterm.lua .screenrc .xonshrc .lesskey .selected_editor .mkshrc .shrc .yashrc .login
+		tmux/tmux.conf elvish/rc.elv xonsh/rc.xsh powershell/profile.ps1|microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator|ghostty|jj/config* kitty/kitty.conf alacritty/alacritty.toml gh|lazygit/config.yml
+		nushell/config.nu|env.nu lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .ipython .jupyter`},
+	{"dotfiles", RunsInDesktop, `.config/systemd|autostart|i3|sway|hypr|mimeapps.list .local/share/applications|systemd .mozilla/native-messaging-hosts ~xinitrc ~xprofile ~xsession ~xsessionrc ~xserverrc ~xresources ~xdefaults library/launchagents
+		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm|openbox|labwc/autostart openbox/rc.xml qtile/config.py river/init niri/config.kdl i3|i3blocks|i3status|sway|waybar|polybar/config* hypr/*.conf awesome/rc.lua
+		mimeapps.list mpv/scripts systemd/user autostart/*.desktop .xmonad .i3 .fluxbox .hammerspoon .kde`},
+	{"dotfiles", RunsInGit, ".config/git|hg|mercurial|tig git/config|attributes|hooks ~gitconfig .githooks .gnupg .subversion"},
+	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|emacs|doom|kak|micro ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .ideavimrc .vscode-server .julia kak/kakrc micro/init.lua doom/init.el|config.el|packages.el
+		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code/user/settings.json|tasks.json|keybindings.json`},
+	{"dotfiles", ReadByPrograms, ".config/*/* .config/user-dirs.dirs|starship.toml|topgrade.toml .local/*/*"},
 	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
-	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json"},
+	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json .theia .positron .trunk"},
 	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
-	{"nvim vim", RunsInEditor, ".nvim.lua .nvimrc .exrc .vimrc .lvimrc .lazy.lua .neoconf.json .nlsp-settings"},
-	{"emacs", RunsInEditor, ".dir-locals.el .dir-locals-2.el .emacs.d .emacs .emacs.el .projectile"},
+	{"nvim vim", RunsInEditor, ".nvim.lua .nvimrc .exrc .vimrc* _vimrc .lvimrc .local.vimrc .lazy.lua .neoconf.json .nlsp-settings .ycm_extra_conf.py .luarc.json*"},
+	{"emacs", RunsInEditor, ".dir-locals.el .dir-locals-2.el .emacs .emacs.el .projectile"},
 	{"helix", RunsInEditor, ".helix"},
 	{"zed", RunsInEditor, ".zed"},
+	{"rust-analyzer", RunsInEditor, "rust-analyzer.toml .rust-analyzer.toml"},
+	{"lite-xl", RunsInEditor, ".lite_project.lua .lite-xl"},
 	{"sublime", RunsInEditor, "*.sublime-project *.sublime-workspace"},
-	{"shell", RunsInShell, ".envrc .profile .bash_profile .bash_login .bash_logout .bash_aliases .bashrc .zshenv .zprofile .zlogin .zlogout .zshrc .kshrc .cshrc .tcshrc .inputrc .pam_environment .tmux.conf"},
-	{"mise asdf", RunsInShell, ".mise.toml mise.toml .mise .tool-versions .rtx.toml"},
+	{"shell", RunsInShell, ".envrc .autoenv* .profile .kshrc .cshrc .tcshrc .pam_environment"},
+	{"mise asdf", RunsInShell, ".mise.*toml mise.*toml .mise mise/config* .config/mise* .tool-versions .rtx.*toml"},
 	{"ci", runsInBuild, ".github/workflows .gitlab-ci.y* .gitlab-ci .travis.yml .circleci .buildkite .drone.yml .woodpecker* .cirrus.yml azure-pipelines.y* bitbucket-pipelines.yml jenkinsfile .appveyor.yml appveyor.yml .gitea .forgejo"},
 
 	{"all agents", SteersAgents, "agents.md agents.override.md pillion.md .mcp.json mcp.json .agents"},
@@ -64,7 +66,7 @@ var known = []struct {
 // is a folder with all that is in it.
 var nextCommands = []struct{ use, names string }{
 	{"npm", `package.json nx.json turbo.json lerna.json .pnpmfile.cjs .yarnrc* gulpfile.* gruntfile.* *.config.js *.config.cjs *.config.mjs *.config.ts *.config.mts *.config.cts
-		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* *.config.babel.js *.conf.js *.conf.ts vitest.workspace.* project.json angular.json ember-cli-build.js`},
+		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* *.config.babel.js *.conf.js *.conf.ts vitest.workspace.* project.json angular.json ember-cli-build.js node_modules/ .yarn/ .pnp.*`},
 	{"bun", "bunfig.toml"},
 	{"deno", "deno.json deno.jsonc"},
 	{"make", "makefile gnumakefile *.mk makefile.am"},
@@ -83,11 +85,12 @@ var nextCommands = []struct{ use, names string }{
 	{"pip", "setup.py setup.cfg pyproject.toml requirements*.txt pipfile pixi.toml *.pth"},
 	{"tox", "tox.ini"},
 	{"nox", "noxfile.py"},
-	{"python", "sitecustomize.py usercustomize.py manage.py .pdbrc .pylintrc mypy.ini .flake8 .coveragerc"},
+	{"python", "sitecustomize.py usercustomize.py manage.py .pdbrc .pylintrc mypy.ini .mypy.ini .flake8 .coveragerc site-packages/ dist-packages/ .venv/ venv/ pyvenv.cfg"},
+	{"a virtual environment", "activate activate.csh activate.fish activate.nu activate.ps1 activate.bat activate_this.py"},
 	{"doit", "dodo.py"},
 	{"invoke", "tasks.py"},
 	{"fab", "fabfile.py"},
-	{"ruby", ".irbrc .pryrc .rspec"},
+	{"ruby", ".irbrc .pryrc .rspec .rubocop*"},
 	{"rake", "rakefile"},
 	{"fastlane", "fastfile"},
 	{"pod", "podfile"},
@@ -107,13 +110,15 @@ var nextCommands = []struct{ use, names string }{
 	{"sbt", "build.sbt"},
 	{"mill", "build.sc"},
 	{"dotnet", "*.csproj *.fsproj *.vbproj *.props *.targets directory.build.* nuget.config global.json"},
-	{"mix", "mix.exs"},
+	{"mix", "mix.exs .formatter.exs .credo.exs"},
 	{"rebar3", "rebar.config"},
 	{"dub", "dub.json dub.sdl"},
 	{"swift", "package.swift"},
 	{"composer", "composer.json artisan"},
 	{"phpunit", "phpunit.xml*"},
-	{"nix", "flake.nix shell.nix default.nix devenv.nix"},
+	{"nix", "flake.nix shell.nix default.nix devenv.nix devenv.yaml home.nix configuration.nix"},
+	{"devbox", "devbox.json"},
+	{"flox", ".flox/"},
 	{"docker", "dockerfile containerfile compose.y* docker-compose.y*"},
 	{"vagrant", "vagrantfile"},
 	{"foreman", "procfile"},

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ const (
 	RunsInGit      = "can make git run programs"
 	RunsInShell    = "can make the shell run programs"
 	RunsInDesktop  = "can make the desktop run programs"
+	ReadByPrograms = "can make your own programs run others"
 	runsInBuild    = "can make the build server run programs"
 	runsInAgent    = "can make agents run programs"
 	SteersAgents   = "tells agents what to do"
@@ -27,11 +29,30 @@ const (
 var protectedNames = func() (out []protectedName) {
 	for _, k := range known {
 		for _, name := range strings.Fields(k.names) {
-			out = append(out, protectedName{strings.Split(name, "/"), k.effect})
+			for _, patterns := range spelledOut(strings.Split(name, "/")) {
+				out = append(out, protectedName{patterns, k.effect})
+			}
 		}
 	}
 	return out
 }()
+
+// spelledOut are the patterns that names in known stand for.
+func spelledOut(names []string) [][]string {
+	if len(names) == 0 {
+		return [][]string{nil}
+	}
+	var out [][]string
+	for _, rest := range spelledOut(names[1:]) {
+		for first := range strings.SplitSeq(names[0], "|") {
+			if bare, either := strings.CutPrefix(first, "~"); either {
+				out, first = append(out, append([]string{bare}, rest...)), "."+bare
+			}
+			out = append(out, append([]string{first}, rest...))
+		}
+	}
+	return out
+}
 
 // protectedName is a name, or names one below the other.
 type protectedName struct {
@@ -54,18 +75,25 @@ func Protected(path string) (reason string, denied bool) {
 	return fault.Quote(path) + " " + effect, denied
 }
 
+// Effect is the tail of that sentence, "" where no user is needed.
+func Effect(path string) string {
+	effect, _ := protectedEffect(elements(path))
+	return effect
+}
+
 func protectedEffect(names []string) (effect string, denied bool) {
-	settings := false
+	settings, made := false, targets(names)
+	isVague := func() bool { return effect == "" || effect == ReadByPrograms } // another name may say more
 	for i, name := range names {
 		if isDotGit(name) || i > 0 && isBareMember(names[i-1], name) {
 			return isRepository, true
 		}
-		if effect == "" {
-			effect = nameEffect(names[i:])
+		if isVague() {
+			effect = cmp.Or(nameEffect(names[i:]), nameEffect(made[i:]), effect)
 		}
 		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
 	}
-	if effect == "" && settings {
+	if isVague() && settings {
 		effect = LoosensPillion
 	}
 	// Nothing is a repository without its HEAD, so whoever lays a bare one out by
@@ -75,6 +103,34 @@ func protectedEffect(names []string) (effect string, denied bool) {
 	}
 	return effect, false
 }
+
+// targets are the names that managers of dotfiles make of some: of chezmoi's dot_zshrc.tmpl, stow's
+// dot-zshrc and others' zshrc.symlink it is .zshrc, and what is local adds to what has the name without it.
+func targets(names []string) []string {
+	out := slices.Clone(names)
+	for i, name := range out {
+		name, _, _ = strings.Cut(name, "##")
+		for _, end := range []string{".age", ".asc", ".tmpl", ".local"} {
+			if stem, is := strings.CutSuffix(name, end); is && stem != "" {
+				name = stem
+			}
+		}
+		if stem, is := strings.CutSuffix(name, ".symlink"); is {
+			name = "." + strings.TrimPrefix(stem, ".")
+		}
+		name = attributes.ReplaceAllString(name, "")
+		for _, dot := range []string{"dot_", "dot-"} {
+			if rest, is := strings.CutPrefix(name, dot); is {
+				name = "." + rest
+			}
+		}
+		out[i] = name
+	}
+	return out
+}
+
+// attributes are those of chezmoi.
+var attributes = regexp.MustCompile(`^((create|empty|encrypted|exact|executable|external|literal|modify|private|readonly|remove|symlink)_)+`)
 
 func nameEffect(names []string) string {
 	for _, p := range protectedNames {
@@ -90,7 +146,7 @@ func nameEffect(names []string) string {
 func (p protectedName) matches(names []string) bool {
 	for i, pattern := range p.patterns {
 		if i == len(names) {
-			return strings.HasPrefix(p.patterns[0], ".")
+			return strings.HasPrefix(p.patterns[0], ".") && pattern != "*"
 		}
 		if !matchesName(pattern, names[i]) {
 			return false
@@ -232,10 +288,14 @@ func repositoryReasons(r Request) []string {
 		return nil
 	}
 	var reasons []string
+	outermost := ""
 	for _, fact := range r.Paths {
-		if fact.Write && fact.inRepository() {
-			reasons = append(reasons, fault.Quote(fact.printed(fact.Path))+" "+isRepository)
+		name := fact.printed(fact.Path)
+		if !fact.Write || !fact.inRepository() || outermost != "" && strings.HasPrefix(name, outermost+"/") {
+			continue
 		}
+		outermost = name
+		reasons = append(reasons, fault.Quote(name)+" "+isRepository)
 	}
 	return bounded(reasons)
 }

@@ -22,6 +22,11 @@ func TestProtected(t *testing.T) {
 		".config/git/config", "nvim/.config/nvim/lua/x.lua", ".config/fish/conf.d/x.fish", ".config/systemd/user/x.service", ".config/autostart/x", ".config/environment.d/x", ".config", ".config/nvim",
 		"git/config", "sub/nvim/init.lua", "nvim/plugin/x.vim", "fish/config.fish", "zsh/.zshrc", "systemd/user/x.timer", "autostart/x.desktop", "direnv/direnvrc", ".ssh/config", "ssh/.ssh/rc", ".tmux.conf", ".Xresources",
 		`.vscode\settings.json`,
+		"dot_zshrc", "dot_zshrc.tmpl", "private_dot_ssh/config", "private_executable_dot_bashrc", "dot_config/private_fish/config.fish", "dot_config/eww/eww.yuck", "dot-zshrc", "bash/dot-bashrc", "zsh/zshrc.symlink", "vim.symlink/x", ".zshrc.local", "gitconfig.local", ".bashrc##os.Linux",
+		"zsh/.zsh/x.zsh", "zlogin", "bash_login", "inputrc", "xsession", "wezterm.lua", "emacs.d/init.el", "doom/config.el", "i3/config", "sway/config", "hypr/hyprland.conf", "awesome/rc.lua", "helix/languages.toml", "zed/settings.json", "Code/User/settings.json",
+		"ghostty/config", "nushell/config.nu", "fish/completions/x.fish", "nvim/filetype.lua", "nvim/ftdetect/x.vim", "nvim/syntax/x.vim", "nvim/lsp/x.lua", "nvim/pack/x/start/y/plugin/z.lua", "vim/plugin/x.vim", "vim/indent/x.vim",
+		".config/swaync/config.json", "x/.config/Code - Insiders/User/settings.json", ".local/share/thumbnailers/x.thumbnailer", ".local/bin/env", ".config/mise.toml",
+		"mise.local.toml", ".mise.local.toml", "mise.dev.toml", "mise/config.toml", ".config/mise/config.toml", "rust-analyzer.toml", ".ycm_extra_conf.py", ".luarc.json", ".autoenv", ".autoenv.zsh", ".local.vimrc", ".lite_project.lua",
 	} {
 		reason, denied := Protected(path)
 		if reason == "" || denied {
@@ -38,7 +43,7 @@ func TestProtected(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", ".config/nextest.toml", "nvim/readme.md", "autostart/x.go", "systemd/x.go", "fish/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
+		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", ".config/nextest.toml", ".config/dotnet-tools.json", "nvim/readme.md", "src/nvim/main.c", "crates/vim/src/vim.rs", "private_key.go", "create_user.py", "remove_all.sh", "dot_product.py", "dot-graph.js", "empty_test.go", "profile/views.py", "config.local", "i3/x.go", "hypr/x.go", "code/user/x.go", "page.tmpl", "docs/bash.md", "symlink_test.go", "a.symlink", "autostart/x.go", "systemd/x.go", "fish/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
 		".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/x", "workflows/x", "vscode/x", "a.vscode", ".vscode-test/x", "agents.mdx", "AGENTS", "cursor/x",
 		"head.go", "HEAD/x", "nvim.lua", "code-workspace", "x~1", "src/a~1.py", "~1", "…/ü.txt", ".ideas/x", "backup~1.lua",
 	} {
@@ -52,6 +57,18 @@ func TestProtectedReasonEscapesTheName(t *testing.T) {
 	reason, _ := Protected(".vscode/a\u202eb")
 	if !strings.HasPrefix(reason, `".vscode/a\u202eb" `) {
 		t.Errorf("reason %s", reason)
+	}
+}
+
+// TestTheMostIsSaid: of several names the one of which more is known.
+func TestTheMostIsSaid(t *testing.T) {
+	for path, want := range map[string]string{
+		".config/x/y": ReadByPrograms, ".config/x/CLAUDE.md": SteersAgents, ".config/pillion/settings.json": LoosensPillion, ".local/state/pillion/x": LoosensPillion,
+		".config/fish/x": RunsInShell, "dot_config/nvim/x": RunsInEditor, ".local/share/applications/x": RunsInDesktop,
+	} {
+		if got := Effect(path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
 	}
 }
 
@@ -175,6 +192,8 @@ func TestRunsNext(t *testing.T) {
 	for _, path := range []string{
 		"Cargo.toml", "crates/x/Cargo.toml", ".pdbrc", ".pylintrc", "mypy.ini", ".flake8", ".coveragerc", "requirements.txt", "requirements-dev.txt", "Pipfile", "pixi.toml", "x.pth",
 		".Rprofile", ".irbrc", ".pryrc", ".rspec", ".ghci", "Setup.hs", ".gdbinit", ".lldbinit", "karma.conf.js", "wdio.conf.ts", "webpack.config.babel.js", "vitest.workspace.ts",
+		".venv/bin/activate", "env/bin/activate.fish", ".venv/lib/python3.11/site-packages/x.py", ".venv/lib/python3.11/site-packages/x.pth", "py/pyvenv.cfg", "node_modules/eslint/lib/api.js", "web/node_modules/typescript/lib/tsserver.js", ".yarn/releases/x.cjs", ".pnp.cjs",
+		"devbox.json", "devenv.yaml", ".flox/env/manifest.toml", "home.nix", "configuration.nix", ".rubocop.yml", ".credo.exs", ".formatter.exs", ".mypy.ini",
 		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
 		"Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
 	} {
@@ -184,6 +203,7 @@ func TestRunsNext(t *testing.T) {
 	}
 	for _, path := range []string{
 		"", "src/app.py", "src/main.go", "README.md", "package-lock.json", "makefile.md", "config.ts", "tsconfig.json", "build.md", "gradle/x.txt", "Makefile/notes.txt",
+		"src/activate.go", "activate.ts", "modules/x.js", "packages/site/x.py", "venv.py", "rubocop.rb",
 		"workspace.go", "configure.go", "build", "project.go",
 	} {
 		if RunsNext(path) != "" {

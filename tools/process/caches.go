@@ -157,6 +157,16 @@ func cachesIn(env []string) string {
 	return filepath.Join(Resolve(base), "pillion", "commands")
 }
 
+// Caches are folders with code that the user's programs run later: their own caches, and all that
+// are Pillion's.
+func Caches(env []string) []string {
+	out := usersCaches(env)
+	if commands := cachesIn(env); commands != "" {
+		out = append(out, filepath.Dir(commands))
+	}
+	return out
+}
+
 func usersCaches(env []string) (out []string) {
 	for _, c := range caches {
 		out = append(out, c.users(env))

@@ -12,6 +12,7 @@ import (
 
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/program"
 )
 
 // What git changes of a repository's own entries when it commits, fetches, switches or
@@ -55,15 +56,45 @@ const (
 // workspace as well: the work tree's own, the one that it shares with others, and those of
 // submodules and linked work trees below. There are none outside a repository.
 func Repositories(dir string) []string {
+	top := Top(dir)
+	gitDir, err := gitdir.GitDirOf(top)
+	if top == "" || err != nil {
+		return nil
+	}
+	return below(ownOf(top, gitDir))
+}
+
+// Top is the work tree that a folder lies in, "" if it is in none.
+func Top(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if gitDir, err := gitdir.GitDirOf(at); err == nil && gitDir != "" {
-			return below(ownOf(at, gitDir))
+			return at
 		}
 		if filepath.Dir(at) == at {
-			return nil
+			return ""
 		}
 	}
 }
+
+// SettingsOf are the configuration files of a work tree's repository, of its submodules and of the
+// other work trees that it has.
+func SettingsOf(top string) (files []string) {
+	gitDir, err := gitdir.GitDirOf(top)
+	if err != nil || gitDir == "" {
+		return nil
+	}
+	for _, dir := range below([]string{gitDir, gitdir.CommonDirOf(gitDir)}) {
+		for _, file := range gitdir.Files(dir, dir) {
+			if !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// RunsByKey says whether git runs a program by what is configured under a key, as git lists it.
+func RunsByKey(key string) bool { return program.Runs(key) }
 
 // ownOf are the folders of the repository of top that are its own: a command can name any other
 // repository where there was no .git before. No link leads to them, nor to top.

@@ -102,6 +102,12 @@ func harmlessValue(key string) (string, bool) {
 	return "", false
 }
 
+// Runs says whether a key, as git lists it, can name a program that git runs.
+func Runs(key string) bool {
+	_, names := harmlessValue(key)
+	return names && !namesFile.MatchString(key) || slices.ContainsFunc(always, func(s Setting) bool { return strings.EqualFold(s.Key, key) })
+}
+
 var (
 	fetches  = keys(`protocol\..*\.allow`) // the user's own are for what they fetch themselves
 	textconv = keys(`diff\..*\.textconv`)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -24,8 +25,8 @@ type Shown struct {
 	Unnamed []string
 }
 
-// ErrElsewhere: the work tree does not hold the folder where git runs, so that what a command names
-// is not what it would be there.
+// ErrElsewhere: the work tree is not the folder of the .git that was found, or does not hold the folder
+// where git runs. So what a command names is not what it would be there, and may be anybody's.
 var ErrElsewhere = errors.New("the repository's work tree is elsewhere (core.worktree)")
 
 // mostShown bounds what a message has room for.
@@ -117,14 +118,24 @@ func (s *shows) locate(open []string) error {
 	}
 	top, _ := s.git("rev-parse", "--show-toplevel").Output() //nolint:errcheck // there is no work tree, and names are of here
 	s.top = strings.TrimSuffix(string(top), "\n")
-	if err := gitdir.CheckOwn(open, cmp.Or(s.top, here), strings.TrimSuffix(string(gitDir), "\n")); err != nil || s.top == "" {
+	own := strings.TrimSuffix(string(gitDir), "\n")
+	if err := gitdir.CheckOwn(open, cmp.Or(s.top, here), own); err != nil || s.top == "" {
 		return err
+	}
+	if of, err := gitdir.GitDirOf(s.top); err != nil || !sameFile(of, own) {
+		return ErrElsewhere
 	}
 	s.prefix, err = filepath.Rel(s.top, here)
 	if err != nil || s.prefix == ".." || strings.HasPrefix(s.prefix, "../") {
 		return ErrElsewhere
 	}
 	return nil
+}
+
+func sameFile(one, other string) bool {
+	a, err := os.Stat(one)
+	b, otherErr := os.Stat(other)
+	return err == nil && otherErr == nil && os.SameFile(a, b)
 }
 
 // add notes the file of a name below the work tree, if it is one of those that are asked for.

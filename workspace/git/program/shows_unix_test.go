@@ -102,3 +102,39 @@ func TestShowsBelow(t *testing.T) {
 		}
 	}
 }
+
+// TestShowsOfTheWorkTreeAlone: in a repository whose settings say that its files are those of another
+// folder, also one that holds this one, nothing is read: git would tell which files are there, and which
+// are as a stranger's index says.
+func TestShowsOfTheWorkTreeAlone(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.write("a.txt", "one\n")
+	r.must(os.Mkdir(r.dir+"/sub", 0o755))
+	r.commit("first")
+	shows := func(dir string, args ...string) error {
+		cmd, err := Reading(t.Context(), git(t), dir, os.Environ(), args...)
+		r.must(err)
+		_, err = Shows(t.Context(), cmd, []string{r.dir}, func(string) bool { return false })
+		return err
+	}
+	r.git("worktree", "add", "-q", "linked")
+	r.git("init", "-q", "--separate-git-dir", r.dir+"/apart.git", r.dir+"/apart")
+	for _, dir := range []string{r.dir, r.dir + "/sub", r.dir + "/linked", r.dir + "/apart", r.dir + "/.git"} {
+		if err := shows(dir, "status"); err != nil {
+			t.Errorf("in %s: %v", dir, err)
+		}
+	}
+	r.git("config", "core.worktree", "..") // itself
+	if err := shows(r.dir, "status"); err != nil {
+		t.Error(err)
+	}
+	for _, where := range []string{"../..", "/", "../sub"} {
+		r.git("config", "core.worktree", where)
+		for _, line := range []string{"status --short -uall", "diff --numstat", "ls-files", "blame a.txt", "log"} {
+			if err := shows(r.dir+"/sub", strings.Fields(line)...); !errors.Is(err, ErrElsewhere) {
+				t.Errorf("git %s with the work tree at %s: %v", line, where, err)
+			}
+		}
+	}
+}

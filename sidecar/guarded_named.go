@@ -1,0 +1,167 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"pillion/tools/policy"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+// mostNamed bounds the files that are followed to others.
+const mostNamed = 100
+
+// namedByGit lists the files that the settings of the user and of repositories include, whatever the
+// condition, those in which they have git look for programs, and those that the line of a program names:
+// as git itself reads each of them. As long as that is not known, it can be any file of theirs.
+func namedByGit(program, home string, tops []string) []workspace.Guarded {
+	file := func(path string) workspace.Guarded { return workspace.Guarded{Path: path, Effect: policy.RunsInGit} }
+	files := []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config")}
+	for variable, below := range map[string]string{"XDG_CONFIG_HOME": "git/config", "GIT_CONFIG_GLOBAL": ""} {
+		if named := os.Getenv(variable); filepath.IsAbs(named) {
+			files = append(files, filepath.Join(named, below))
+		}
+	}
+	for _, top := range tops {
+		files = append(files, git.SettingsOf(top)...)
+	}
+	folders := append(slices.Clone(tops), home) // in which git runs what they name
+	var out []workspace.Guarded
+	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
+	defer cancel()
+	for i := 0; i < len(files) && i < mostNamed; i++ {
+		at := files[i]
+		out = append(out, file(at))
+		if info, err := os.Stat(at); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, program, "config", "--file", at, "--no-includes", "--list", "-z")
+		cmd.Dir, cmd.WaitDelay = home, gitWithin
+		listed, err := cmd.Output()
+		if ctx.Err() != nil {
+			for _, folder := range folders {
+				out = append(out, file(folder))
+			}
+			return out
+		}
+		if err != nil {
+			continue // what git cannot read it does not obey either
+		}
+		for entry := range strings.SplitSeq(string(listed), "\x00") {
+			key, value, _ := strings.Cut(entry, "\n")
+			switch {
+			case value == "":
+			case includes.MatchString(key):
+				if path := expand(value, filepath.Dir(at), home); !slices.Contains(files, path) {
+					files = append(files, path)
+				}
+			case leadsTo.MatchString(key):
+				for _, folder := range folders {
+					out = append(out, file(expand(value, folder, home)))
+				}
+			case git.RunsByKey(key):
+				for _, path := range filesNamed(value, folders) {
+					out = append(out, file(path))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// expand is the path of a setting of git, of which a relative one is below dir.
+func expand(path, dir, home string) string {
+	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") {
+		return filepath.Join(homeOf(name[1:], home), rest)
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// homeOf is the home of a user by name, of the own one by none.
+func homeOf(name, own string) string {
+	if u, err := user.Lookup(name); err == nil && name != "" {
+		return u.HomeDir
+	}
+	return own
+}
+
+var (
+	includes = regexp.MustCompile(`^include(if\..*)?\.path$`)
+	leadsTo  = regexp.MustCompile(`^(core\.(hookspath|attributesfile)|init\.templatedir)$`)
+)
+
+const gitWithin = 5 * time.Second
+
+// startUp are files that shells run when they start.
+var startUp = strings.Fields(".profile .bash_profile .bash_login .bash_logout .bashrc .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc .config/fish/config.fish")
+
+// namedByShells lists the files that start-up files of shells read, and those that these read.
+func namedByShells(home string, places []place) (out []workspace.Guarded) {
+	const most = 1 << 20
+	var files []string
+	for _, p := range places {
+		for _, name := range startUp {
+			if p.as == "" {
+				files = append(files, filepath.Join(p.dir, name))
+			}
+		}
+	}
+	for i := 0; i < len(files) && i < mostNamed; i++ {
+		if info, err := os.Stat(files[i]); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+			continue
+		}
+		text, _ := os.ReadFile(files[i]) //nolint:errcheck // the shell reads no more of it
+		for line := range strings.Lines(string(text)) {
+			if of := wordsOf(line); !slices.Contains(of, ".") && !slices.Contains(of, "source") {
+				continue
+			}
+			for _, path := range filesNamed(line, []string{home}) {
+				if !slices.Contains(files, path) {
+					files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// wordsOf are those of a line that a shell runs, without quotes and variables.
+func wordsOf(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`;|&()<>{}$=!,:", r) })
+}
+
+// filesNamed are the files that a line names which a shell runs: by each word, and by its end where a
+// variable stood before it, below one of the folders. What is written as a path may not be there yet.
+func filesNamed(line string, folders []string) (out []string) {
+	add := func(path string, missing bool) {
+		info, err := os.Stat(path)
+		if err == nil && !info.IsDir() || missing && errors.Is(err, os.ErrNotExist) {
+			out = append(out, path)
+		}
+	}
+	for _, word := range wordsOf(line) {
+		isPath := strings.Contains(word, "/")
+		if filepath.IsAbs(word) {
+			add(filepath.Clean(word), true)
+		}
+		for end, more := word, true; more; _, end, more = strings.Cut(end, "/") {
+			for _, folder := range folders {
+				add(filepath.Join(folder, end), isPath && end == word && !filepath.IsAbs(word))
+			}
+		}
+	}
+	return out
+}
