@@ -192,7 +192,7 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	if err := b.unsaved(in.Snapshot, b.files); err != nil {
 		return nil, err
 	}
-	b.git = in.gitProgram(b.Repository, false)
+	b.git = in.gitProgram(b.Repository)
 	if b.git.file == "" && b.builtin == nil {
 		return nil, git.NeedsGit("switching branches changes files in the work tree")
 	}

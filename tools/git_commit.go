@@ -67,7 +67,7 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	if c.Draft, err = in.Git.NewDraft(ctx, root, options); err != nil {
 		return nil, err
 	}
-	c.git = in.gitProgram(c.Repository, false)
+	c.git = in.gitProgram(c.Repository)
 	if c.From != git.FromStaged && !c.pathsFit() && len(c.message) > mostArgument {
 		return nil, invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
 	}

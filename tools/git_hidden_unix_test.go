@@ -51,7 +51,7 @@ func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
 			{ echo '* filter=evil'; head -c 9000000 /dev/zero | tr '\0' '#' | fold -w 1000; } >.git/attributes; git config core.attributesFile "$PWD/.git/attributes"
 			git config filter.evil.clean "touch $MARK; cat"; echo two >a.txt`, "git.commit", commit, false},
 		"attributes that only the index has": {strings.ReplaceAll(branch, "%s", "evil") + `
-			git checkout -q other~1; git checkout -q -B main; : >.gitattributes; git config filter.evil.smudge "touch $MARK; cat"`, "git.branch", switching, false},
+			git checkout -q other~1; git checkout -q -B main; : >.gitattributes; git config filter.evil.smudge "touch $MARK; cat"`, "git.branch", switching, true},
 		"a driver's name with a form feed": {`
 			git checkout -q -b other; printf '*.x filter=e\fvil\n' >.gitattributes; git add .; git commit -qm a; echo x >f.x; git add .; git commit -qm b; git checkout -q main
 			printf '[filter "e\fvil"]\nsmudge = "touch %s; cat"\n' "$MARK" >>.git/config`, "git.branch", switching, true},
@@ -79,6 +79,25 @@ func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
 			mkdir sub; echo x >sub/f; git add sub; git commit -qm sub; git init -q --bare ../r.git; git push -q ../r.git main
 			git config remote.o.url "$PWD/../r.git"; git config remote.o.promisor 1k; git config remote.o.uploadpack "touch $MARK; git-upload-pack"
 			tree=$(git rev-parse HEAD:sub); git status --short; rm -f .git/objects/${tree:0:2}/${tree:2}; echo two >a.txt`, "git.commit", commit, true},
+		"a hook behind two links": {`
+			git checkout -q -b other; printf '#!/bin/sh\ntouch %s\n' "$MARK" >run; chmod +x run; git add .; git commit -qm run; git checkout -q main
+			mkdir -p .git/hooks; ln -s ../../run .git/hooks/more; ln -s more .git/hooks/post-checkout; printf '#!/bin/sh\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction`, "git.branch", switching, false},
+		"a hook behind a folder that is a link": {`
+			mkdir e f; printf '#!/bin/sh\n' >e/run; printf '#!/bin/sh\ntouch %s\n' "$MARK" >f/run; chmod +x e/run f/run; ln -s e d; git add .; git commit -qm e
+			git checkout -q -b other; ln -sfn f d; git add .; git commit -qm f; git checkout -q main; mkdir -p .git/hooks; ln -s ../../d .git/hooks/x; ln -s x/run .git/hooks/post-checkout`, "git.branch", switching, false},
+		"a message that becomes a hook": {
+			`
+			mkdir -p .git/hooks; printf '#!/bin/sh\n' >.git/hooks/commit-msg; chmod +x .git/hooks/commit-msg; ln -sf hooks/commit-msg .git/COMMIT_EDITMSG; echo two >a.txt`,
+			"git.commit",
+			map[string]any{"message": "#!/bin/sh\ntouch ../mark\n"},
+			false,
+		},
+		"objects from a name that is no remote": {`
+			git init -q --bare ../r.git; git config remote.o.url "$PWD/../r.git"; git config remote.o.promisor true; git config core.sshCommand "touch $MARK; false"; git config remote.evil@host:x.promisor true
+			mkdir sub; echo x >sub/f; git add sub; git commit -qm sub; tree=$(git rev-parse HEAD:sub); git status --short; rm -f .git/objects/${tree:0:2}/${tree:2}; echo two >a.txt`, "git.commit", commit, false},
+		"a filter of a submodule": {`
+			git init -q sub; (cd sub; echo '* filter=evil' >.gitattributes; echo x >x; git add .; git commit -qm x; git config filter.evil.clean "touch $MARK; cat"); git add sub 2>../said; git commit -qm sub
+			git config submodule.sub.ignore none; git config filter.cut.clean 'head -c 4'; mkdir -p .git/info; echo 'a.txt filter=cut' >.git/info/attributes; echo more >>a.txt; touch -d '3 days ago' sub/x`, "git.commit", commit, false},
 		"what asks for a password": {`
 			printf '#!/bin/sh\ntouch %s\n' "$MARK" >.git/ask; chmod +x .git/ask; git config core.askPass "$PWD/.git/ask"; git remote add origin http://127.0.0.1:1/x`, "git.push", map[string]any{}, false},
 	} {
@@ -138,19 +157,52 @@ func TestACommitIsWhatWasShown(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	const exchange = `
+		python3 - $good $evil $file <<-'END'
+			import sys, hashlib, os
+			good, evil = map(bytes.fromhex, sys.argv[1:3])
+			os.chmod(sys.argv[3], 0o644)
+			data = open(sys.argv[3], 'rb').read()[:-20]
+			assert data.count(good) == 1
+			data = data.replace(good, evil)
+			open(sys.argv[3], 'wb').write(data + hashlib.sha1(data).digest())
+		END
+		`
+	for name, script := range map[string]string{
+		"of the whole":   `echo two >a.txt; git add a.txt; good=$(git write-tree); echo evil >build.sh; git add .; evil=$(git write-tree); git rm -qf build.sh; git write-tree; file=.git/index` + exchange,
+		"of a folder":    `mkdir sub; echo good >sub/f; git add .; git commit -qm sub; good=$(git rev-parse HEAD:sub); echo evil >sub/f; git add .; evil=$(git rev-parse $(git write-tree):sub); git reset -q --hard; git write-tree; file=.git/index` + exchange + `echo two >a.txt`,
+		"another parent": `git checkout -q -b x; git commit -q --allow-empty -m x; git checkout -q main; echo two >a.txt; git add a.txt; echo refs/heads/x >.git/MERGE_HEAD`,
+	} {
+		w := gitWorld(t)
+		w.laidOut(script)
+		if got := w.gitTool("git.commit", map[string]any{"message": "m"}); got.OK || !strings.Contains(got.Error.Message, "not as git made it") && !strings.Contains(got.Error.Message, "no commit's hash") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	w := gitWorld(t)
+	w.laidOut(`echo evil >build.sh; git add .; good=$(git rev-parse HEAD^{tree}); evil=$(git write-tree); git commit-graph write --reachable; file=.git/objects/info/commit-graph` + exchange)
+	w.shows("git.commit", map[string]any{"message": "m"}, "+evil\n")
+}
+
+// TestHooksFindTheirSettings: what a write turns off for git itself is not off for the hooks that the dialog names.
+func TestHooksFindTheirSettings(t *testing.T) {
+	t.Parallel()
 	w := gitWorld(t)
 	w.laidOut(`
-		echo two >a.txt; git add a.txt; good=$(git write-tree); echo evil >build.sh; git add .; evil=$(git write-tree); git rm -qf build.sh; git write-tree
-		python3 - $good $evil <<-'END'
-			import sys, hashlib
-			good, evil = map(bytes.fromhex, sys.argv[1:])
-			index = open('.git/index', 'rb').read()[:-20]
-			assert index.count(good) == 1
-			index = index.replace(good, evil)
-			open('.git/index', 'wb').write(index + hashlib.sha1(index).digest())
-		END`)
-	if got := w.gitTool("git.commit", map[string]any{"message": "m"}); got.OK || !strings.Contains(got.Error.Message, "not as git made it") {
-		t.Errorf("an index whose folders are not those of its entries: %+v", got)
+		git init -q --bare ../r.git; git remote add origin "$PWD/../r.git"; git init -q ../notes; git config alias.send push
+		git config filter.up.clean "tr a-z A-Z"; git config filter.up.smudge "tr A-Z a-z"; git config filter.up.required true; echo '*.x filter=up' >.gitattributes; echo hello >f.x; git add .; git commit -qm x`)
+	w.script(".git/hooks/post-commit", `echo ran >>../ran; test $(wc -l <../ran) -lt 5 || exit 0; git send -q origin main
+		unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; git -C ../notes -c user.name=a -c user.email=b commit -q --allow-empty -m n`)
+	w.script(".git/hooks/pre-push", `touch f.x; git status --porcelain >../status; cp f.x g.x; git add g.x`)
+	w.write("new.txt", "n\n")
+	w.says("add", "--intent-to-add", "new.txt")
+	w.write("a.txt", "two\n")
+	w.says("add", "a.txt")
+	if got := w.gitTool("git.commit", map[string]any{"message": "m"}); !got.OK || w.says("ls-remote", "origin") == "" || read(t, w.path("../ran")) != "ran\n" {
+		t.Errorf("%+v\n%s", got, read(t, w.path("../ran")))
+	}
+	if got := w.gitTool("git.push", map[string]any{}); !got.OK || w.says("show", ":g.x") != "HELLO" || strings.Contains(read(t, w.path("../status")), "f.x") {
+		t.Errorf("%+v\n%s", got, read(t, w.path("../status")))
 	}
 }
 

@@ -56,7 +56,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if p.Push, err = in.Git.NewPush(ctx, root, options); err != nil {
 		return nil, err
 	}
-	p.git = in.gitProgram(p.Repository, true)
+	p.git = in.gitProgram(p.Repository)
 	if p.git.file == "" {
 		return nil, git.NeedsGit("pushing speaks to a remote")
 	}
@@ -70,7 +70,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if p.Scheme == "file" {
 		a.because("remote_hooks", "the remote is a folder on this machine, and its hooks run here")
 	}
-	if err := canBeShown(len(p.Helpers)); err != nil {
+	if err := canBeShown(len(p.Helpers) + len(p.Hooks) + len(p.Fetched)); err != nil {
 		return nil, err
 	}
 	if err := p.git.hold(in, a, len(p.Hooks)+len(p.Fetched), true, true); err != nil {

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,23 +26,12 @@ type gitProgram struct {
 	timeout time.Duration
 }
 
-// noProtocol is the name of none, by which git reaches no other repository.
-const noProtocol = "none"
-
 // keyVariables lead to the user's keys. What runs gets them when it has to sign or to
 // reach a remote, and not otherwise.
 var keyVariables = []string{"SSH_AUTH_SOCK", "GNUPGHOME"}
 
-func (in Input) gitProgram(about git.Repository, pushes bool) gitProgram {
+func (in Input) gitProgram(about git.Repository) gitProgram {
 	g := gitProgram{reader: in.Git, top: about.Top, inherit: slices.Clone(git.IdentityVariables), limits: in.Limits, timeout: in.Limits.CommandTime, env: about.Environment()}
-	maps.Copy(g.env, map[string]string{
-		"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", // nobody can be asked
-		"GIT_ALLOW_PROTOCOL":      noProtocol,
-		"GIT_CEILING_DIRECTORIES": filepath.Dir(about.Top), // it is this repository or none
-	})
-	if pushes || len(about.Sources) > 0 {
-		g.env["GIT_ALLOW_PROTOCOL"] = git.Protocols
-	}
 	if in.Timeout > 0 {
 		g.timeout = min(in.Timeout, in.Limits.CommandMax)
 	}

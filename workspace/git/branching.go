@@ -43,7 +43,7 @@ func (g *Reader) NewBranch(ctx context.Context, root, dir, name, from string) (B
 	}
 	out := BranchChange{Name: name}
 	if out.Repository, err = r.about(branchHooks); err == nil {
-		r.writing(&out.Repository, nil, Signing{}, unsigned, false)
+		r.writing(&out.Repository, nil, Signing{})
 		err = r.changeable(name)
 	}
 	if err != nil {
@@ -150,13 +150,11 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	r.withoutChangedHooks(&out.Repository, switchHooks, out.Changes)
 	var drivers map[string]bool
 	if out.Filters, drivers, err = r.filters(out.Changes.Files, "clean", "smudge"); err == nil {
-		r.writing(&out.Repository, drivers, Signing{}, unsigned, false)
+		out.Reaches = out.Reaches || len(out.Filters) > 0
+		r.writing(&out.Repository, drivers, Signing{})
 	}
 	return out, err
 }
-
-// unsigned is what git is told where it makes no commit.
-var unsigned = Setting{Key: "commit.gpgSign", Value: "false"}
 
 // otherWorktree is the other work tree in which a branch is checked out, "" for none.
 func (r *repository) otherWorktree(branch string) string {
@@ -252,7 +250,7 @@ func (g *Reader) Delete(ctx context.Context, root, dir, name string) (BranchChan
 	if out.Repository, err = r.about(branchHooks); err != nil {
 		return out, err
 	}
-	r.writing(&out.Repository, nil, Signing{}, unsigned, false)
+	r.writing(&out.Repository, nil, Signing{})
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}

@@ -45,7 +45,7 @@ func builtinDraft(ctx context.Context, root string, o CommitOptions) (Draft, err
 		return Draft{}, err
 	}
 	d := Draft{
-		Repository: about, Sign: signs(b.config, b.config.Bool("commit.gpgsign", false)),
+		Repository: about, Sign: signs(b.config, "commit.gpgsign"),
 		Operation: operationInProgress(func(file string) bool { return gitfile.Exists(filepath.Join(b.GitDir, file)) }),
 		Author:    identityOf(b.config, "author"), Committer: identityOf(b.config, "committer"),
 	}

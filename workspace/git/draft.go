@@ -10,10 +10,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -102,7 +102,7 @@ func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Dr
 	}
 	d := &drafting{repository: r, root: root, options: o}
 	d.draft = Draft{
-		Repository: about, Operation: operationInProgress(r.has), Sign: signs(r.Config, r.Config.Bool("commit.gpgsign", false)),
+		Repository: about, Operation: operationInProgress(r.has), Sign: signs(r.Config, "commit.gpgsign"),
 		Author: identityOf(r.Config, "author"), Committer: identityOf(r.Config, "committer"),
 	}
 	defer d.throwAway()
@@ -117,7 +117,12 @@ func (d *drafting) others() error {
 		if err != nil {
 			return fault.From(err)
 		}
-		d.draft.Merges = strings.Fields(string(text))
+		d.draft.Merges = strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		for _, line := range d.draft.Merges { // git takes any revision, which may be another one by then
+			if hash, err := d.reference(line + "^{commit}"); err != nil || hash != line {
+				return fault.New(fault.GitError, "MERGE_HEAD names %s, which is no commit's hash", fault.Quote(fault.Clip(line, 100))).WithHint("ask the user about the merge")
+			}
+		}
 	}
 	if !d.has("CHERRY_PICK_HEAD") {
 		return nil
@@ -170,6 +175,9 @@ func (d *drafting) run() error {
 	if err := d.others(); err != nil {
 		return err
 	}
+	if err := d.indexed(); err != nil {
+		return err
+	}
 	merging := len(d.draft.Merges) > 0
 	switch {
 	case len(d.options.Files) > 0 && merging:
@@ -179,7 +187,6 @@ func (d *drafting) run() error {
 		err = d.named(&what, head, staged)
 	case staged.FilesChanged > 0 || merging:
 		d.draft.From = FromStaged
-		err = d.staged()
 	default:
 		d.draft.From = FromTracked
 		err = d.tracked(&what)
@@ -200,38 +207,26 @@ func (d *drafting) run() error {
 	}
 	var drivers map[string]bool
 	if d.draft.Filters, drivers, err = d.filters(changes.Files, "clean"); err == nil {
-		d.writing(&d.draft.Repository, drivers, d.draft.Sign, Setting{Key: "commit.gpgSign", Value: strconv.FormatBool(d.draft.Sign.On)}, false)
+		d.draft.Reaches = d.draft.Reaches || len(d.draft.Filters) > 0
+		d.writing(&d.draft.Repository, drivers, d.draft.Sign)
 	}
 	return err
 }
 
-// staged refuses an index of which git would commit something else than its entries: it keeps the hashes of folders beside them, and
-// does not look again.
-func (d *drafting) staged() error {
+// indexed refuses an index of which git would commit something else than its entries: it keeps the hashes of folders beside them, and
+// looks at them again only where its own tests ask for that, as this does with a copy.
+func (d *drafting) indexed() error {
 	var what comparison
 	if err := d.prepare(&what); err != nil {
 		return err
 	}
-	kept, err := d.outputWith(what, "write-tree", "--missing-ok")
-	if err != nil {
-		return err
-	}
-	entries, err := d.output("ls-files", "--stage", "-z")
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(filepath.Join(d.scratch, "index")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.From(err)
-	}
-	again := what.call([]string{"update-index", "-z", "--index-info"})
-	again.Stdin = entries
-	if _, err := d.Output(d.ctx, again); err != nil {
-		return err
-	}
-	made, err := d.outputWith(what, "write-tree", "--missing-ok")
-	if err == nil && made != kept {
-		err = fault.New(fault.GitError, "the index is not as git made it: a commit of it would hold something else than what is staged").
-			WithHint("ask the user to look at it; git read-tree -m HEAD makes its folders again and keeps nothing staged")
+	defer d.throwAway()
+	what.env = append(what.env, "GIT_TEST_CHECK_CACHE_TREE=true")
+	_, err := d.outputWith(what, "update-index", "--force-write-index")
+	exit := (*exec.ExitError)(nil)
+	if errors.As(err, &exit) && exit.ExitCode() < 0 { // git aborts
+		return fault.New(fault.GitError, "the index is not as git made it: a commit of it would hold something else than what is staged").
+			WithHint("ask the user to look at it")
 	}
 	return err
 }
@@ -291,6 +286,7 @@ func copyIndex(from, to string) error {
 func (d *drafting) throwAway() {
 	if d.scratch != "" {
 		_ = os.RemoveAll(d.scratch) // else it lies among other temporary files
+		d.scratch = ""
 	}
 }
 
@@ -474,7 +470,7 @@ func (g *Reader) HeadCommit(ctx context.Context, root, dir string) (Committed, e
 		return builtinHeadCommit(root, dir)
 	}
 	made := Committed{}
-	if made.Repository, err = r.about(nil); err != nil || made.Head == "" {
+	if made.Repository, err = r.where(); err != nil || made.Head == "" {
 		return made, err
 	}
 	parent, err := r.reference(made.Head + "^1")

@@ -49,7 +49,8 @@ type repository struct {
 	*program.Repository
 	ctx      context.Context
 	location gitdir.Location
-	prefix   string // location.Dir as a path of the repository, "" for all of it
+	prefix   string   // location.Dir as a path of the repository, "" for all of it
+	fetching []string // settings by which objects would be fetched, which what is shown of a write names
 }
 
 // open opens the repository that dir, in the workspace's folder root, lies in. It is nil where there is no git program.

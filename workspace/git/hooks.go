@@ -3,6 +3,7 @@ package git
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,28 +80,31 @@ func configuredHooks(c gitdir.Config, event string) []Hook {
 // whose times are others. Where attributes change as well, any driver counts.
 func (r *repository) filters(changes []FileChange, ways ...string) (programs []string, drivers map[string]bool, err error) {
 	drivers = map[string]bool{}
+	all := slices.ContainsFunc(changes, func(f FileChange) bool { return path.Base(f.Path) == ".gitattributes" })
 	for key := range r.Config {
 		driver, ok := strings.CutPrefix(key, "filter.")
 		if at := strings.LastIndexByte(driver, '.'); ok && at > 0 && len(filterCommands(r.Config, driver[:at], ways)) > 0 {
-			drivers[driver[:at]] = slices.ContainsFunc(changes, func(f FileChange) bool { return path.Base(f.Path) == ".gitattributes" })
+			drivers[driver[:at]] = all
 		}
 	}
 	if len(drivers) == 0 {
-		return nil, nil, nil
+		return nil, drivers, nil
 	}
 	index, err := r.output("ls-files", "-z")
 	if err != nil {
-		return nil, nil, err
+		return nil, drivers, err
 	}
 	names := fields(index)
 	for _, f := range changes {
 		names = append(names, f.Path)
 	}
-	err = r.attributes(names, func(_, driver string) {
-		if _, known := drivers[driver]; known {
-			drivers[driver] = true
-		}
-	}, "filter")
+	for _, from := range [][]string{{"filter"}, {"--cached", "filter"}} { // on disk, and in the index
+		err = errors.Join(err, r.attributes(names, func(_, driver string) {
+			if _, known := drivers[driver]; known {
+				drivers[driver] = true
+			}
+		}, from...))
+	}
 	for driver, used := range drivers {
 		if used {
 			programs = append(programs, filterCommands(r.Config, driver, ways)...)

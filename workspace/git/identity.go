@@ -3,6 +3,7 @@ package git
 import (
 	"cmp"
 	"os"
+	"strconv"
 	"strings"
 
 	"pillion/workspace/git/gitdir"
@@ -38,11 +39,17 @@ type Signing struct {
 	Program string // that signs
 	Key     string // "": the program's choice
 	Asked   string // the program that is asked for the key
+
+	Setting Setting // what git is told: whether it signs
 }
 
-// signs is how anything is signed, if it is.
-func signs(c gitdir.Config, on bool) Signing {
-	s := Signing{On: on}
+// signs is how what a setting is about is signed, if it is: commits, or pushes where the remote asks for it.
+func signs(c gitdir.Config, key string) Signing {
+	s := Signing{On: c.Bool(key, false)}
+	s.Setting = Setting{Key: key, Value: strconv.FormatBool(s.On)}
+	if strings.EqualFold(c.Get(key), "if-asked") {
+		s.On, s.Setting.Value = true, "if-asked"
+	}
 	if !s.On {
 		return s
 	}

@@ -84,18 +84,15 @@ func (g *Reader) NewPush(ctx context.Context, root string, o PushOptions) (Push,
 		return p, err
 	}
 	p.URL = Address(address)
-	signing := Setting{Key: "push.gpgSign", Value: strconv.FormatBool(r.Config.Bool("push.gpgsign", false))}
-	if strings.EqualFold(r.Config.Get("push.gpgsign"), "if-asked") {
-		signing.Value = "if-asked"
-	}
-	p.Sign = signs(r.Config, signing.Value != "false")
-	if p.Scheme == "ssh" {
+	p.Sign = signs(r.Config, "push.gpgsign")
+	switch p.Scheme {
+	case "ssh":
 		p.SSH = cmp.Or(os.Getenv("GIT_SSH_COMMAND"), r.Config.Get("core.sshcommand"), os.Getenv("GIT_SSH"))
-	} else if p.Scheme != "file" {
+	case "http", "https":
 		p.Helpers = r.helpers()
 	}
-	p.Network = r.network()
-	r.writing(&p.Repository, nil, p.Sign, signing, true)
+	p.Network, p.Reaches = r.network(), true
+	r.writing(&p.Repository, nil, p.Sign)
 	return p, r.beyond(&p)
 }
 
@@ -149,7 +146,7 @@ func remotesOf(c gitdir.Config) []string {
 	for key := range c {
 		name, ok := strings.CutPrefix(key, "remote.")
 		at := strings.LastIndex(name, ".")
-		if ok && at > 0 && (name[at:] == ".url" || name[at:] == ".pushurl") && !slices.Contains(out, name[:at]) {
+		if ok && at > 0 && name[at:] == ".url" { // without one, git looks for older files
 			out = append(out, name[:at])
 		}
 	}
@@ -280,35 +277,51 @@ func (r *repository) helpers() []string {
 	return slices.Compact(out)
 }
 
-// fetchers are the addresses from which objects would be fetched that a partial clone has not, and the programs by which.
-func (r *repository) fetchers() (sources, programs []string, err error) {
+// fetchers finds the addresses from which objects would be fetched that a partial clone has not, and the programs by which.
+func (r *repository) fetchers(about *Repository) error {
 	c := r.Config
-	for _, name := range append(remotesOf(c), c.Get("extensions.partialclone")) {
+	promising := []string{c.Get("extensions.partialclone")}
+	for key := range c {
+		name, ok := strings.CutPrefix(key, "remote.")
+		at := strings.LastIndex(name, ".")
+		if ok && at > 0 && (name[at:] == ".partialclonefilter" || name[at:] == ".promisor" && c.Bool(key, false)) {
+			promising = append(promising, name[:at])
+		}
+	}
+	slices.Sort(promising)
+	for _, name := range slices.Compact(promising) {
 		key := "remote." + name + "."
-		if promises := c.Bool(key+"promisor", false) || c.Get(key+"partialclonefilter") != "" || name == c.Get("extensions.partialclone"); !promises || len(c[key+"url"]) == 0 {
+		switch {
+		case name == "":
 			continue
+		case len(c[key+"url"]) == 0: // git takes the name for one
+			return fault.New(fault.GitError, "objects are to be fetched from the remote %s, which has no address", fault.Quote(name)).WithHint("ask the user about remote.%s.url", fault.Quote(name))
 		}
 		address, err := r.output("remote", "get-url", "--", name)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		address = strings.TrimSuffix(address, "\n")
-		sources = append(sources, Address(address))
+		about.Sources = append(about.Sources, Address(address))
 		if program := c.Get(key + "uploadpack"); program != "" && program != "git-upload-pack" {
-			programs = append(programs, program)
+			about.Fetched = append(about.Fetched, program)
 		}
+		r.fetching = append(r.fetching, key+"uploadpack")
 		switch scheme, _ := schemeOf(address); scheme { // others are not fetched from
 		case "ssh":
-			programs = append(programs, c["core.sshcommand"]...)
+			about.Fetched = append(about.Fetched, c["core.sshcommand"]...)
 		case "http", "https":
-			programs = append(programs, r.helpers()...)
+			about.Fetched = append(about.Fetched, r.helpers()...)
 		}
 	}
-	for _, list := range []*[]string{&sources, &programs} {
+	for _, list := range []*[]string{&about.Sources, &about.Fetched} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
-	return sources, programs, nil
+	if len(about.Sources) > 0 {
+		about.Network, about.Reaches = r.network(), true
+	}
+	return nil
 }
 
 // FullHash is the commit that a revision names in the repository of dir, "" if none.

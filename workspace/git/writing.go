@@ -1,7 +1,9 @@
 package git
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +12,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
 	"pillion/workspace/git/program"
 )
 
@@ -27,7 +30,9 @@ type Repository struct {
 	Sources, Fetched []string
 	Hooks            []Hook // that run when it is done
 	HooksChange      bool   // none do, because what is done brings or changes them
-	// Network is what the repository's own settings say of how remotes are reached, where any is.
+	// Reaches says that something of it may speak to another repository; Network is what the repository's own settings say of
+	// how, where git itself does.
+	Reaches bool
 	Network []string
 	// Settings are those with which git makes the write, so that what the repository's own say counts only as far as all of
 	// this shows it.
@@ -44,28 +49,34 @@ func (g *Reader) openToWrite(ctx context.Context, root, dir string) (*repository
 	return r, err
 }
 
+// where is the repository, and what is checked out.
+func (r *repository) where() (out Repository, err error) {
+	out = Repository{Top: r.Top, Dir: r.GitDir}
+	if out.Branch, err = r.branch(); err == nil {
+		out.Head, err = r.head()
+	}
+	return out, err
+}
+
 // about is the repository, for a write at which these hooks run.
 func (r *repository) about(hooks []string) (out Repository, err error) {
-	out = Repository{Top: r.Top, Dir: r.GitDir}
 	if err := r.isFound(); err != nil {
 		return out, err
 	}
 	if err := r.writable("HEAD"); err != nil {
 		return out, err
 	}
-	if out.Branch, err = r.branch(); err != nil {
+	if message := filepath.Join(r.GitDir, "COMMIT_EDITMSG"); gitfile.Exists(message) && !gitfile.IsAlone(message) { // git writes through it
+		return out, fault.New(fault.GitError, "%s is another file too, and git would write the message to it", fault.Quote(message)).WithHint("ask the user about it")
+	}
+	if out, err = r.where(); err != nil {
 		return out, err
 	}
-	if out.Head, err = r.head(); err != nil {
+	if err := r.fetchers(&out); err != nil {
 		return out, err
-	}
-	if out.Sources, out.Fetched, err = r.fetchers(); err != nil {
-		return out, err
-	}
-	if len(out.Sources) > 0 {
-		out.Network = r.network()
 	}
 	out.Hooks, err = hooksOf(r.Place, r.Config, hooks)
+	out.Reaches = out.Reaches || len(out.Hooks) > 0 // which are programs of their own
 	return out, err
 }
 
@@ -73,6 +84,9 @@ func (r *repository) about(hooks []string) (out Repository, err error) {
 func (r *repository) isFound() error {
 	out, err := r.Output(r.ctx, program.Call{Args: []string{"rev-parse", "--show-toplevel", "--absolute-git-dir"}, Finds: true})
 	if err != nil {
+		if e := fault.From(err); strings.Contains(e.Message, "dubious ownership") {
+			return e.WithHint("the repository is another user's; ask the user, who can allow it with git config --global --add safe.directory %s", fault.Quote(r.Top))
+		}
 		return err
 	}
 	top, gitDir, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
@@ -86,11 +100,12 @@ func (r *repository) isFound() error {
 // reaches are the settings that say how a remote is reached and what it is told.
 var reaches = regexp.MustCompile(`^(?s:http\..*|remote\..*\.(proxy|proxyauthmethod)|ssh\.variant|push\.pushoption)$`)
 
+// network is what the repository's own settings say of that, but where it saves cookies, which is off.
 func (r *repository) network() []string {
 	var out []string
 	for key, values := range r.Own {
-		if harmless := strings.HasSuffix(key, ".cookiefile") || strings.HasSuffix(key, ".savecookies"); !reaches.MatchString(key) || harmless {
-			continue // these are off
+		if !reaches.MatchString(key) || strings.HasSuffix(key, ".cookiefile") || strings.HasSuffix(key, ".savecookies") {
+			continue
 		}
 		for _, value := range values {
 			if strings.HasSuffix(key, ".extraheader") { // which may be a password
@@ -104,33 +119,38 @@ func (r *repository) network() []string {
 	return out
 }
 
-// writing sets the settings of a write that was looked at. drivers are the filters that are shown, signing the key by which git is
-// told whether to sign and its value.
-func (r *repository) writing(about *Repository, drivers map[string]bool, sign Signing, signing Setting, pushes bool) {
-	hookNames := slices.ContainsFunc(about.Hooks, func(h Hook) bool { return h.Path == "" })
+// writing sets the settings of a write that was looked at. drivers are the filters that are shown; nil where git itself runs none,
+// so that its hooks find them as they are.
+func (r *repository) writing(about *Repository, drivers map[string]bool, sign Signing) {
+	configured := slices.ContainsFunc(about.Hooks, func(h Hook) bool { return h.Path == "" })
 	about.Settings = r.Writing(func(key string) bool {
 		section, rest, _ := strings.Cut(key, ".")
 		switch at := strings.LastIndexByte(rest, '.'); {
 		case section == "filter":
-			return at > 0 && drivers[rest[:at]]
+			return drivers == nil || at > 0 && drivers[rest[:at]]
 		case section == "hook":
-			return hookNames
-		case section == "credential", key == "core.sshcommand":
-			return pushes || len(about.Sources) > 0
-		case section == "remote":
-			return strings.HasSuffix(key, ".uploadpack") && len(about.Sources) > 0
+			return configured
+		case section == "credential", key == "core.sshcommand": // of a remote that is shown, or for hooks and filters
+			return about.Reaches
 		}
-		return false
+		return slices.Contains(r.fetching, key)
 	})
 	set := func(key, value string) { about.Settings = append(about.Settings, Setting{Key: key, Value: value}) }
-	set("core.hooksPath", os.DevNull)
-	for _, h := range about.Hooks {
-		if h.Path != "" {
-			set("core.hooksPath", filepath.Dir(h.Path))
-			break
+	if len(about.Hooks) == 0 {
+		set("core.hooksPath", os.DevNull)
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Config)) {
+		switch name, ok := strings.CutPrefix(key, "hook."); {
+		case about.HooksChange && ok && strings.HasSuffix(name, ".event"):
+			set(key, "")
+		case strings.HasPrefix(key, "submodule.") && strings.HasSuffix(key, ".ignore"): // it outweighs diff.ignoreSubmodules
+			set(key, "dirty")
 		}
 	}
-	set(signing.Key, signing.Value)
+	for _, name := range r.submodules() {
+		set("submodule."+name+".ignore", "dirty")
+	}
+	set(cmp.Or(sign.Setting.Key, "commit.gpgSign"), cmp.Or(sign.Setting.Value, "false"))
 	if sign.On {
 		set("gpg.format", sign.Format)
 		set("gpg."+sign.Format+".program", sign.Program)
@@ -138,10 +158,29 @@ func (r *repository) writing(about *Repository, drivers map[string]bool, sign Si
 	}
 }
 
-// Environment is that in which git makes the write.
+// submodules are the names in .gitmodules: what that says of one outweighs the settings for all.
+func (r *repository) submodules() []string {
+	if !gitfile.Exists(filepath.Join(r.Top, ".gitmodules")) {
+		return nil
+	}
+	listed, _ := r.output("config", "--file", ".gitmodules", "-z", "--name-only", "--get-regexp", `^submodule\..*\.ignore$`) //nolint:errcheck // what git cannot read it does not obey
+	var out []string
+	for _, key := range fields(listed) {
+		out = append(out, strings.TrimSuffix(strings.TrimPrefix(key, "submodule."), ".ignore"))
+	}
+	return out
+}
+
+// Environment is that in which git makes the write: nobody can be asked by an editor, and it is this repository or none.
 func (r Repository) Environment() map[string]string {
 	env := program.Environment(r.Settings)
-	env["GIT_NO_REPLACE_OBJECTS"] = "1"
+	maps.Copy(env, program.Unreplaced)
+	env["GIT_EDITOR"], env["GIT_SEQUENCE_EDITOR"] = ":", ":"
+	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(r.Top)
+	env["GIT_ALLOW_PROTOCOL"] = "none"
+	if r.Reaches {
+		env["GIT_ALLOW_PROTOCOL"] = Protocols
+	}
 	if len(r.Sources) == 0 {
 		env["GIT_NO_LAZY_FETCH"] = "1"
 	}
@@ -160,16 +199,14 @@ func hooksFolder(place gitdir.Place, config gitdir.Config) string {
 func (r *repository) withoutChangedHooks(about *Repository, names []string, changes DiffResult) {
 	folder := hooksFolder(r.Place, r.Config)
 	at := []string{folder}
-	for _, name := range names {
-		at = append(at, filepath.Join(folder, name))
-	}
-	for _, path := range slices.Clone(at) {
-		if target, err := os.Readlink(path); err == nil { // it need not lead anywhere yet
-			at = append(at, gitdir.ExpandPath(target, filepath.Dir(path)))
+	for _, name := range append([]string{"."}, names...) {
+		path := filepath.Join(folder, name)
+		links, leads := linksOn(path)
+		if !leads && gitfile.Exists(path) {
+			about.Hooks, about.HooksChange = nil, true // what it may lead to then nobody knows
+			return
 		}
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			at = append(at, real)
-		}
+		at = append(append(at, path), links...)
 	}
 	for _, f := range changes.Files {
 		for _, changed := range []string{f.Path, f.OldPath} {
@@ -180,4 +217,35 @@ func (r *repository) withoutChangedHooks(about *Repository, names []string, chan
 			}
 		}
 	}
+}
+
+// linksOn are the links that a path leads through and where it ends, and whether it leads to something.
+func linksOn(path string) (out []string, leads bool) {
+	const most = 40 // as the kernel follows
+	at, rest := string(filepath.Separator), strings.Split(filepath.Clean(path), string(filepath.Separator))
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		if part == "" || part == "." {
+			continue
+		}
+		if part == ".." {
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, part)
+		target, err := os.Readlink(next)
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > most {
+			return out, false
+		}
+		if out = append(out, next); filepath.IsAbs(target) {
+			at = string(filepath.Separator)
+		}
+		rest = append(strings.Split(target, string(filepath.Separator)), rest...)
+	}
+	return append(out, at), gitfile.IsThere(at)
 }

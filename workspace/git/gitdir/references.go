@@ -59,7 +59,8 @@ func (p Place) Writable(names ...string) error {
 			dir := p.dirOf(name)
 			text, _ := p.Loose(name)
 			target, symbolic := SymbolicTarget(text)
-			if symbolic && target == "" || !gitfile.IsStraight(dir, path.Dir(name)) || !gitfile.IsStraight(dir, "logs/"+name) {
+			if symbolic && target == "" || !gitfile.IsStraight(dir, path.Dir(name)) || !gitfile.IsStraight(dir, "logs/"+name) ||
+				gitfile.Exists(filepath.Join(dir, "logs", name)) && !gitfile.IsDir(filepath.Join(dir, "logs", name)) && !gitfile.IsAlone(filepath.Join(dir, "logs", name)) {
 				return fault.New(fault.GitError, "%s leads out of the references of this repository, and git would write to where it leads", fault.Quote(name)).
 					WithHint("ask the user to look at it; git symbolic-ref says where a reference leads")
 			}

@@ -78,6 +78,18 @@ func Exists(name string) bool {
 	return err == nil
 }
 
+// IsThere follows links, unlike Exists.
+func IsThere(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// IsAlone reports whether a file is an ordinary one without another name.
+func IsAlone(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular() && names(info) <= 1
+}
+
 // IsStraight reports whether a path below dir, with slashes, has no link in it, as far as it is there.
 func IsStraight(dir, name string) bool {
 	for part := range strings.SplitSeq(name, "/") {

@@ -49,18 +49,24 @@ func (plain) Scratch() (string, error) { return os.TempDir(), nil }
 // inherited are the variables of git that its own commands get: where the configuration is.
 var inherited = []string{"GIT_CONFIG_GLOBAL=", "GIT_CONFIG_SYSTEM=", "GIT_CONFIG_NOSYSTEM="}
 
+// alike are for what is looked at and what is written, so that git finds the same files changed.
+var alike = []Setting{
+	{"core.checkStat", "default"}, // a file of which all times are the same has not changed
+	{"core.ignoreStat", "false"},
+	{"core.trustctime", "true"},
+	{"fetch.bundleURI", ""},
+	{"status.submoduleSummary", "false"},
+}
+
 // ours are set for every command, beside always. The place is given by variables: git looks for no other, and does not
 // mind whose it is.
-var ours = []Setting{
+var ours = append(slices.Clone(alike), []Setting{
 	{"diff.autoRefreshIndex", "false"}, // it would write the index
-	{"core.checkStat", "default"},      // a file of which all times are the same has not changed
-	{"core.ignoreStat", "false"},
-	{"core.bigFileThreshold", "64m"}, // what is larger is not held, and shown as binary
-	{"core.splitIndex", "false"},     // an index to be thrown away has no other file
-	{"core.trustctime", "true"},
+	{"core.bigFileThreshold", "64m"},   // what is larger is not held, and shown as binary
+	{"core.splitIndex", "false"},       // an index to be thrown away has no other file
 	{"diff.suppressBlankEmpty", "false"},
 	{"log.follow", "false"},
-}
+}...)
 
 // Open reads the configuration of a repository, with the git program at file.
 func Open(ctx context.Context, file string, place gitdir.Place, starter Starter) (*Repository, error) {
@@ -117,7 +123,7 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 }
 
 // whenWriting are the settings with which the user's own git writes, whoever has set them otherwise.
-var whenWriting = []Setting{
+var whenWriting = append(slices.Clone(alike), []Setting{
 	{"core.fsmonitor", ""}, // nothing goes on after the write, and nothing runs that was not shown
 	{"gc.auto", "0"},
 	{"maintenance.auto", "false"},
@@ -126,8 +132,15 @@ var whenWriting = []Setting{
 	{"safe.bareRepository", "explicit"}, // a folder of the work tree that is laid out as a repository is none
 	{"core.protectHFS", "true"},         // names that are .git on a disk of another kind
 	{"core.protectNTFS", "true"},
-	{"rerere.enabled", "false"}, // it writes over files of the work tree
-}
+	{"core.commitGraph", "false"},
+	{"diff.ignoreSubmodules", "dirty"}, // where there is nothing to commit, git looks at the status
+	{"rerere.enabled", "false"},        // it writes over files of the work tree
+}...)
+
+// reached are those of the keys that can name a program by which git itself comes to run one when it writes. Others, such as
+// aliases, its hooks may use.
+var reached = keys(`(filter|hook|merge)\..*|gpg\..*program|gpg\.ssh\.defaultkeycommand|core\.(alternaterefscommand|askpass|gitproxy|sshcommand|virtualfilesystem)|` +
+	`credential\..*|remote\..*|uploadpack\.packobjectshook|http\..*`)
 
 // Writing are the settings with which the user's own git writes. What the repository itself says of programs counts only where
 // shown says of a key that it is in what the user approves, and is else as when it was looked at.
@@ -136,7 +149,7 @@ func (r *Repository) Writing(shown func(key string) bool) []Setting {
 	for _, key := range slices.Sorted(maps.Keys(r.Own)) {
 		harmless, names := harmlessValue(key)
 		switch {
-		case !names, namesFile.MatchString(key) && !slices.Contains(r.ignored, key), shown(key):
+		case !names, namesFile.MatchString(key) && !slices.Contains(r.ignored, key), !namesFile.MatchString(key) && !reached.MatchString(key), shown(key):
 		case len(r.Users[key]) > 0 && !namesFile.MatchString(key):
 			out = append(out, Setting{key, r.Users.Get(key)})
 		default:
@@ -156,8 +169,16 @@ func Environment(settings []Setting) map[string]string {
 	return out
 }
 
-// IgnoreReplacements has the repository looked at without what replaces objects (git replace), as what is written is.
-func (r *Repository) IgnoreReplacements() { r.env = append(r.env, AsStored) }
+// Unreplaced are variables by which git looks at objects as they are stored and at no other parents of commits.
+var Unreplaced = map[string]string{"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.DevNull + "/none"} // of an empty one, git gives a hint
+
+// IgnoreReplacements has the repository looked at as what is written is: without what stands in for objects.
+func (r *Repository) IgnoreReplacements() {
+	for name, value := range Unreplaced {
+		r.env = append(r.env, name+"="+value)
+	}
+	r.settings = append(r.settings, Setting{"core.commitGraph", "false"})
+}
 
 // leadsByPath are the keys of paths that this program follows itself.
 var leadsByPath = keys(`core\.(hookspath|attributesfile|excludesfile|worktree)`)
