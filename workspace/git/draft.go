@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -223,8 +222,7 @@ func (d *drafting) indexed() error {
 	defer d.throwAway()
 	what.env = append(what.env, "GIT_TEST_CHECK_CACHE_TREE=true")
 	_, err := d.outputWith(what, "update-index", "--force-write-index")
-	exit := (*exec.ExitError)(nil)
-	if errors.As(err, &exit) && exit.ExitCode() < 0 { // git aborts
+	if program.Aborts(err) {
 		return fault.New(fault.GitError, "the index is not as git made it: a commit of it would hold something else than what is staged").
 			WithHint("ask the user to look at it")
 	}

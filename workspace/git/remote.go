@@ -295,7 +295,7 @@ func (r *repository) fetchers(about *Repository) error {
 		case name == "":
 			continue
 		case len(c[key+"url"]) == 0: // git takes the name for one
-			return fault.New(fault.GitError, "objects are to be fetched from the remote %s, which has no address", fault.Quote(name)).WithHint("ask the user about remote.%s.url", fault.Quote(name))
+			return fault.New(fault.GitError, "git would fetch objects from the remote %s, which has no address", fault.Quote(name)).WithHint("ask the user about remote.%s.url", fault.Quote(name))
 		}
 		address, err := r.output("remote", "get-url", "--", name)
 		if err != nil {

@@ -300,6 +300,12 @@ func SaysNo(err error) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
+// Aborts: a command has found git's own files to be as git never makes them.
+func Aborts(err error) bool {
+	exit := (*exec.ExitError)(nil)
+	return errors.As(err, &exit) && exit.ExitCode() < 0
+}
+
 // failed says in git's own words why a command did. Warnings, which may have the lines of files, are left out.
 func failed(cmd *exec.Cmd, err error, said string) error {
 	if err == nil {
