@@ -152,18 +152,14 @@ func TestACallThatTheAgentMakesItself(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(e.Dir, "made.txt")); err == nil {
 		t.Error("it was made here")
 	}
-	state := func() string { return row(t, e, "1") }
-	if got := state(); got != "running" {
-		t.Errorf("its row is %s", got)
-	}
+	becomes := func(state string) { until(t, func() bool { return row(t, e, "1") == state }) } // which is told beside the frames
+	becomes("running")
 	c.Send(object{"type": "tool_result", "call_id": "1", "result": object{"success": true}})
 	c.Send(object{"type": "tool_result", "call_id": "1-behind", "result": object{"success": true}})
 	if f := c.Next(); f.Text("type") != "error" || f.Text("error_code") != "INVALID_ARGUMENTS" {
 		t.Errorf("a result of a call that is made here gives %v", f)
 	}
-	if got := state(); got != "done" {
-		t.Errorf("its row is %s in the end", got)
-	}
+	becomes("done")
 }
 
 // row is the state of a call in the newest conversation.
