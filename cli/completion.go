@@ -10,6 +10,7 @@ import (
 	"pillion/agents/install"
 	"pillion/terminal"
 	"pillion/tools"
+	_ "pillion/tools/all"
 )
 
 const completionHelp = `usage: pillion completion SHELL

@@ -9,7 +9,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/internal/wire"
-	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/process"
 )
@@ -95,7 +94,7 @@ func kill(ctx context.Context, p *process.Named, signal string) (any, error) {
 	if s, _ := process.ParseSignal(signal); running && (signal == "" || s == process.Kill) {
 		p.NoteHuman() // before its agent sees that it has ended
 	}
-	if err := tools.EndProcess(ctx, p, signal); err != nil {
+	if err := p.EndWith(ctx, signal); err != nil {
 		return nil, invalid(err)
 	}
 	if running && !p.Running() {

@@ -10,8 +10,8 @@ import (
 
 	"pillion/config"
 	"pillion/internal/fault"
+	"pillion/internal/web"
 	"pillion/tools/process"
-	"pillion/tools/web"
 )
 
 // secret is what the command of a setting prints in its first line, else what the variable

@@ -24,6 +24,7 @@ import (
 	"pillion/lspbridge"
 	"pillion/rpc"
 	"pillion/tools"
+	_ "pillion/tools/all"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/process"

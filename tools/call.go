@@ -40,8 +40,8 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	answer.noteStopped(ctx)
 	result = c.tool.result(answer)
 	result.Deed = c.tool.Access != policy.Read
-	if !answer.paged {
-		result.page(c.PageBytes, answer.rest)
+	if !answer.Paged {
+		result.page(c.PageBytes, answer.Rest)
 	}
 	result.addChangedOutside(r.changedOutside(c.Session, started))
 	result.addTodosChanged(c.Session.TodosNews())
@@ -287,4 +287,14 @@ func (p *pending) origin() journal.Origin {
 		CallID: p.call.CallID, SessionID: p.call.Session.ID(), Turn: turn, Prompt: p.call.Session.Prompt(turn),
 		Agent: agent.Name, Via: agent.Via, Tool: p.tool.Name, Title: p.title(),
 	}
+}
+
+// stream sends what the answer leaves out of its result.
+func (p *pending) stream(ctx context.Context, a *Answer) error {
+	if a.Stream == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout())
+	defer cancel()
+	return a.Stream(ctx, func(c Chunk) error { return p.call.Stream(ctx, c) })
 }

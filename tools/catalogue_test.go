@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/tools"
+	_ "pillion/tools/all"
 	"pillion/tools/policy"
 )
 
@@ -37,22 +38,37 @@ func TestCatalogue(t *testing.T) {
 
 func stem(tool string) string { return strings.ReplaceAll(tool, ".", "_") }
 
-// definingFiles are the stems of the files that call define, which must do it
-// once each, for the tool of their name.
+// definingFiles are the stems of the files that call Define, which must do it once each, for
+// the tool of their name. A tool that is part of another is in no list.
 func definingFiles(t *testing.T) []string {
 	var out []string
-	for _, file := range names(t, "*.go", ".go") {
-		for _, found := range defined.FindAllStringSubmatch(read(t, file+".go"), -1) {
-			if stem(found[1]) != file {
-				t.Errorf("%s.go defines %s; a tool's file has its name", file, found[1])
+	for _, file := range goFiles(t) {
+		for _, found := range defined.FindAllStringSubmatch(read(t, file), -1) {
+			name := strings.TrimSuffix(filepath.Base(file), ".go")
+			if stem(found[1]) != name {
+				t.Errorf("%s defines %s; a tool's file has its name", file, found[1])
 			}
-			out = append(out, file)
+			if !strings.Contains(found[0], "PartOf:") {
+				out = append(out, name)
+			}
 		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// goFiles are those of this folder and of the folders in it, where the tools are by kind.
+func goFiles(t *testing.T) []string {
+	var out []string
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		must(t, err)
+		out = append(out, found...)
 	}
 	return out
 }
 
-var defined = regexp.MustCompile(`= define\(New\w+\(Spec\{\s+Name:\s+"([^"]+)"`)
+var defined = regexp.MustCompile(`(?s)= tools\.Define\(tools\.New\w+\(tools\.Spec\{\s+Name:\s+"([^"]+)".*?\n\}`)
 
 // scenarioFiles are the tools' own; further ones, named TOOL_….txtar, are
 // counted with their tool.

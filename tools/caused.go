@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/change"
-	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
 
@@ -86,7 +86,7 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	if len(paths) == 0 {
 		return
 	}
-	ctx, cancel := within(ctx, p.timeout())
+	ctx, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
 	found := p.registry.Languages.Caused(ctx, p.snapshot, paths, func(found map[workspace.Path]language.Caused) {
 		p.call.Session.Later(causedLater(paths, texts, found))
@@ -101,11 +101,11 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 		text, there := texts[path]
 		r := all.add(path, text, there, c)
 		byPath[path.String()] = r
-		if !p.edits().several {
+		if !p.edits().Several {
 			a.caused = r
 		}
 	}
-	if p.edits().several && len(byPath) > 0 {
+	if p.edits().Several && len(byPath) > 0 {
 		a.caused = together(byPath)
 	}
 	if notes := all.said(); len(notes) > 0 {
@@ -159,7 +159,7 @@ func (all *causes) add(path workspace.Path, text string, there bool, c language.
 func (all *causes) said() []string {
 	notes := all.notes
 	if more := len(notes) - mostFileNote; more > 0 {
-		notes = append(notes[:mostFileNote], fmt.Sprintf("(%s more; see diagnostics)", count(more, "file")))
+		notes = append(notes[:mostFileNote], fmt.Sprintf("(%s more; see diagnostics)", Count(more, "file")))
 	}
 	if len(all.elsewhere) > 0 {
 		notes = append(notes, elsewhereNote(all.elsewhere))
@@ -195,10 +195,10 @@ func (p *pending) leaves(f change.File) bool {
 func causedSummary(broke, mended []language.Diagnostic) string {
 	var said []string
 	if len(broke) > 0 {
-		said = append(said, "caused "+tallied(broke))
+		said = append(said, "caused "+Tallied(broke))
 	}
 	if len(mended) > 0 {
-		said = append(said, "fixed "+tallied(mended))
+		said = append(said, "fixed "+Tallied(mended))
 	}
 	if len(said) == 0 {
 		return ""
@@ -207,7 +207,7 @@ func causedSummary(broke, mended []language.Diagnostic) string {
 }
 
 func caused(c language.Caused) causedResult {
-	r := causedResult{Status: c.Freshness, Server: fault.Clip(c.Server.Name, longWord)}
+	r := causedResult{Status: c.Freshness, Server: fault.Clip(c.Server.Name, LongWord)}
 	if r.Status == "" {
 		r.Status = language.TimedOut
 	}
@@ -217,7 +217,7 @@ func caused(c language.Caused) causedResult {
 	if r.Status != language.Fresh {
 		return r
 	}
-	created, fixed := mostSevere(c.New, mostCaused), mostSevere(c.Fixed, mostCaused)
+	created, fixed := MostSevere(c.New, mostCaused), MostSevere(c.Fixed, mostCaused)
 	r.New, r.Fixed, r.Remaining, r.Compared = &created, &fixed, &c.Remaining, &c.Compared
 	r.Truncated = len(created) < len(c.New) || len(fixed) < len(c.Fixed)
 	if !c.Compared {
@@ -228,7 +228,7 @@ func caused(c language.Caused) causedResult {
 
 // causedNote is what the model reads of it.
 func causedNote(path workspace.Path, text string, c language.Caused, r causedResult) string {
-	name, by := fault.Quote(path.String()), answered(c.Server)
+	name, by := fault.Quote(path.String()), Answered(c.Server)
 	switch {
 	case r.Status == language.LinterMissing, r.Status == language.NoServer:
 		return "" // nothing that asking again would tell
@@ -242,9 +242,9 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	said := "The change caused no new diagnostics"
 	switch {
 	case len(c.New) > 0 && c.Compared:
-		said = "The change caused " + tallied(c.New)
+		said = "The change caused " + Tallied(c.New)
 	case len(c.New) > 0:
-		said = "Diagnostics on the changed lines: " + tallied(c.New)
+		said = "Diagnostics on the changed lines: " + Tallied(c.New)
 	case !c.Compared:
 		said = "There are no diagnostics on the changed lines"
 	}
@@ -264,8 +264,7 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	if len(c.New) == 0 {
 		return said + "."
 	}
-	f := &codeFile{&document.File{Path: path, Content: document.Content{Text: text}}}
-	return said + ". Lines and characters are counted from 0:" + f.listed(mostSevere(c.New, mostNoted), len(c.New), true)
+	return said + ". Lines and characters are counted from 0:" + ListDiagnostics(path, text, MostSevere(c.New, mostNoted), len(c.New), true)
 }
 
 // elsewhereNote is what the model reads of files that were not changed. They need not be
@@ -273,10 +272,74 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 func elsewhereNote(all []language.Elsewhere) string {
 	var said []string
 	for _, e := range all[:min(len(all), mostFileNote)] {
-		said = append(said, fmt.Sprintf("%s in %s", tallied(e.New), fault.Quote(e.Path.String())))
+		said = append(said, fmt.Sprintf("%s in %s", Tallied(e.New), fault.Quote(e.Path.String())))
 	}
 	if more := len(all) - len(said); more > 0 {
-		said = append(said, fmt.Sprintf("and %s more", count(more, "file")))
+		said = append(said, fmt.Sprintf("and %s more", Count(more, "file")))
 	}
 	return "New problems since the change in other files: " + strings.Join(said, "; ") + ". lsp_diagnostics has them."
+}
+
+// severalCaused is what a change of several files did: what causedResult says of one,
+// said of all of them, and how much of it is known of each.
+type severalCaused struct {
+	New       *[]placedDiagnostic     `json:"new,omitempty"`
+	Fixed     *[]placedDiagnostic     `json:"fixed,omitempty"`
+	Remaining *int                    `json:"remaining,omitempty"`
+	Truncated bool                    `json:"truncated,omitempty"`
+	Status    language.Freshness      `json:"status"` // of the first file that is not fresh, if there is one
+	Compared  *bool                   `json:"compared,omitempty"`
+	Files     map[string]causedResult `json:"files"` // without their lists
+}
+
+// placedDiagnostic is a diagnostic of one of several files.
+type placedDiagnostic struct {
+	Path string `json:"path"`
+	language.Diagnostic
+}
+
+// together joins what is known of each file. An empty list is given only where all files
+// are known, and a number only then.
+func together(byPath map[string]causedResult) severalCaused {
+	out := severalCaused{Status: language.Fresh, Files: map[string]causedResult{}}
+	var created, fixed []placedDiagnostic
+	remaining, compared := 0, true
+	for _, path := range slices.Sorted(maps.Keys(byPath)) {
+		r := byPath[path]
+		if r.Status != language.Fresh && out.Status == language.Fresh {
+			out.Status = r.Status
+		}
+		created, fixed = placed(created, path, r.New), placed(fixed, path, r.Fixed)
+		if r.Remaining != nil {
+			remaining += *r.Remaining
+			compared = compared && *r.Compared
+		}
+		out.Truncated = out.Truncated || r.Truncated
+		r.New, r.Fixed = nil, nil
+		out.Files[path] = r
+	}
+	known := out.Status == language.Fresh
+	if known || len(created) > 0 {
+		out.New = &created
+	}
+	if known && compared || len(fixed) > 0 {
+		out.Fixed = &fixed
+	}
+	if known {
+		out.Remaining, out.Compared = &remaining, &compared
+	}
+	return out
+}
+
+func placed(all []placedDiagnostic, path string, list *[]language.Diagnostic) []placedDiagnostic {
+	if all == nil {
+		all = []placedDiagnostic{}
+	}
+	if list == nil {
+		return all
+	}
+	for _, d := range *list {
+		all = append(all, placedDiagnostic{path, d})
+	}
+	return all
 }

@@ -81,7 +81,7 @@ func (l Limits) checkArguments(raw json.RawMessage) error {
 			continue
 		}
 		for _, name := range many {
-			if err := checkCodeLabPath(name); err != nil {
+			if err := CheckCodeLabPath(name); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,8 @@ func (l Limits) checkArguments(raw json.RawMessage) error {
 	return nil
 }
 
-func checkCodeLabPath(name string) error {
+// CheckCodeLabPath refuses a path that the preset does not take: an absolute or a very long one.
+func CheckCodeLabPath(name string) error {
 	switch {
 	case utf8.RuneCountInString(name) > codeLabPath:
 		return fault.New(fault.InvalidPath, "the path is longer than %d characters", codeLabPath)
@@ -116,8 +117,8 @@ func (l Limits) advise(err *fault.Error) *fault.Error {
 	return err.WithHint("the settings (limits.preset) allow only UTF-8: ask the user to save the file as UTF-8")
 }
 
-// tooLarge refuses a part of a file that is too large as a whole.
-func (l Limits) tooLarge(err error) error {
+// TooLarge refuses a part of a file that is too large as a whole.
+func (l Limits) TooLarge(err error) error {
 	if !l.CodeLab {
 		return nil
 	}

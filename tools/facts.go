@@ -1,11 +1,14 @@
 package tools
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"pillion/internal/fault"
 	"pillion/tools/policy"
+	"pillion/tools/process"
 	"pillion/tools/session"
 	"pillion/workspace"
 	"pillion/workspace/document"
@@ -24,7 +27,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	}
 	switch plan := p.plan.(type) {
 	case *Answer:
-		if plan.keeps != nil {
+		if plan.Keeps != nil {
 			break // what is refused for the whole is refused for a chunk
 		}
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
@@ -129,19 +132,19 @@ func factOf(t resolvedTouch) (policy.PathFact, error) {
 	return fact, nil
 }
 
-// isSecret says whether reading p has to be asked for.
-func isSecret(p workspace.Path) bool {
+// IsSecret says whether reading p has to be asked for.
+func IsSecret(p workspace.Path) bool {
 	target, err := p.Target()
 	return policy.Secret(p.Rel()) || err == nil && policy.Secret(target.Rel())
 }
 
-// seenVersion is the version of p that the session knows, under whatever name it read it.
-func seenVersion(s *session.Session, p workspace.Path) (version string, ok bool) {
-	return s.Seen(fileName(p))
+// SeenVersion is the version of p that the session knows, under whatever name it read it.
+func SeenVersion(s *session.Session, p workspace.Path) (version string, ok bool) {
+	return s.Seen(FileName(p))
 }
 
-// fileName is one name for one file: links to it lead to the same.
-func fileName(p workspace.Path) string {
+// FileName is one name for one file: links to it lead to the same.
+func FileName(p workspace.Path) string {
 	if target, err := p.Target(); err == nil {
 		return target.Abs()
 	}
@@ -198,3 +201,73 @@ func (l layout) isRepository(dir workspace.Path) bool {
 // repositoryParts are what makes a folder a repository for git: a whole one, or one that shares
 // objects and settings with another.
 var repositoryParts = [][]string{{"HEAD", "objects", "refs"}, {"HEAD", "commondir"}}
+
+// errOnlyGit is in the refusal of what policy would have refused, had there been a plan.
+var errOnlyGit = errors.New("only git may change")
+
+// RefuseGits refuses what belongs to a repository itself before anything is said of
+// what stands there. Policy judges the plan once more, link targets and folders' contents
+// included; a call without a plan, such as a dry run, ends here.
+func RefuseGits(paths ...workspace.Path) error {
+	after := layoutWith(paths...)
+	for _, p := range paths {
+		if _, denied := policy.Protected(p.String()); denied || after.inRepository(p) {
+			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which %w", fault.Quote(p.String()), errOnlyGit).
+				WithHint("do it another way, or ask the user to do it")
+		}
+	}
+	return nil
+}
+
+// guardedPlaces are what on this machine a person has to approve changes of, wherever in the
+// workspace it turns out to be.
+func (p *pending) guardedPlaces() workspace.Guards {
+	if p.guards == nil {
+		var all []workspace.Guarded
+		if p.registry.Guarded != nil {
+			all = p.registry.Guarded(p.written())
+		}
+		if !p.settings.Memory.IsZero() {
+			all = append(all, workspace.Guarded{Path: p.settings.Memory.Abs(), Effect: policy.SteersAgents})
+		}
+		p.guards = workspace.NewGuards(all)
+	}
+	return p.guards
+}
+
+// written are the folders of what the plan writes.
+func (p *pending) written() (dirs []string) {
+	if p.plan == nil {
+		return nil
+	}
+	for _, t := range resolveTouches(p.plan.touches()) {
+		if dir := process.Resolve(t.target.Dir().Abs()); t.write && t.err == nil && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// deniesSkill says that the settings deny a skill, or the tool.
+func (p *pending) deniesSkill(name string) bool {
+	d := policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Skill, Mode: policy.FullAccess, Subject: name, Rules: p.rules(site{})})
+	return d.Verdict == policy.Refuse
+}
+
+// CheckReadable says whether a file's text may be shown that nobody named: not that of one
+// which looks like a secret and which this session has not read.
+func (in Input) CheckReadable(p workspace.Path) error {
+	if !IsSecret(p) {
+		return nil
+	}
+	if _, known := SeenVersion(in.Session, p); known {
+		return nil
+	}
+	return fault.New(fault.PermissionDenied, "%s looks like a file with secrets", fault.Quote(p.String())).
+		WithHint("read_file asks the user")
+}
+
+// protectedIn lists what in a folder of the workspace is closed to commands.
+func (p *pending) protectedIn(root workspace.Path) []string {
+	return append(p.registry.protected.in(root), p.guardedPlaces().In(process.Resolve(root.Abs()))...)
+}

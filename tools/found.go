@@ -62,7 +62,7 @@ func (r *Registry) resolve(ctx context.Context, c *Call) {
 		}
 		return
 	}
-	ctx, cancel := within(ctx, r.callTime(*c))
+	ctx, cancel := context.WithTimeout(ctx, r.callTime(*c))
 	defer cancel()
 	t, ok, err := r.Found.Find(ctx, c.Name)
 	switch {
@@ -169,7 +169,7 @@ func foundArguments(f found.Tool, raw json.RawMessage) (map[string]any, error) {
 		}
 	}
 	if err := f.Check(arguments); err != nil {
-		return nil, invalid("the arguments do not fit what %s declares: %s", f.Name, fault.Line(fault.Clip(err.Error(), 500))).
+		return nil, Invalid("the arguments do not fit what %s declares: %s", f.Name, fault.Line(fault.Clip(err.Error(), 500))).
 			WithHint("tools/list has the schema")
 	}
 	return exact, nil
@@ -282,10 +282,10 @@ func foundAnswer(f found.Tool, got found.Result) *Answer {
 	}
 	a.Text = strings.Join(texts, "\n")
 	a.Result = foundResult{Source: f.From(), Output: a.Text, Structured: got.Structured, ExitCode: got.ExitCode, Truncated: got.Left > 0 || got.Cut}
-	a.Summary = fmt.Sprintf("%s characters", grouped(len([]rune(a.Text))))
+	a.Summary = fmt.Sprintf("%s characters", Grouped(len([]rune(a.Text))))
 	a.Display = &Display{Kind: "markdown", Text: fenced(a.Text)}
 	if got.Left > 0 {
-		a.Notes = append(a.Notes, fmt.Sprintf("(cut: %s bytes of the result are left out, it has more than this call may have; ask for less at a time)", grouped(got.Left)))
+		a.Notes = append(a.Notes, fmt.Sprintf("(cut: %s bytes of the result are left out, it has more than this call may have; ask for less at a time)", Grouped(got.Left)))
 	}
 	if got.Failed {
 		said := a.Text

@@ -18,11 +18,11 @@ func (p *pending) keysIn() []policy.KeyFact {
 		return nil
 	}
 	found, of := a.keys(), a.Reads
-	if a.shows != nil {
-		of = slices.Collect(maps.Keys(a.shows))
+	if a.Shows != nil {
+		of = slices.Collect(maps.Keys(a.Shows))
 	}
 	for _, path := range of {
-		if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(a.shows[path], a.said())) {
+		if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(a.Shows[path], a.said())) {
 			if f, err := p.snapshot.Read(path, ""); err == nil { // the key's first line need not be shown
 				found[path] = policy.KeyIn(f.Text)
 			}
@@ -39,8 +39,8 @@ func (p *pending) keysIn() []policy.KeyFact {
 
 func (a *Answer) keys() map[workspace.Path]string {
 	out := map[workspace.Path]string{}
-	if a.shows != nil {
-		for path, text := range a.shows {
+	if a.Shows != nil {
+		for path, text := range a.Shows {
 			out[path] = policy.KeyIn(text)
 		}
 		return out
@@ -74,8 +74,8 @@ func (a *Answer) said() string {
 	return strings.ReplaceAll(text, "·", " ")
 }
 
-// showKeys has it asked for the files in whose lines a search found keys.
-func (a *Answer) showKeys(w *workspace.Workspace, matches []search.Match) {
+// ShowKeys has it asked for the files in whose lines a search found keys.
+func (a *Answer) ShowKeys(w *workspace.Workspace, matches []search.Match) {
 	for _, m := range matches {
 		text := strings.Join(slices.Concat(m.Before, []string{m.Text}, m.After), "\n")
 		if policy.KeyIn(text) == "" && !policy.LooksLikeKeyBody(text) {
@@ -85,9 +85,9 @@ func (a *Answer) showKeys(w *workspace.Workspace, matches []search.Match) {
 		if err != nil {
 			continue
 		}
-		if a.shows == nil {
-			a.shows = map[workspace.Path]string{}
+		if a.Shows == nil {
+			a.Shows = map[workspace.Path]string{}
 		}
-		a.shows[path] += text + "\n"
+		a.Shows[path] += text + "\n"
 	}
 }

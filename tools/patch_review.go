@@ -76,30 +76,22 @@ type PatchReviewer interface {
 	ReviewPatch(ctx context.Context, r PatchReview) (ReviewAnswer, error)
 }
 
-// reviewPatch asks the user. Whatever is no clear yes takes nothing.
-func reviewPatch(ctx context.Context, h Human, r PatchReview) (ReviewAnswer, error) {
-	if reviewer, ok := h.(PatchReviewer); ok {
-		return reviewer.ReviewPatch(ctx, r)
-	}
-	return ReviewPatchByPrompt(ctx, h, r)
-}
-
 // ReviewPatchByPrompt asks with two buttons, the refusing one first: for all of the
 // patch, or none of it.
 func ReviewPatchByPrompt(ctx context.Context, h Human, r PatchReview) (ReviewAnswer, error) {
 	const no, yes = "Take nothing", "Take the whole patch"
-	chosen, err := h.Prompt(ctx, r.Agent, r.words(promptPatch), []string{no, yes})
+	chosen, err := h.Prompt(ctx, r.Agent, r.Words(PromptPatch), []string{no, yes})
 	if err != nil || chosen != yes {
 		return ReviewAnswer{Action: ReviewCancel}, err
 	}
 	return ReviewAnswer{Action: ReviewApply, Selected: r.hunks()}, nil
 }
 
-// promptPatch is how much of a patch a message box shows, in bytes.
-const promptPatch = 2000
+// PromptPatch is how much of a patch a message box shows, in bytes.
+const PromptPatch = 2000
 
-// words are the review as plain text, the patch cut to so many bytes, which is said.
-func (r PatchReview) words(limit int) string {
+// Words are the review as plain text, the patch cut to so many bytes, which is said.
+func (r PatchReview) Words(limit int) string {
 	message := r.Message
 	r.Message = ""
 	text, _ := approval.PlainPreview(r.Request().Compose().Preview, limit)

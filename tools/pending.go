@@ -122,7 +122,7 @@ func (p *pending) replan(ctx context.Context) error {
 	if err := next.settings.off(p.call.Session, cmp.Or(p.tool.PartOf, p.tool.Name)); err != nil {
 		return err
 	}
-	ctx, cancel := within(ctx, next.timeout())
+	ctx, cancel := context.WithTimeout(ctx, next.timeout())
 	defer cancel()
 	reload := time.NewTimer(reloadTime)
 	defer reload.Stop()
@@ -139,7 +139,7 @@ func (p *pending) replan(ctx context.Context) error {
 		return err
 	}
 	next.decision = policy.Decide(request)
-	if a, ok := next.plan.(*Answer); ok && a.keeps != nil && next.decision.Verdict == policy.Ask {
+	if a, ok := next.plan.(*Answer); ok && a.Keeps != nil && next.decision.Verdict == policy.Ask {
 		next.decision = policy.Decision{Verdict: policy.Run} // the last chunk asks
 	}
 	next.decision.Offers = next.keepable(next.decision.Offers)
@@ -172,10 +172,10 @@ func (p *pending) planOnce(ctx context.Context) error {
 	}
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
-		Sandbox: p.settings.Sandbox, protected: p.protectedIn, changedBy: p.changedBy,
+		Sandbox: p.settings.Sandbox, protected: p.protectedIn, ChangedBy: p.changedBy,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Range: p.call.RangeBytes, Lines: &p.registry.lines, Files: p.registry.Files, Git: p.registry.Git(), Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill, Runners: p.settings.Runners,
-		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
+		Taken: own.Taken, Unasked: own.Unasked, First: p.first,
 	}, p.call.Arguments)
 	if err != nil {
 		refused := p.settings.Limits.advise(fault.From(err))
@@ -247,7 +247,7 @@ func (p *pending) takeSnapshot() *document.Snapshot {
 	return snapshot
 }
 
-// rememberFirst keeps what the first plan rests on: see Input.basis.
+// rememberFirst keeps what the first plan rests on: see Input.First.
 func (p *pending) rememberFirst() {
 	e := p.edits()
 	if e == nil || p.first != nil {
@@ -268,7 +268,7 @@ func (p *pending) withoutSecrets(err error) error {
 	key := keyShown(e)
 	for path := range p.snapshot.Rests() {
 		why := ""
-		if _, known := seenVersion(p.call.Session, path); !known && isSecret(path) {
+		if _, known := SeenVersion(p.call.Session, path); !known && IsSecret(path) {
 			why = "looks like a file with secrets"
 		} else if key != "" && !p.call.Session.GrantedOnce()[policy.SecretKey(path.String())] {
 			why = "seems to hold " + key

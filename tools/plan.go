@@ -2,17 +2,14 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
-	"net/url"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/web"
 	"pillion/tools/approval"
-	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/tools/skills"
-	"pillion/tools/web"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -51,13 +48,13 @@ type Input struct {
 	// nothing.
 	Unasked func(processID string) bool
 
-	// first are the files to be changed as they were in the first plan of the call; empty
+	// First are the files to be changed as they were in the first plan of the call; empty
 	// while that is made.
-	first map[workspace.Path]*document.File
+	First map[workspace.Path]*document.File
 
 	protected func(root workspace.Path) []string // see protectedPaths
-	// changedBy is the other agent that changed a file last, as far as the journal knows.
-	changedBy func(p workspace.Path) string
+	// ChangedBy is the other agent that changed a file last, as far as the journal knows.
+	ChangedBy func(p workspace.Path) string
 }
 
 // Limits are the sizes of the contract's section 1; all are settings.
@@ -105,7 +102,7 @@ type touch struct {
 
 // Answer is the plan of a call that only looks, and the outcome of the others.
 type Answer struct {
-	// Result becomes structuredContent, led by "ok". A struct, or nil.
+	// Result becomes structuredContent, led by "ok". A struct, an Appender, or nil.
 	Result any
 	// Text is what the model reads first; Notes follow it, each a part of its own.
 	Text    string
@@ -115,8 +112,8 @@ type Answer struct {
 	Display *Display
 	// Reads are the files whose content the answer shows.
 	Reads []workspace.Path
-	// shows is of each of Reads the text that the agent gets; nil: it is in Text.
-	shows map[workspace.Path]string
+	// Shows is of each of Reads the text that the agent gets; nil: it is in Text.
+	Shows map[workspace.Path]string
 	// Tracked says that Reads are what git has at these paths: files that are gone, links
 	// themselves. So no path has to lead anywhere.
 	Tracked bool
@@ -125,35 +122,35 @@ type Answer struct {
 	Stream func(ctx context.Context, send func(Chunk) error) error
 	// Saw is what the session knows of files afterwards.
 	Saw map[workspace.Path]string
-	// knows is more of it, of files that the call changed.
-	knows map[workspace.Path]knowledge
-	// part is what of its one file a reading answer shows, nil for all of it.
-	part *part
-	// keeps is a chunk that the session is to remember, chunks the id of those that it
+	// Knows is more of it, of files that the call changed.
+	Knows map[workspace.Path]Knowledge
+	// Lines is what of its one file a reading answer shows, nil for all of it.
+	Lines *LinesRead
+	// Keeps is a chunk that the session is to remember, chunks the id of those that it
 	// may forget.
-	keeps  *keptPiece
+	Keeps  *KeptPiece
 	chunks string
 	// caused is what a change did to the diagnostics of its files; nil: nobody knows.
 	caused any
 	broken []brokenFile
 	// problem is the first of what it broke.
 	problem *Problem
-	// rest says how to get what a page of Text leaves out; empty: by asking for less.
-	rest string
-	// paged: the tool has made the page, or exactly this much was asked for.
-	paged bool
-	// unkept is what the call changed and the journal does not have, as a clause; goesOn says
+	// Rest says how to get what a page of Text leaves out; empty: by asking for less.
+	Rest string
+	// Paged: the tool has made the page, or exactly this much was asked for.
+	Paged bool
+	// unkept is what the call changed and the journal does not have, as a clause; GoesOn says
 	// that it will change more.
 	unkept string
-	goesOn bool
+	GoesOn bool
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }
 
 func (a *Answer) touches() []touch {
 	out := make([]touch, 0, len(a.Reads)+1)
-	if a.keeps != nil {
-		out = append(out, touch{path: a.keeps.path, write: true})
+	if a.Keeps != nil {
+		out = append(out, touch{path: a.Keeps.File, write: true})
 	}
 	for _, p := range a.Reads {
 		out = append(out, touch{path: p, tracked: a.Tracked})
@@ -170,13 +167,13 @@ type Edits struct {
 	AlwaysAsk bool
 	// Reads are files whose content the set brings elsewhere, without changing them.
 	Reads []workspace.Path
-	// believes is what the agent has in mind of a file that was merged; the set has that
+	// Believes is what the agent has in mind of a file that was merged; the set has that
 	// file alone.
-	believes knowledge
-	chunks   string // the id of the chunks that the set was made from
-	several  bool   // it may be of several files, so that its result names each
-	// learns says of which files the session knows the new text; nil: of all.
-	learns func(change.File) bool
+	Believes Knowledge
+	Chunks   string // the id of the chunks that the set was made from
+	Several  bool   // it may be of several files, so that its result names each
+	// Learns says of which files the session knows the new text; nil: of all.
+	Learns func(change.File) bool
 	// Answer tells what became of the set.
 	Answer func([]change.Outcome) *Answer
 }
@@ -184,26 +181,26 @@ type Edits struct {
 // answer tells what became of the set, and what the session knows by it.
 func (e *Edits) answer(outcomes []change.Outcome) *Answer {
 	a := e.Answer(outcomes)
-	a.chunks = e.chunks
-	if a.knows == nil {
-		a.knows = map[workspace.Path]knowledge{}
+	a.chunks = e.Chunks
+	if a.Knows == nil {
+		a.Knows = map[workspace.Path]Knowledge{}
 	}
 	for _, o := range outcomes {
-		if o.Tree != nil || e.learns != nil && !e.learns(o.File) {
+		if o.Tree != nil || e.Learns != nil && !e.Learns(o.File) {
 			continue
 		}
-		k := knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true, bytes: o.IsBytes}
+		k := Knowledge{Version: o.Version, Encoding: o.File.After.Encoding, Text: o.Text, HasText: true, IsBytes: o.IsBytes}
 		if o.File.Merged {
-			k = e.believes
-			k.result = o.Version
+			k = e.Believes
+			k.Result = o.Version
 		}
-		a.knows[o.File.Path()] = k
+		a.Knows[o.File.Path()] = k
 	}
 	a.Saw = map[workspace.Path]string{}
-	for path, k := range a.knows {
-		a.Saw[path] = k.version
-		if k.result != "" {
-			a.Saw[path] = k.result
+	for path, k := range a.Knows {
+		a.Saw[path] = k.Version
+		if k.Result != "" {
+			a.Saw[path] = k.Result
 		}
 	}
 	return a
@@ -260,11 +257,13 @@ type Action struct {
 	Run func(ctx context.Context, effects Effects) (*Answer, error)
 }
 
-func (e *Edits) because(code, format string, args ...any) {
+// Because adds a reason for the user to look twice.
+func (e *Edits) Because(code, format string, args ...any) {
 	e.Reasons = append(e.Reasons, approval.Because(code, format, args...))
 }
 
-func (a *Action) because(code, format string, args ...any) {
+// Because adds a reason for the user to look twice.
+func (a *Action) Because(code, format string, args ...any) {
 	a.Reasons = append(a.Reasons, approval.Because(code, format, args...))
 }
 
@@ -276,28 +275,10 @@ func (a *Action) touches() []touch {
 	return out
 }
 
-// Effects are what an Action may act with.
-type Effects struct {
-	Processes ownProcesses
-	Human     Human
-	ReadsGit  bool                      // as policy decided of the command line
-	Output    func(stream, text string) // streamed while it runs; never nil
-	// Observe is called before a command is started, and what it gives with its answer.
-	Observe func(context.Context) (end func(*Answer))
-	// Fetch gets a page, and Search what is found on the web.
-	Fetch  func(context.Context, *url.URL) (web.Page, error)
-	Search func(ctx context.Context, query string, limit int) ([]web.Found, error)
-	// Agents runs sub-agents. Nil: nobody does.
-	Agents Agents
-	// Found calls a tool of another program; the result has at most so many bytes.
-	Found func(ctx context.Context, t found.Tool, arguments json.RawMessage, most int) (found.Result, error)
-	// Snapshot is what there is by now.
-	Snapshot func() *document.Snapshot
-}
-
-// Human can be asked things that are no approval.
-type Human interface {
-	// Prompt shows a message of an agent's and returns the action that was chosen, or
-	// "cancel" when the dialog was dismissed.
-	Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error)
+// Chunk is a piece of a file whose content is streamed: whole lines, but where a
+// line is longer than a chunk.
+type Chunk struct {
+	Content   string `json:"content"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
 }

@@ -106,7 +106,7 @@ func describeEdits(e *Edits) string {
 		a, d := diff.Count(f.Hunks())
 		added, deleted = added+a, deleted+d
 	}
-	return fmt.Sprintf("Changes %s: %s added, %s removed.", count(len(e.Set.Files), "file"), count(added, "line"), count(deleted, "line"))
+	return fmt.Sprintf("Changes %s: %s added, %s removed.", Count(len(e.Set.Files), "file"), Count(added, "line"), Count(deleted, "line"))
 }
 
 func (p *pending) reasons() []approval.Reason {
@@ -163,7 +163,7 @@ func (p *pending) readPreview() approval.Preview {
 	case 1:
 		out.Deed = "read " + names[0]
 	default:
-		out.Deed = "read " + count(len(names), "file")
+		out.Deed = "read " + Count(len(names), "file")
 	}
 	out.Facts = []approval.Fact{approval.NewFact("files", "Files", names...)}
 	return out

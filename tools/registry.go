@@ -10,12 +10,12 @@ import (
 
 	"pillion/audit"
 	"pillion/internal/fault"
+	"pillion/internal/web"
 	"pillion/tools/approval"
 	"pillion/tools/dialects"
 	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
-	"pillion/tools/web"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +63,8 @@ type DisplayedFile struct {
 // displayedWhole bounds the two texts of a file that is displayed.
 const displayedWhole = 32 << 10
 
-func displayDiff(files ...change.FilePreview) *Display {
+// DisplayDiff shows people what became of files, each with its diff.
+func DisplayDiff(files ...change.FilePreview) *Display {
 	d := &Display{Kind: "diff"}
 	for _, f := range files {
 		shown := DisplayedFile{FilePreview: f}
@@ -147,24 +150,21 @@ func (p Part) AppendJSON(dst []byte) []byte {
 	return append(dst, mustMarshal(p)...)
 }
 
-// escapedWeight allows for an eighth of a text to be escaped.
-func escapedWeight(n int) int { return n + n/8 }
-
-// appender is a result that writes its own fields: `"a":1,"b":2`, no braces. One
+// Appender is an Answer.Result that writes its own fields: `"a":1,"b":2`, no braces. One
 // of them may be a large text.
-type appender interface {
-	appendFields(dst []byte) (out []byte, field textField)
+type Appender interface {
+	AppendFields(dst []byte) (out []byte, field TextField)
 }
 
-// textField is a text among the fields, and where it was put.
-type textField struct {
-	text string
-	at   Span
+// TextField is a text among the fields, and where it was put.
+type TextField struct {
+	Text string
+	At   Span
 }
 
 // structured puts "ok" in front of the fields, with success the same again under
 // that name, and the error if there is one.
-func structured(fields any, err *fault.Error, success bool) (out json.RawMessage, field textField) {
+func structured(fields any, err *fault.Error, success bool) (out json.RawMessage, field TextField) {
 	ok := strconv.FormatBool(err == nil)
 	out = []byte(`{"ok":` + ok)
 	if success {
@@ -183,12 +183,12 @@ func structured(fields any, err *fault.Error, success bool) (out json.RawMessage
 }
 
 // appendFields appends the fields of a struct without its braces.
-func appendFields(dst []byte, fields any) (out []byte, field textField) {
-	if f, ok := fields.(appender); ok {
-		return f.appendFields(dst)
+func appendFields(dst []byte, fields any) (out []byte, field TextField) {
+	if f, ok := fields.(Appender); ok {
+		return f.AppendFields(dst)
 	}
 	body := mustMarshal(fields)
-	return append(dst, body[1:len(body)-1]...), textField{}
+	return append(dst, body[1:len(body)-1]...), TextField{}
 }
 
 // mustMarshal serves types of this package, which all have a JSON form. It does
@@ -213,8 +213,8 @@ func (t Tool) result(a *Answer) Result {
 	}
 	if a.Text != "" || len(a.Media) == 0 && a.Err == nil {
 		part := Part{Type: "text", Text: a.Text}
-		if len(a.Text) >= worthSharing && field.text == a.Text {
-			part.Shared = &field.at
+		if len(a.Text) >= worthSharing && field.Text == a.Text {
+			part.Shared = &field.At
 		}
 		r.Content = append(r.Content, part)
 	}
@@ -273,3 +273,56 @@ func (r *Result) addCausedLater(found []string) {
 
 // worthSharing is the size from which a text is not made twice.
 const worthSharing = 4 << 10
+
+// ErrorText is what a model reads of a failure: the code, what went wrong, what to do
+// next, and those details that neither says.
+func ErrorText(e *fault.Error) string {
+	text := string(e.Code) + ": " + e.Message
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	if nearest, ok := e.Details["nearest"].([]string); ok && !strings.Contains(e.Hint, strings.Join(nearest, "\n")) {
+		text += "\n" + strings.Join(nearest, "\n")
+	}
+	if since, ok := e.Details["changes_since"].(string); ok {
+		text += "\nwhat changed since you read it:\n" + since
+	}
+	if version, ok := e.Details["current_version"].(string); ok {
+		text += "\n(version now: " + version + ")"
+	}
+	if own, ok := e.Details["human_text"].(string); ok {
+		text += "\nthe user's version of your proposal:\n" + own
+	}
+	own, _ := e.Details["human_texts"].(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		text += fmt.Sprintf("\nthe user's version of your proposal for %s:\n%s", fault.Quote(name), own[name])
+	}
+	return text
+}
+
+// A page is how much text one result gives a model whose agent would cut a longer one
+// without a word. Tools that can go on where they stopped (read_file, read_process,
+// search_in_project, …) make pages themselves; of all others Result.page keeps the
+// beginning and says so.
+
+// page cuts the result's text to about limit bytes at the end of a line; 0 is no limit.
+// rest is how to get what is left out.
+func (r *Result) page(limit int, rest string) {
+	if limit <= 0 {
+		return
+	}
+	room := limit
+	for i := range r.Content {
+		p := &r.Content[i]
+		if p.Type != "text" {
+			continue
+		}
+		if size, kept := len(p.Text), FirstLines(p.Text, room, PageLines); len(kept) < size {
+			if rest == "" {
+				rest = "ask for less at a time"
+			}
+			*p = Part{Type: "text", Text: fmt.Sprintf("%s\n(cut: %s of %s bytes; %s)", strings.TrimSuffix(kept, "\n"), Grouped(len(kept)), Grouped(size), rest)}
+		}
+		room = max(room-len(p.Text), limit/10) // notes come last and must not be lost
+	}
+}

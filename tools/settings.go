@@ -3,9 +3,9 @@ package tools
 import (
 	"slices"
 
+	"pillion/internal/web"
 	"pillion/tools/policy"
 	"pillion/tools/skills"
-	"pillion/tools/web"
 	"pillion/workspace"
 )
 

@@ -1,13 +1,15 @@
-// Package tools is what an agent may do in the user's workspace.
+// Package tools is what every call of an agent goes through: Registry.Execute (call.go) is
+// the one door, from whichever side a call comes. It plans, decides, asks, and does.
 //
-// A tool is a value in a file of its own, made by a constructor that names its
-// access class. It plans and does not act: its plan is an Answer, an Edits (a
-// change set) or an Action, made from a snapshot alone, and making it twice gives
-// the same. Registry.Execute (call.go) is the one door that every call takes,
-// from whichever side it comes; it decides, asks, and does.
+// A tool is a value in a file of its own, in one of the folders of tools by their kind, and
+// made by a constructor that names its access class. It plans and does not act: its plan is
+// an Answer, an Edits (a change set) or an Action, made from a snapshot alone, and making
+// it twice gives the same. Define puts it into the catalogue; whoever needs the tools
+// imports tools/all.
 //
-// Not here: wires (packages rpc and agents), writing files (workspace/change),
-// starting processes (tools/process). No tool's file touches any of these.
+// Not here: the tools (tools/file, tools/git, …), of which this package knows nothing but
+// their names; wires (packages rpc and agents), writing files (workspace/change), starting
+// processes (tools/process). Neither this package nor a tool's file touches any of these.
 package tools
 
 import (
@@ -120,20 +122,17 @@ func newTool[A any, P Plan](s Spec, access policy.Access, plan func(context.Cont
 	}}
 }
 
-// catalogue is filled by the tools' own files as the package starts.
+// catalogue is filled by the tools' own files as their packages start.
 var catalogue = map[string]Tool{}
 
-// define puts a tool into the catalogue; each tool's file calls it once.
-func define(t Tool) Tool {
+// Define puts a tool into the catalogue; each tool's file calls it once, at package level.
+func Define(t Tool) Tool {
 	if _, taken := catalogue[t.Name]; taken {
 		panic(bug.Errorf("two tools are called %s", t.Name))
 	}
 	catalogue[t.Name] = t
 	return t
 }
-
-// definePart is define of a tool that is PartOf another.
-func definePart(t Tool) Tool { return define(t) }
 
 // Catalogue is every tool that agents are offered, by name.
 func Catalogue() []Tool {

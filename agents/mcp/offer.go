@@ -8,6 +8,7 @@ import (
 
 	"pillion/internal/bug"
 	"pillion/tools"
+	_ "pillion/tools/all"
 )
 
 // Choose reads which tools to offer: "core", "all", or names with commas between them. With

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"pillion/tools"
+	_ "pillion/tools/all"
 )
 
 func main() {

@@ -18,6 +18,7 @@ var arrows = map[string][]string{
 	"internal/bug":   {},
 	"internal/pipe":  {},
 	"internal/state": {},
+	"internal/web":   {},
 	"internal/wire":  {"internal/pipe"},
 
 	"workspace":             {"workspace/gitignore"},
@@ -43,17 +44,27 @@ var arrows = map[string][]string{
 	"tools/match":        {"workspace/diff", "workspace/document"},
 	"tools/patching":     {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":      {"audit"},
-	"tools/process":      {"internal/pipe", "internal/state", "tools/policy", "tools/web", "workspace/git", "workspace/git/program"},
+	"tools/process":      {"internal/pipe", "internal/state", "internal/web", "tools/policy", "workspace/git", "workspace/git/program"},
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
-	"tools/web":          {},
 	"tools/wellformed":   {},
 	"tools/skills":       {"workspace"},
 	"tools/found":        {"tools/process"},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "tools/wellformed", "internal/wire", // wire: to escape large text once
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
+		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/wellformed", "internal/web", "internal/wire", // wire: to escape large text once
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
 	},
+	"tools/agent":   {"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "workspace"},
+	"tools/code":    {"tools", "tools/patching", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language"},
+	"tools/command": {"internal/web", "tools", "tools/approval", "tools/policy", "tools/process", "workspace", "workspace/document"},
+	"tools/file": {
+		"internal/wire", "tools", "tools/approval", "tools/match", "tools/patching", "tools/session",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/lines", "workspace/patch", "workspace/search",
+	},
+	"tools/git":    {"tools", "tools/approval", "tools/process", "workspace", "workspace/document", "workspace/git"},
+	"tools/search": {"tools", "tools/policy", "workspace", "workspace/document", "workspace/search"},
+	"tools/web":    {"internal/web", "tools", "tools/approval"},
+	"tools/all":    kinds,
 
 	"lspbridge": {"internal/wire", "workspace", "workspace/diff", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
 
@@ -62,7 +73,7 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
-	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
+	"agents/mcp":     {"tools", "tools/all", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state"},
 	"agents/acp":     {"tools", "tools/process", "tools/session"},
 	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
@@ -77,15 +88,19 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"tools", "tools/approval", "tools/found", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual", "tools/web",
+		"internal/web", "tools", "tools/all", "tools/approval", "tools/found", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {
 		"agents/gateway", "conversation", "agents/install", "agents/mcp", "agents/relay", "audit", "config", "doctor", "internal/state", "internal/wire", "page", "rpc", "sidecar", "terminal", "try", "try/sample",
-		"tools", "tools/approval", "tools/found", "tools/process", "tools/session", "tools/session/kept", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
+		"tools", "tools/all", "tools/approval", "tools/found", "tools/process", "tools/session", "tools/session/kept", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
 	},
 	"": {"cli"},
 }
+
+// kinds are the folders of tools, each of a kind. Package tools imports none of them, no kind
+// imports another, and tools/all imports them all.
+var kinds = []string{"tools/agent", "tools/code", "tools/command", "tools/file", "tools/git", "tools/search", "tools/web"}
 
 // workshop are the packages that no program of ours is made of: tests' rigs,
 // generators, this one. They import what they need, and nobody imports them.
@@ -106,10 +121,10 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install", "tools/wellformed"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
-	"net/http":                            {"page", "agents/gateway", "tools/found", "tools/web"}, // on loopback, and to open a WebSocket
-	"github.com/JohannesKaufmann/":        {"tools/web"},
+	"net/http":                            {"page", "agents/gateway", "internal/web", "tools/found"}, // on loopback, and to open a WebSocket
+	"github.com/JohannesKaufmann/":        {"internal/web"},
 	"go.yaml.in/yaml/":                    {"tools/skills", "tools/wellformed"},
-	"golang.org/x/net/":                   {"tools/policy", "tools/web"},
+	"golang.org/x/net/":                   {"internal/web", "tools/policy"},
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"github.com/coder/acp-go-sdk":         {"agents/acp"},
 	"golang.org/x/crypto/":                {},
@@ -223,10 +238,32 @@ func TestPolicyIsPure(t *testing.T) {
 
 // TestToolsHaveNoHands: no tool's file can touch the disk, a process or the net.
 func TestToolsHaveNoHands(t *testing.T) {
-	for _, path := range list(t, "linux")["tools"].Imports {
-		for _, hand := range []string{"os", "os/exec", "net", "net/http", "syscall", "io/ioutil", "golang.org/x/sys/unix", "plugin"} {
-			if path == hand {
-				t.Errorf("package tools imports %s: a tool plans, and others act", path)
+	listed := list(t, "linux")
+	for _, name := range append([]string{"tools", "tools/all"}, kinds...) {
+		for _, path := range listed[name].Imports {
+			for _, hand := range []string{"os", "os/exec", "net", "net/http", "syscall", "io/ioutil", "golang.org/x/sys/unix", "plugin"} {
+				if path == hand {
+					t.Errorf("package %s imports %s: a tool plans, and others act", name, path)
+				}
+			}
+		}
+	}
+}
+
+// TestKinds: tools are where the map has their kinds, and only tools/all knows of these.
+func TestKinds(t *testing.T) {
+	defining := map[string]bool{}
+	for _, u := range usesOf(t, func(name string) bool { return name == module+"/tools.Define" })[module+"/tools.Define"] {
+		name, _ := local(u.pkg)
+		defining[name] = true
+	}
+	if found := slices.Sorted(maps.Keys(defining)); !slices.Equal(found, kinds) {
+		t.Errorf("tools are defined in %v, and the kinds are %v", found, kinds)
+	}
+	for name, allowed := range arrows {
+		for _, other := range allowed {
+			if slices.Contains(kinds, other) && name != "tools/all" {
+				t.Errorf("%s may import %s: whoever needs its tools imports tools/all", name, other)
 			}
 		}
 	}

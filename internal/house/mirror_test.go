@@ -31,7 +31,7 @@ var mirror = map[string]goType{
 	"Reason":              {"tools/approval/preview.go", "Reason"},
 	"Fact":                {"tools/approval/preview.go", "Fact"},
 	"PromptRequest":       {"rpc/dialogs.go", "promptUser"},
-	"PromptAnswer":        {"tools/prompt_user.go", "PromptAnswer"},
+	"PromptAnswer":        {"tools/human.go", "PromptAnswer"},
 	"AgentStatus":         {"rpc/status.go", "agentStatus"},
 	"ActivityChanged":     {"tools/activity.go", "Activity"},
 	"CausedProblem":       {"tools/activity.go", "Problem"},

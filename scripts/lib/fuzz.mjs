@@ -4,7 +4,7 @@ import { command } from './steps.mjs';
 /** Each with how many inputs a ride tries, some seconds' worth: a count does not depend on how busy the machine is. */
 export const fuzzTargets = [
   { pkg: './workspace', name: 'FuzzResolveStaysInside', inputs: 20000 },
-  { pkg: './tools', name: 'FuzzEditsSpliceBytes', inputs: 500 },
+  { pkg: './tools/file', name: 'FuzzEditsSpliceBytes', inputs: 500 },
   { pkg: './tools/skills', name: 'FuzzDescribe', inputs: 20000 },
   { pkg: './tools/match', name: 'FuzzFindText', inputs: 20000 },
   { pkg: './workspace/change', name: 'FuzzMerge', inputs: 5000 },

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pillion/tools/web"
+	"pillion/internal/web"
 )
 
 // A box without a network may have a gate: a proxy that leads to listed hosts. Its guardian is

@@ -281,6 +281,34 @@ func (p *Process) Signal(s Signal) error {
 	return err
 }
 
+// EndWith ends the process, or sends it the one signal that is named, and waits: for its
+// end, which is sure to come, or for what a signal does in a moment.
+func (p *Process) EndWith(ctx context.Context, signal string) error {
+	var patience <-chan time.Time
+	switch s, err := ParseSignal(signal); {
+	case signal == "":
+		p.End()
+	case err != nil:
+		return err
+	default:
+		if err := p.Signal(s); err != nil {
+			return err
+		}
+		if s != Kill {
+			timer := time.NewTimer(Grace)
+			defer timer.Stop()
+			patience = timer.C
+		}
+	}
+	select {
+	case <-p.Done():
+	case <-patience:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
 // Write gives text to the process, if its input was kept open, and says how much
 // of it was taken. It waits for a process that does not read, until ctx is done.
 func (p *Process) Write(ctx context.Context, text string) (int, error) {

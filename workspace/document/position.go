@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -14,10 +15,20 @@ type Position struct {
 	Character uint32 `json:"character"`
 }
 
+// Compare puts places in the order of a text.
+func (p Position) Compare(other Position) int {
+	return cmp.Or(cmp.Compare(p.Line, other.Line), cmp.Compare(p.Character, other.Character))
+}
+
 // Range is the text from Start up to End.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
+}
+
+// Compare puts ranges in the order of their starts, then of their ends.
+func (r Range) Compare(other Range) int {
+	return cmp.Or(r.Start.Compare(other.Start), r.End.Compare(other.End))
 }
 
 // TextEdit replaces a Range. Edits of one list do not overlap and all count in

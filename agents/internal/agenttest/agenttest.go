@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pillion/tools"
+	_ "pillion/tools/all"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/process"
