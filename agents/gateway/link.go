@@ -356,7 +356,7 @@ func (l *link) make(set Settings, id string, c *call, toCall tools.Call, given j
 	case elsewhere, refused && (set.Execution == "agent" || set.Rejection == "decision"):
 		return
 	}
-	l.answer(id, set.fitted(id, result))
+	l.answer(id, set.fitted(id, result, set.frameBytes()))
 }
 
 // decided sends what the user decided, and says whether the call is made here.

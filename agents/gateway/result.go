@@ -201,11 +201,10 @@ func partial(callID, stdout, stderr string) []byte {
 	}{"tool_result", callID, fields{nil, stdout, stderr}})
 }
 
-// fitted is the tool_result of a call in a frame that is not too large. The text for a model goes
+// fitted is the tool_result of a call in a frame of at most so many bytes. The text for a model goes
 // first, since the result's fields say the same; then long texts and lists lose their middle, and
 // say so. What only reads is refused instead: it can be asked for in parts.
-func (s Settings) fitted(callID string, r tools.Result) []byte {
-	most := s.frameBytes()
+func (s Settings) fitted(callID string, r tools.Result, most int) []byte {
 	frame := s.result(callID, r)
 	r.Content = slices.Clone(r.Content)
 	for size := 64 << 10; len(frame) > most && size >= 1<<10; size /= 8 {
