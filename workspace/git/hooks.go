@@ -126,3 +126,66 @@ func filterCommands(c gitdir.Config, driver string, ways []string) []string {
 	}
 	return out
 }
+
+// hooksFolder is where git looks for hooks.
+func hooksFolder(place gitdir.Place, config gitdir.Config) string {
+	if set := config.Get("core.hookspath"); set != "" {
+		return gitdir.ExpandPath(set, place.Top)
+	}
+	return filepath.Join(place.CommonDir, "hooks")
+}
+
+// withoutChangedHooks leaves out all hooks where a switch changes one of them, or brings one: what they do then nobody has seen.
+func (r *repository) withoutChangedHooks(about *Repository, names []string, changes DiffResult) {
+	folder := hooksFolder(r.Place, r.Config)
+	at := []string{folder}
+	for _, name := range append([]string{"."}, names...) {
+		path := filepath.Join(folder, name)
+		links, leads := linksOn(path)
+		if !leads && gitfile.Exists(path) {
+			about.Hooks, about.HooksChange = nil, true // what it may lead to then nobody knows
+			return
+		}
+		at = append(append(at, path), links...)
+	}
+	for _, f := range changes.Files {
+		for _, changed := range []string{f.Path, f.OldPath} {
+			file := filepath.Join(r.Top, filepath.FromSlash(changed))
+			if changed != "" && slices.ContainsFunc(at, func(path string) bool { return gitdir.Inside(path, file) || gitdir.Inside(file, path) }) {
+				about.Hooks, about.HooksChange = nil, true
+				return
+			}
+		}
+	}
+}
+
+// linksOn are the links that a path leads through and where it ends, and whether it leads to something.
+func linksOn(path string) (out []string, leads bool) {
+	const most = 40 // as the kernel follows
+	at, rest := string(filepath.Separator), strings.Split(filepath.Clean(path), string(filepath.Separator))
+	for links := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		if part == "" || part == "." {
+			continue
+		}
+		if part == ".." {
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, part)
+		target, err := os.Readlink(next)
+		if err != nil {
+			at = next
+			continue
+		}
+		if links++; links > most {
+			return out, false
+		}
+		if out = append(out, next); filepath.IsAbs(target) {
+			at = string(filepath.Separator)
+		}
+		rest = append(strings.Split(target, string(filepath.Separator)), rest...)
+	}
+	return append(out, at), gitfile.IsThere(at)
+}
