@@ -39,8 +39,11 @@ func TestAnEditorComesAndGoes(t *testing.T) {
 	if open := p.Sessions.List(); len(open) != 1 {
 		t.Fatalf("the editor that was opened later is not found: %+v", open)
 	}
-	pending := a.start(t.Context(), t, write("n.txt"))
+	params := write("n.txt")
+	params.SetProgressToken("n.txt")
+	pending := a.start(t.Context(), t, params)
 	d := p.Human.Next(t)
+	a.untilItWaits(t, "n.txt")
 	must(t, s.Close())
 	if r := agenttest.Wait(t, pending, "the result"); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "the editor was closed; nothing was done") {
 		t.Errorf("the call that ran got %+v", r)
@@ -287,9 +290,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 	agenttest.Wait(t, asked, "the first question")
 	two := write(t.Context(), "two.txt")
 	// The second waits too, as its progress tells, but is not on show.
-	for n := agenttest.Wait(t, a.progress, "progress"); n.ProgressToken != "two.txt" || !strings.Contains(n.Message, "waiting"); {
-		n = agenttest.Wait(t, a.progress, "progress")
-	}
+	a.untilItWaits(t, "two.txt")
 	if len(asked) != 0 {
 		t.Error("two questions are open at once")
 	}

@@ -138,6 +138,14 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 	return a
 }
 
+// untilItWaits returns once the call with this progress token is known to wait for the user.
+func (a *agent) untilItWaits(t testing.TB, token string) {
+	t.Helper()
+	for n := agenttest.Wait(t, a.progress, "progress"); n.ProgressToken != token || !strings.Contains(n.Message, "waiting"); {
+		n = agenttest.Wait(t, a.progress, "progress")
+	}
+}
+
 // result is what a call gave.
 type result struct {
 	text       string // of the first part
