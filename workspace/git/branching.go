@@ -13,6 +13,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
 )
 
 // BranchChange is something that could be done with a branch now.
@@ -164,17 +165,11 @@ func (r *repository) otherWorktree(branch string) string {
 		if path, is := strings.CutPrefix(line, "worktree "); is {
 			where = path
 		}
-		if line == "branch refs/heads/"+branch && !sameFolder(where, r.Top) {
+		if line == "branch refs/heads/"+branch && !gitfile.IsSame(where, r.Top) && filepath.Clean(where) != filepath.Clean(r.Top) {
 			return where
 		}
 	}
 	return ""
-}
-
-func sameFolder(a, b string) bool {
-	x, err := os.Stat(a)
-	y, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(x, y) || filepath.Clean(a) == filepath.Clean(b)
 }
 
 func isElsewhere(branch, dir string) error {

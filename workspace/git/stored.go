@@ -119,7 +119,7 @@ func (s *Stored) sized(hashes map[string]string) (map[string]storedFile, error) 
 		names = append(names, name)
 		in.WriteString(hash + "\n")
 	}
-	out, err := s.repo.Output(s.ctx, program.Call{Args: []string{"cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"}, Stdin: in.String(), Env: []string{program.AsStored}})
+	out, err := s.repo.Output(s.ctx, program.Call{Args: []string{"cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"}, Stdin: in.String(), Stored: true})
 	known := map[string]storedFile{}
 	i := 0
 	for line := range strings.Lines(out) {

@@ -89,7 +89,7 @@ func (r *repository) isFound() error {
 		return err
 	}
 	top, gitDir, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
-	if !sameFolder(top, r.Top) || !sameFolder(gitDir, r.GitDir) {
+	if !gitfile.IsSame(top, r.Top) || !gitfile.IsSame(gitDir, r.GitDir) {
 		return fault.New(fault.GitError, "git itself takes another folder for the work tree of this repository, %s", fault.Quote(top)).
 			WithHint("ask the user about its settings (core.worktree)")
 	}
@@ -173,7 +173,6 @@ func (r *repository) submodules() []string {
 // Environment is that in which git makes the write: nobody can be asked by an editor, and it is this repository or none.
 func (r Repository) Environment() map[string]string {
 	env := program.Environment(r.Settings)
-	maps.Copy(env, program.Unreplaced)
 	env["GIT_EDITOR"], env["GIT_SEQUENCE_EDITOR"] = ":", ":"
 	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(r.Top)
 	env["GIT_ALLOW_PROTOCOL"] = "none"

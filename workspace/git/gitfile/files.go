@@ -84,6 +84,13 @@ func IsThere(name string) bool {
 	return err == nil
 }
 
+// IsSame reports whether two names lead to one file or folder.
+func IsSame(a, b string) bool {
+	x, err := os.Stat(a)
+	y, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(x, y)
+}
+
 // IsAlone reports whether a file is an ordinary one without another name.
 func IsAlone(name string) bool {
 	info, err := os.Lstat(name)

@@ -84,7 +84,7 @@ func hashOf(data []byte, digits int) string {
 }
 
 func (p *Objects) begin() error {
-	cmd := p.r.command(context.Background(), Call{Args: []string{"cat-file", "--batch"}, Env: []string{AsStored}})
+	cmd := p.r.command(context.Background(), Call{Args: []string{"cat-file", "--batch"}, Stored: true})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -100,9 +100,6 @@ func (p *Objects) begin() error {
 	p.cmd, p.in, p.out = cmd, in, bufio.NewReader(out)
 	return nil
 }
-
-// AsStored is a variable by which git looks at no replacements of objects (git replace).
-const AsStored = "GIT_NO_REPLACE_OBJECTS=1"
 
 // Close ends the process, if there is one.
 func (p *Objects) Close() {

@@ -51,46 +51,53 @@ var commands = map[string]struct{ outside, textconv, external string }{
 // Setting is a key of git's configuration, as git lists it, with a value.
 type Setting struct{ Key, Value string }
 
-// always are set whoever has set them, for they have an effect wherever they stand: a hooks
+// nowhere are off for all that is read or written, whoever has set them.
+var nowhere = []Setting{
+	{"core.fsmonitor", ""}, // an older git takes false for a program
+	{"fetch.bundleURI", ""},
+	{"status.submoduleSummary", "false"},
+}
+
+// always are set for what only reads, whoever has set them, for they have an effect wherever they stand: a hooks
 // folder of the user's may be a name in the work tree, and a format of the repository's may
 // ask for signatures to be checked.
-var always = []Setting{
-	{"core.fsmonitor", ""}, // an older git takes false for a program
+var always = append(slices.Clone(nowhere), []Setting{
 	{"core.hooksPath", os.DevNull},
 	{"diff.submodule", "short"},
-	{"fetch.bundleURI", ""},
 	{"gpg.openpgp.program", os.DevNull}, // and gpg.program, which is the same
 	{"gpg.ssh.program", os.DevNull},
 	{"gpg.x509.program", os.DevNull},
 	{"log.showSignature", "false"},
 	{"protocol.allow", "never"}, // before git 2.44 this alone keeps it from fetching what a partial clone lacks
-	{"status.submoduleSummary", "false"},
 	{"submodule.recurse", "false"},
+}...)
+
+type program struct {
+	keys   *regexp.Regexp
+	value  string
+	others bool
 }
 
 // programs are the keys that can name a program, as git lists them, and those that have it
-// run one, each with a value that runs none.
-var programs = []struct {
-	keys  *regexp.Regexp
-	value string
-}{
-	{keys(`filter\..*\.required`), "false"},
-	{keys(`log\.diffmerges`), "separate"}, // remerge runs merge drivers
-	{keys(`pager\..*`), "false"},
-	{keys(`merge\..*\.driver`), "exit 1"}, // of an empty one, git 2.39 dies
-	{keys(`gpg\.(.*\.)?program`), os.DevNull},
-	{keys(`remote\..*\.uploadpack`), "git-upload-pack"}, // of an empty one, git runs the repository's folder
-	{keys(`remote\..*\.receivepack`), "git-receive-pack"},
-	{keys(`http\.(.*\.)?savecookies`), "false"},
-	{keys(`filter\..*\.(clean|smudge|process)|diff\.external|diff\..*\.(command|textconv)|hook\..*\.(command|event)|` +
-		`core\.(alternaterefscommand|askpass|editor|gitproxy|pager|sshcommand|virtualfilesystem)|sequence\.editor|interactive\.difffilter|` +
-		`alias\..*|trailer\..*\.(command|cmd)|credential\.(.*\.)?helper|http\.(.*\.)?cookiefile|remote\..*\.vcs|uploadpack\.packobjectshook|` +
-		`gpg\.ssh\.defaultkeycommand|(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|` +
-		`sendemail\..*(cmd|smtpserver)|submodule\..*\.update|` +
-		`core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`), ""}, // of a file that is none of these, git prints words
+// run one, each with a value that runs none. Where git writes it comes to run none of the others:
+// its hooks may.
+var programs = []program{
+	{keys: keys(`filter\..*\.required`), value: "false"},
+	{keys: keys(`merge\..*\.driver`), value: "exit 1"}, // of an empty one, git 2.39 dies
+	{keys: keys(`gpg\.(.*\.)?program`), value: os.DevNull},
+	{keys: keys(`remote\..*\.uploadpack`), value: "git-upload-pack"}, // of an empty one, git runs the repository's folder
+	{keys: keys(`remote\..*\.receivepack`), value: "git-receive-pack"},
+	{keys: keys(`filter\..*\.(clean|smudge|process)|hook\..*\.(command|event)|gpg\.ssh\.defaultkeycommand|credential\.(.*\.)?helper|remote\..*\.vcs|` +
+		`core\.(alternaterefscommand|askpass|gitproxy|sshcommand|virtualfilesystem)|uploadpack\.packobjectshook|` + namedFiles), value: ""}, // of a file that is none of these, git prints words
+	{keys: keys(`log\.diffmerges`), value: "separate", others: true}, // remerge runs merge drivers
+	{keys: keys(`pager\..*`), value: "false", others: true},
+	{keys: keys(`diff\.external|diff\..*\.(command|textconv)|core\.(editor|pager)|sequence\.editor|interactive\.difffilter|alias\..*|trailer\..*\.(command|cmd)|` +
+		`(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|sendemail\..*(cmd|smtpserver)|submodule\..*\.update`), value: "", others: true},
 }
 
-var namesFile = keys(`core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`)
+const namedFiles = `core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`
+
+var namesFile = keys(namedFiles)
 
 // harmlessValue is a value with which a key that can name a program runs none; false: it is no such key.
 func harmlessValue(key string) (string, bool) {

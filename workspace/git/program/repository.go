@@ -54,26 +54,24 @@ var alike = []Setting{
 	{"core.checkStat", "default"}, // a file of which all times are the same has not changed
 	{"core.ignoreStat", "false"},
 	{"core.trustctime", "true"},
-	{"fetch.bundleURI", ""},
-	{"status.submoduleSummary", "false"},
 }
 
-// ours are set for every command, beside always. The place is given by variables: git looks for no other, and does not
+// ours are set for every command. The place is given by variables: git looks for no other, and does not
 // mind whose it is.
-var ours = append(slices.Clone(alike), []Setting{
+var ours = slices.Concat(always, alike, []Setting{
 	{"diff.autoRefreshIndex", "false"}, // it would write the index
 	{"core.bigFileThreshold", "64m"},   // what is larger is not held, and shown as binary
 	{"core.splitIndex", "false"},       // an index to be thrown away has no other file
 	{"diff.suppressBlankEmpty", "false"},
 	{"log.follow", "false"},
-}...)
+})
 
 // Open reads the configuration of a repository, with the git program at file.
 func Open(ctx context.Context, file string, place gitdir.Place, starter Starter) (*Repository, error) {
 	if starter == nil {
 		starter = plain{}
 	}
-	r := &Repository{Place: place, Config: gitdir.Config{}, Users: gitdir.Config{}, Own: gitdir.Config{}, file: file, starter: starter, settings: slices.Concat(always, ours)}
+	r := &Repository{Place: place, Config: gitdir.Config{}, Users: gitdir.Config{}, Own: gitdir.Config{}, file: file, starter: starter, settings: slices.Clone(ours)}
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "GIT_") || slices.ContainsFunc(inherited, func(name string) bool { return strings.HasPrefix(entry, name) }) {
 			r.env = append(r.env, entry)
@@ -123,9 +121,8 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 }
 
 // whenWriting are the settings with which the user's own git writes, whoever has set them otherwise.
-var whenWriting = append(slices.Clone(alike), []Setting{
-	{"core.fsmonitor", ""}, // nothing goes on after the write, and nothing runs that was not shown
-	{"gc.auto", "0"},
+var whenWriting = slices.Concat(nowhere, alike, []Setting{
+	{"gc.auto", "0"}, // nothing goes on after the write, and nothing runs that was not shown
 	{"maintenance.auto", "false"},
 	{"push.negotiate", "false"},
 	{"i18n.commitEncoding", "UTF-8"},
@@ -135,48 +132,49 @@ var whenWriting = append(slices.Clone(alike), []Setting{
 	{"core.commitGraph", "false"},
 	{"diff.ignoreSubmodules", "dirty"}, // where there is nothing to commit, git looks at the status
 	{"rerere.enabled", "false"},        // it writes over files of the work tree
-}...)
+})
 
-// reached are those of the keys that can name a program by which git itself comes to run one when it writes. Others, such as
-// aliases, its hooks may use.
-var reached = keys(`(filter|hook|merge)\..*|gpg\..*program|gpg\.ssh\.defaultkeycommand|core\.(alternaterefscommand|askpass|gitproxy|sshcommand|virtualfilesystem)|` +
-	`credential\..*|remote\..*|uploadpack\.packobjectshook|http\..*`)
+var cookies = keys(`http\.(.*\.)?(cookiefile|savecookies)`)
 
-// Writing are the settings with which the user's own git writes. What the repository itself says of programs counts only where
-// shown says of a key that it is in what the user approves, and is else as when it was looked at.
+// Writing are the settings with which the user's own git writes. What the repository itself says of programs that git comes to
+// run counts only where shown says of a key that it is in what the user approves, and is else as when it was looked at. It
+// saves no cookies.
 func (r *Repository) Writing(shown func(key string) bool) []Setting {
 	out := slices.Clone(whenWriting)
 	for _, key := range slices.Sorted(maps.Keys(r.Own)) {
-		harmless, names := harmlessValue(key)
+		if cookies.MatchString(key) || slices.Contains(r.ignored, key) {
+			out = append(out, Setting{key, ""})
+			continue
+		}
+		i := slices.IndexFunc(programs, func(p program) bool { return p.keys.MatchString(key) })
 		switch {
-		case !names, namesFile.MatchString(key) && !slices.Contains(r.ignored, key), !namesFile.MatchString(key) && !reached.MatchString(key), shown(key):
-		case len(r.Users[key]) > 0 && !namesFile.MatchString(key):
+		case i < 0 || programs[i].others || namesFile.MatchString(key) || shown(key):
+		case len(r.Users[key]) > 0:
 			out = append(out, Setting{key, r.Users.Get(key)})
 		default:
-			out = append(out, Setting{key, harmless})
+			out = append(out, Setting{key, programs[i].value})
 		}
 	}
 	return out
 }
 
-// Environment has a git get settings beyond those of its files.
+// Environment has a git get settings beyond those of its files, for what it writes.
 func Environment(settings []Setting) map[string]string {
 	out := map[string]string{}
-	for _, entry := range configured(nil, settings) {
+	for _, entry := range configured(unreplaced, settings) {
 		name, value, _ := strings.Cut(entry, "=")
 		out[name] = value
 	}
 	return out
 }
 
-// Unreplaced are variables by which git looks at objects as they are stored and at no other parents of commits.
-var Unreplaced = map[string]string{"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.DevNull + "/none"} // of an empty one, git gives a hint
+// unreplaced are variables by which git looks at objects as they are stored (not at what git replace has for them), and at no
+// other parents of commits.
+var unreplaced = []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull + "/none"} // of an empty file, git gives a hint
 
 // IgnoreReplacements has the repository looked at as what is written is: without what stands in for objects.
 func (r *Repository) IgnoreReplacements() {
-	for name, value := range Unreplaced {
-		r.env = append(r.env, name+"="+value)
-	}
+	r.env = append(r.env, unreplaced...)
 	r.settings = append(r.settings, Setting{"core.commitGraph", "false"})
 }
 
@@ -199,6 +197,7 @@ type Call struct {
 	Env    []string // added to the environment
 	Stdin  string
 	Writes bool // below Scratch
+	Stored bool // objects are looked at as they are stored
 	Finds  bool // git finds the repository itself, as it does when it writes
 }
 
@@ -263,6 +262,9 @@ func (r *Repository) Stream(ctx context.Context, c Call, read func(io.Reader) er
 func (r *Repository) command(ctx context.Context, c Call) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.file, append([]string{"--no-pager"}, c.Args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.Top, append(configured(r.env, r.settings), c.Env...), time.Second
+	if c.Stored {
+		cmd.Env = append(cmd.Env, unreplaced...)
+	}
 	if c.Finds {
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(entry string) bool {
 			return strings.HasPrefix(entry, "GIT_DIR=") || strings.HasPrefix(entry, "GIT_WORK_TREE=")

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
 )
 
 // Shown is what a command would print the content of.
@@ -122,7 +122,7 @@ func (s *shows) locate(open []string) error {
 	if err := gitdir.CheckOwn(open, cmp.Or(s.top, here), own); err != nil || s.top == "" {
 		return err
 	}
-	if of, err := gitdir.GitDirOf(s.top); err != nil || !sameFile(of, own) {
+	if of, err := gitdir.GitDirOf(s.top); err != nil || !gitfile.IsSame(of, own) {
 		return ErrElsewhere
 	}
 	s.prefix, err = filepath.Rel(s.top, here)
@@ -130,12 +130,6 @@ func (s *shows) locate(open []string) error {
 		return ErrElsewhere
 	}
 	return nil
-}
-
-func sameFile(one, other string) bool {
-	a, err := os.Stat(one)
-	b, otherErr := os.Stat(other)
-	return err == nil && otherErr == nil && os.SameFile(a, b)
 }
 
 // add notes the file of a name below the work tree, if it is one of those that are asked for.
