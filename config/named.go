@@ -60,8 +60,8 @@ func fill[E any](above, below E) E {
 	return above
 }
 
-// hold says what of a project's entries counts over the user's own, and tells the rest.
-func (s Named[E]) hold(key string, mine reflect.Value, trusted bool, h *held) reflect.Value {
+// restrict says what of a project's entries counts over the user's own, and tells the rest.
+func (s Named[E]) restrict(key string, mine reflect.Value, trusted bool, h *held) reflect.Value {
 	own, out := mine.Interface().(Named[E]), Named[E]{}
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		entry, field, because := s[name].inProject(own[name])

@@ -155,7 +155,7 @@ func (d *dialogs) promptInBox(ctx context.Context, by approval.Agent, message st
 // request is made when the box is about to open.
 func (d *dialogs) showBox(ctx context.Context, owner string, request func() showMessageRequest) (string, error) {
 	for anew := false; ; anew = true {
-		b, err := d.place.take(ctx, owner, anew)
+		b, err := d.place.acquire(ctx, owner, anew)
 		if err != nil {
 			return "", err
 		}
@@ -183,7 +183,7 @@ func (d *dialogs) showBox(ctx context.Context, owner string, request func() show
 			return chosen.Title, denied(err)
 		case <-b.lost:
 		case <-ctx.Done():
-			d.place.end(b)
+			d.place.retire(b)
 			return "", ctx.Err()
 		}
 	}
@@ -261,8 +261,8 @@ type box struct {
 	ended bool          // its question has; it may still be on the screen
 }
 
-// take waits for the place. A box that is opened anew comes before all others.
-func (p *boxSlot) take(ctx context.Context, owner string, anew bool) (*box, error) {
+// acquire waits for the place. A box that is opened again comes before all others.
+func (p *boxSlot) acquire(ctx context.Context, owner string, anew bool) (*box, error) {
 	b := &box{owner: owner, turn: make(chan struct{}), lost: make(chan struct{})}
 	p.mu.Lock()
 	if anew {
@@ -292,9 +292,9 @@ func (p *boxSlot) leave(b *box) {
 	p.next()
 }
 
-// end notes that a box is of no use any more, although it may still be seen. Editors
+// retire notes that a box is of no use any more, although it may still be seen. Editors
 // that close it say so; there are some that never do.
-func (p *boxSlot) end(b *box) {
+func (p *boxSlot) retire(b *box) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b.ended = true
@@ -329,7 +329,7 @@ func (p *boxSlot) reopen() bool {
 		p.next()
 		return true
 	}
-	close(b.lost) // it comes back by take, before all others
+	close(b.lost) // it comes back by acquire, before all others
 	return true
 }
 

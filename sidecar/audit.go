@@ -77,7 +77,7 @@ func (c *Sidecar) putBack(owner *session.Session, found rpc.Unusual) rpc.Unusual
 
 const putBackTime = 30 * time.Second
 
-func (a *alarms) end() {
+func (a *alarms) stop() {
 	a.mu.Lock()
 	a.ended = true
 	a.mu.Unlock()

@@ -58,21 +58,26 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	for variable, effect := range variables {
 		add(effect, os.Getenv(variable), nil)
 	}
+	if gemini := os.Getenv("GEMINI_CLI_HOME"); gemini != "" {
+		add(policy.SteersAgents, filepath.Join(gemini, ".gemini"), nil)
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return out
 	}
+	add(policy.RunsInEditor, filepath.Join(home, "Library", "Application Support", "Code"), nil) // of macOS, where it is not hidden
+	add(policy.RunsInDesktop, filepath.Join(home, "Library", "LaunchAgents"), nil)
 	var open []string
 	for _, root := range c.workspace.Roots() {
 		open = append(open, process.Resolve(root.Abs()))
 	}
-	places := placesOf(home)
-	for _, p := range places {
-		if p.covers {
+	roots := configRoots(home)
+	for _, p := range roots {
+		if p.outside {
 			out = append(out, workspace.Guarded{Path: p.dir, Effect: policy.ReadByPrograms, Hidden: p.as == "", Free: p.free(open)})
 		}
 	}
-	return append(out, c.alsoGuarded.list(c.lookPath, home, places, open, written)...)
+	return append(out, c.alsoGuarded.list(c.lookPath, home, roots, open, written)...)
 }
 
 // variables name a file or folder that programs run or obey.
@@ -82,25 +87,26 @@ var variables = map[string]string{
 	"CLAUDE_CONFIG_DIR": policy.SteersAgents, "CODEX_HOME": policy.SteersAgents, "QWEN_HOME": policy.SteersAgents,
 }
 
-// place is a folder from which programs read what they run or obey, as the folder of a home that it
+// configRoot is a folder from which programs read what they run or obey, as the folder of a home that it
 // stands for: "" for a home itself, of which that is what is hidden.
-type place struct {
+type configRoot struct {
 	dir, as string
-	covers  bool // it is not guarded already, as the home's own
+	outside bool // it is not guarded already, as the home's own
 }
 
-func placesOf(home string) []place {
-	out := []place{{home, "", true}}
+func configRoots(home string) []configRoot {
+	out := []configRoot{{home, "", true}}
 	for _, p := range []struct{ variable, as string }{{"ZDOTDIR", ""}, {"XDG_CONFIG_HOME", ".config"}, {"XDG_DATA_HOME", ".local/share"}} {
 		usual, dir := filepath.Join(home, filepath.FromSlash(p.as)), os.Getenv(p.variable)
 		if !filepath.IsAbs(dir) {
 			dir = usual
 		}
 		if p.as != "" || dir != usual {
-			out = append(out, place{dir, p.as, dir != usual})
+			inHome := process.Resolve(dir) == filepath.Join(process.Resolve(home), filepath.FromSlash(p.as)) // and no link leads out of it
+			out = append(out, configRoot{dir, p.as, dir != usual || !inHome})
 		}
 		if name := os.Getenv("NVIM_APPNAME"); p.as != "" && filepath.IsLocal(name) {
-			out = append(out, place{filepath.Join(dir, name), p.as + "/nvim", true})
+			out = append(out, configRoot{filepath.Join(dir, name), p.as + "/nvim", true})
 		}
 	}
 	return out
@@ -109,14 +115,14 @@ func placesOf(home string) []place {
 // harmless are hidden entries of a home by which no program comes to run another.
 var harmless = strings.Fields(".ds_store .editorconfig .face .gitignore .gitkeep .hidden .hushlogin .ignore .plan .trash")
 
-// effect is what an entry of the place does, by its name.
-func (p place) effect(below string) string {
+// effect is what an entry of the folder does, by its name.
+func (p configRoot) effect(below string) string {
 	return cmp.Or(policy.Effect(p.as+"/"+filepath.ToSlash(below)), policy.ReadByPrograms)
 }
 
-// free is what of a place is as any other: what is harmless, and open folders that may be projects and
+// free is what of the folder is as any other: what is harmless, and open folders that may be projects and
 // are not known for what programs read from them.
-func (p place) free(open []string) []string {
+func (p configRoot) free(open []string) []string {
 	out := slices.Clone(harmless)
 	if p.as != "" {
 		out = nil
@@ -140,7 +146,7 @@ type alsoGuarded struct {
 
 // list gives the files elsewhere that are read from guarded folders by way of links and other names,
 // and those that the settings of git and the start-up files of shells name.
-func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, places []place, open, written []string) []workspace.Guarded {
+func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, roots []configRoot, open, written []string) []workspace.Guarded {
 	const again = time.Minute
 	var tops []string
 	for _, dir := range slices.Concat(open, written) {
@@ -155,20 +161,23 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, p
 		if now.Before(g.until) {
 			tops = append(tops, slices.DeleteFunc(g.tops, func(top string) bool { return slices.Contains(tops, top) })...)
 		}
-		g.named = slices.Concat(linksOf(places, open), namedByShells(home, places))
+		byGit, isWhole := []workspace.Guarded(nil), true
 		if program, err := lookPath("git"); err == nil { // none of the workspace's; without git nobody reads what it would
-			g.named = append(g.named, namedByGit(program, home, tops)...)
+			byGit, isWhole = namedByGit(program, home, tops)
+		}
+		if isWhole || !slices.Equal(tops, g.tops) { // else what was known is better
+			g.named = slices.Concat(linksOf(roots, open), namedByShells(home, roots), byGit)
 		}
 		g.tops, g.until = tops, now.Add(again)
 	}
 	return g.named
 }
 
-// linksOf are the entries of places that are files elsewhere, and those in their folders as far as
+// linksOf are the entries of roots that are files elsewhere, and those in their folders as far as
 // programs are known to read these. A folder in which the user works is none of a program that nobody knows.
-func linksOf(places []place, open []string) (out []workspace.Guarded) {
+func linksOf(roots []configRoot, open []string) (out []workspace.Guarded) {
 	var folders []workspace.Guarded
-	for _, p := range places {
+	for _, p := range roots {
 		listed, _ := os.ReadDir(p.dir) //nolint:errcheck // then it has none
 		for _, e := range listed {
 			if p.as == "" && (!strings.HasPrefix(e.Name(), ".") || slices.Contains(harmless, strings.ToLower(e.Name()))) {
@@ -182,7 +191,7 @@ func linksOf(places []place, open []string) (out []workspace.Guarded) {
 					out = append(out, one)
 				}
 			}
-			if (known || p.as == ".config") && !slices.ContainsFunc(places, func(other place) bool { return other.dir != p.dir && isIn(other.dir, one.Path) }) {
+			if (known || p.as == ".config") && !slices.ContainsFunc(roots, func(other configRoot) bool { return other.dir != p.dir && isIn(other.dir, one.Path) }) {
 				folders = append(folders, one)
 			}
 		}

@@ -23,36 +23,58 @@ const mostNamed = 100
 
 // namedByGit lists the files that the settings of the user and of repositories include, whatever the
 // condition, those in which they have git look for programs, and those that the line of a program names:
-// as git itself reads each of them. As long as that is not known, it can be any file of theirs.
-func namedByGit(program, home string, tops []string) []workspace.Guarded {
-	file := func(path string) workspace.Guarded { return workspace.Guarded{Path: path, Effect: policy.RunsInGit} }
-	files := []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config")}
-	for variable, below := range map[string]string{"XDG_CONFIG_HOME": "git/config", "GIT_CONFIG_GLOBAL": ""} {
-		if named := os.Getenv(variable); filepath.IsAbs(named) {
-			files = append(files, filepath.Join(named, below))
-		}
-	}
-	for _, top := range tops {
-		files = append(files, git.SettingsOf(top)...)
-	}
-	folders := append(slices.Clone(tops), home) // in which git runs what they name
-	var out []workspace.Guarded
+// as git itself reads each of them. Where that cannot be told whole, it can be any file of theirs.
+func namedByGit(program, home string, tops []string) (out []workspace.Guarded, isWhole bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
 	defer cancel()
-	for i := 0; i < len(files) && i < mostNamed; i++ {
+	g := gitReading{ctx: ctx, program: program, home: home, folders: append(slices.Clone(tops), home)}
+	users := []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config")}
+	for variable, below := range map[string]string{"XDG_CONFIG_HOME": "git/config", "GIT_CONFIG_GLOBAL": ""} {
+		if named := os.Getenv(variable); filepath.IsAbs(named) {
+			users = append(users, filepath.Join(named, below))
+		}
+	}
+	isWhole = g.follow(users)
+	for _, top := range tops {
+		isWhole = g.follow(git.SettingsOf(top)) && isWhole
+	}
+	if !isWhole {
+		for _, folder := range g.folders {
+			g.add(folder)
+		}
+	}
+	return g.out, isWhole
+}
+
+// gitReading is one look at what settings of git name.
+type gitReading struct {
+	ctx           context.Context
+	program, home string
+	folders       []string // in which git runs what they name
+	out           []workspace.Guarded
+}
+
+func (g *gitReading) add(path string) {
+	g.out = append(g.out, workspace.Guarded{Path: path, Effect: policy.RunsInGit})
+}
+
+// follow reads configuration files and what they include, and says whether that was all.
+func (g *gitReading) follow(files []string) (isAll bool) {
+	most := len(files) + mostNamed
+	for i := 0; i < len(files); i++ {
 		at := files[i]
-		out = append(out, file(at))
+		if i == most {
+			return false
+		}
+		g.add(at)
 		if info, err := os.Stat(at); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		cmd := exec.CommandContext(ctx, program, "config", "--file", at, "--no-includes", "--list", "-z")
-		cmd.Dir, cmd.WaitDelay = home, gitWithin
+		cmd := exec.CommandContext(g.ctx, g.program, "config", "--file", at, "--no-includes", "--list", "-z")
+		cmd.Dir, cmd.WaitDelay = g.home, time.Second
 		listed, err := cmd.Output()
-		if ctx.Err() != nil {
-			for _, folder := range folders {
-				out = append(out, file(folder))
-			}
-			return out
+		if g.ctx.Err() != nil {
+			return false
 		}
 		if err != nil {
 			continue // what git cannot read it does not obey either
@@ -62,21 +84,21 @@ func namedByGit(program, home string, tops []string) []workspace.Guarded {
 			switch {
 			case value == "":
 			case includes.MatchString(key):
-				if path := expand(value, filepath.Dir(at), home); !slices.Contains(files, path) {
+				if path := expand(value, filepath.Dir(at), g.home); !slices.Contains(files, path) {
 					files = append(files, path)
 				}
 			case leadsTo.MatchString(key):
-				for _, folder := range folders {
-					out = append(out, file(expand(value, folder, home)))
+				for _, folder := range g.folders {
+					g.add(expand(value, folder, g.home))
 				}
 			case git.RunsByKey(key):
-				for _, path := range filesNamed(value, folders) {
-					out = append(out, file(path))
+				for _, path := range filesNamed(value, g.folders) {
+					g.add(path)
 				}
 			}
 		}
 	}
-	return out
+	return true
 }
 
 // expand is the path of a setting of git, of which a relative one is below dir.
@@ -109,13 +131,17 @@ const gitWithin = 5 * time.Second
 var startUp = strings.Fields(".profile .bash_profile .bash_login .bash_logout .bashrc .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc .config/fish/config.fish")
 
 // namedByShells lists the files that start-up files of shells read, and those that these read.
-func namedByShells(home string, places []place) (out []workspace.Guarded) {
+func namedByShells(home string, roots []configRoot) (out []workspace.Guarded) {
 	const most = 1 << 20
 	var files []string
-	for _, p := range places {
+	for _, p := range roots {
 		for _, name := range startUp {
-			if p.as == "" {
+			below, isBelow := strings.CutPrefix(name, p.as+"/")
+			switch {
+			case p.as == "":
 				files = append(files, filepath.Join(p.dir, name))
+			case isBelow:
+				files = append(files, filepath.Join(p.dir, below))
 			}
 		}
 	}

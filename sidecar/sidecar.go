@@ -210,7 +210,7 @@ func (c *Sidecar) Roots() []string {
 
 // Close ends everything that the sidecar started.
 func (c *Sidecar) Close() error {
-	c.alarms.end()
+	c.alarms.stop()
 	c.unkeep()
 	c.following.Lock()
 	c.unfollow()

@@ -98,7 +98,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 		return nil, p.refusal()
 	case policy.Ask:
 		if err := r.approve(ctx, p, started); err != nil {
-			p.forget(nil, err)
+			p.dropChunks(nil, err)
 			return p.ended(err)
 		}
 	}
@@ -111,7 +111,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 	if err := p.learn(answer); err != nil {
 		return nil, err
 	}
-	p.forget(answer, nil)
+	p.dropChunks(answer, nil)
 	p.noteNext(answer)
 	p.noteBroken(answer)
 	p.noteCaused(ctx, answer)
@@ -178,7 +178,7 @@ func allowRate(c Call, kind session.Kind) error {
 
 // approve asks the user about the plan. It is the program's one approval site.
 func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) (err error) {
-	leave, err := r.waiting.take(p.weight())
+	leave, err := r.waiting.reserve(p.weight())
 	if err != nil {
 		return err
 	}

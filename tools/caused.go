@@ -195,10 +195,10 @@ func (p *pending) leaves(f change.File) bool {
 func causedSummary(broke, mended []language.Diagnostic) string {
 	var said []string
 	if len(broke) > 0 {
-		said = append(said, "caused "+Tallied(broke))
+		said = append(said, "caused "+CountBySeverity(broke))
 	}
 	if len(mended) > 0 {
-		said = append(said, "fixed "+Tallied(mended))
+		said = append(said, "fixed "+CountBySeverity(mended))
 	}
 	if len(said) == 0 {
 		return ""
@@ -242,9 +242,9 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	said := "The change caused no new diagnostics"
 	switch {
 	case len(c.New) > 0 && c.Compared:
-		said = "The change caused " + Tallied(c.New)
+		said = "The change caused " + CountBySeverity(c.New)
 	case len(c.New) > 0:
-		said = "Diagnostics on the changed lines: " + Tallied(c.New)
+		said = "Diagnostics on the changed lines: " + CountBySeverity(c.New)
 	case !c.Compared:
 		said = "There are no diagnostics on the changed lines"
 	}
@@ -272,7 +272,7 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 func elsewhereNote(all []language.Elsewhere) string {
 	var said []string
 	for _, e := range all[:min(len(all), mostFileNote)] {
-		said = append(said, fmt.Sprintf("%s in %s", Tallied(e.New), fault.Quote(e.Path.String())))
+		said = append(said, fmt.Sprintf("%s in %s", CountBySeverity(e.New), fault.Quote(e.Path.String())))
 	}
 	if more := len(all) - len(said); more > 0 {
 		said = append(said, fmt.Sprintf("and %s more", Count(more, "file")))

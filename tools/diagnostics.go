@@ -78,8 +78,8 @@ func ListDiagnostics(path workspace.Path, text string, list []language.Diagnosti
 // ShortLine is how long a line may be that is shown beside what is said of it.
 const ShortLine = 120
 
-// Tallied counts by severity: 2 errors, 1 warning.
-func Tallied(list []language.Diagnostic) string {
+// CountBySeverity counts by severity: 2 errors, 1 warning.
+func CountBySeverity(list []language.Diagnostic) string {
 	var out []string
 	for _, s := range []language.Severity{language.Error, language.Warning, language.Information, language.Hint} {
 		n := 0

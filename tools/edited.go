@@ -8,7 +8,7 @@ import (
 	"pillion/workspace/change"
 )
 
-// CheckAllShown is checkShown for a change of several files, which are in one dialog.
+// CheckAllShown refuses a change that is too large for one dialog to show, with the arguments that it shows as well.
 func CheckAllShown(s change.Set, arguments ...string) error {
 	texts, raw := arguments, 0
 	for _, f := range s.Files {

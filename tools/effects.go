@@ -138,3 +138,6 @@ func (p *pending) fetch(ctx context.Context, u *url.URL) (web.Page, error) {
 func (p *pending) search(ctx context.Context, query string, limit int) ([]web.Found, error) {
 	return p.registry.Web.Search(ctx, p.settings.Search, query, limit)
 }
+
+// MaxAddress bounds a URL, which a person has to read.
+const MaxAddress = 2000

@@ -240,10 +240,13 @@ func (p *pending) written() (dirs []string) {
 	if p.plan == nil {
 		return nil
 	}
+	known := map[workspace.Path]bool{}
 	for _, t := range resolveTouches(p.plan.touches()) {
-		if dir := process.Resolve(t.target.Dir().Abs()); t.write && t.err == nil && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
+		if !t.write || t.err != nil || known[t.target.Dir()] {
+			continue
 		}
+		known[t.target.Dir()] = true
+		dirs = append(dirs, process.Resolve(t.target.Dir().Abs()))
 	}
 	return dirs
 }

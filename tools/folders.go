@@ -86,5 +86,19 @@ const DefaultListLimit = 2000
 // have theirs.
 const MostListBytes = 24 << 20
 
-// MaxAddress bounds a URL, which a person has to read.
-const MaxAddress = 2000
+// WorkspaceNames gives the workspace's name of a path of the repository whose top is that
+// folder: it may lie above the workspace folder or below it.
+func WorkspaceNames(p workspace.Path, top string) func(string) string {
+	root := p.Top()
+	return func(path string) string {
+		rel, err := filepath.Rel(root.Abs(), filepath.Join(top, filepath.FromSlash(path)))
+		if err != nil || !filepath.IsLocal(rel) {
+			return path
+		}
+		name := root.Join(filepath.ToSlash(rel)).String()
+		if strings.HasSuffix(path, "/") {
+			name += "/"
+		}
+		return name
+	}
+}

@@ -44,8 +44,8 @@ func Reserved() (names []string) {
 	return slices.Compact(names)
 }
 
-// FoundAccess says whether a found tool can be given the class.
-func FoundAccess(class string) bool {
+// isFoundAccess says whether a found tool can be given the class.
+func isFoundAccess(class string) bool {
 	return slices.Contains([]policy.Access{policy.Read, policy.Network, policy.Exec}, policy.Access(class))
 }
 
@@ -106,7 +106,7 @@ type foundShape struct {
 // otherwise, whatever it says itself.
 func foundTool(f found.Tool) Tool {
 	access := policy.Exec
-	if FoundAccess(f.Access) {
+	if isFoundAccess(f.Access) {
 		access = policy.Access(f.Access)
 	}
 	spec := Spec{

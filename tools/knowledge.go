@@ -65,9 +65,9 @@ type KeptPiece struct {
 	Limit int64
 }
 
-// forget drops the chunks of a call that came to its end: they are written, or the user
+// dropChunks drops the chunks of a call that came to its end: they are written, or the user
 // does not want them. After any other failure the last chunk can be sent again.
-func (p *pending) forget(a *Answer, err error) {
+func (p *pending) dropChunks(a *Answer, err error) {
 	e := p.edits()
 	switch {
 	case err == nil && a.chunks != "":

@@ -53,6 +53,20 @@ func TestWhatIsTypedBetweenAPlanAndItsQuestionIsSeen(t *testing.T) {
 	}
 }
 
+// TestALinkThatLeadsOutIsNoFolderThatIsWritten: what git has at such a path can be read.
+func TestALinkThatLeadsOutIsNoFolderThatIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Symlink(t.TempDir(), filepath.Join(dir, "out")))
+	ws, err := workspace.Open(workspace.Folder{Dir: dir})
+	must(t, err)
+	link, err := ws.ResolveEntry("out")
+	must(t, err)
+	p := &pending{plan: &Action{Reads: []workspace.Path{link}, Tracked: true}}
+	if _, err := link.Target(); err == nil || len(p.written()) > 0 {
+		t.Errorf("%v, %v", err, p.written())
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -138,13 +138,6 @@ type Need struct {
 	Error     *fault.Error      `json:"error,omitempty"`
 }
 
-// ApprovalAware says what approval a call would need, without running it.
-type ApprovalAware interface {
-	ApprovalRequest(ctx context.Context, c Call) Need
-}
-
-var _ ApprovalAware = (*Registry)(nil)
-
 // ApprovalRequest says what approval a call would need, without running it.
 func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 	if d, _ := dialects.Find(c.Session.Dialect()); d != nil {

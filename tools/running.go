@@ -82,8 +82,8 @@ const mostWaiting = 24 << 20
 // retryRoom is when an agent may try again: a user answers sooner or later.
 const retryRoom = 5000
 
-// take refuses a call for which there is no room, unless nothing else waits.
-func (r *room) take(n int) (give func(), err error) {
+// reserve refuses a call for which there is no room, unless nothing else waits.
+func (r *room) reserve(n int) (give func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.held > 0 && r.held+n > mostWaiting {

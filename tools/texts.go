@@ -2,13 +2,11 @@ package tools
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"pillion/internal/fault"
-	"pillion/workspace"
 	"pillion/workspace/document"
 )
 
@@ -16,23 +14,6 @@ import (
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
-}
-
-// WorkspaceNames gives the workspace's name of a path of the repository whose top is that
-// folder: it may lie above the workspace folder or below it.
-func WorkspaceNames(p workspace.Path, top string) func(string) string {
-	root := p.Top()
-	return func(path string) string {
-		rel, err := filepath.Rel(root.Abs(), filepath.Join(top, filepath.FromSlash(path)))
-		if err != nil || !filepath.IsLocal(rel) {
-			return path
-		}
-		name := root.Join(filepath.ToSlash(rel)).String()
-		if strings.HasSuffix(path, "/") {
-			name += "/"
-		}
-		return name
-	}
 }
 
 // QuoteAll quotes each name with fault.Quote.
@@ -87,8 +68,8 @@ func FitsPage(text string, limit int) bool {
 	return len(text) <= limit && document.LineCount(text) <= PageLines
 }
 
-// Ends keeps the beginning and the end of a text, which of a program's output say most.
-func Ends(text string, limit int) string {
+// HeadAndTail keeps the beginning and the end of a text, which of a program's output say most.
+func HeadAndTail(text string, limit int) string {
 	if FitsPage(text, limit) {
 		return text
 	}

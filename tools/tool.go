@@ -7,9 +7,12 @@
 // it twice gives the same. Define puts it into the catalogue; whoever needs the tools
 // imports tools/all.
 //
-// Not here: the tools (tools/file, tools/git, …), of which this package knows nothing but
-// their names; wires (packages rpc and agents), writing files (workspace/change), starting
-// processes (tools/process). Neither this package nor a tool's file touches any of these.
+// What tools of several kinds say in the same words stands here too, since these do not import
+// each other: edited.go, folders.go, texts.go, diagnostics.go.
+//
+// Not here: the tools (tools/file, tools/git, …); wires (packages rpc and agents), writing files
+// (workspace/change), starting processes (tools/process). Neither this package nor a tool's file
+// touches any of these.
 package tools
 
 import (

@@ -86,7 +86,7 @@ func (h *Host) Run(ctx context.Context, s tools.SubAgent) (string, error) {
 	defer stop(errOver)
 	a := &agent{host: h, task: s, session: child, ctx: ctx, stop: stop, said: newSaid(s.Output), slots: make(chan struct{}, mostAtOnce)}
 	a.clock = newClock(s.Timeout, func() { stop(errTimeout) })
-	defer a.clock.end()
+	defer a.clock.stop()
 	telling := make(chan struct{})
 	go func() {
 		defer close(telling)
@@ -322,8 +322,8 @@ func newClock(limit time.Duration, over func()) *clock {
 	return &clock{left: limit, since: time.Now(), timer: time.AfterFunc(limit, over)}
 }
 
-// hold stops the clock until release.
-func (c *clock) hold() (release func()) {
+// pause stops the clock until release.
+func (c *clock) pause() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held++; c.held == 1 && c.timer.Stop() {
@@ -339,7 +339,7 @@ func (c *clock) hold() (release func()) {
 	}
 }
 
-func (c *clock) end() {
+func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held++ // nothing starts it again

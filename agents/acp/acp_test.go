@@ -27,7 +27,7 @@ func TestTheClockStandsStillWhileTheUserIsAsked(t *testing.T) {
 		var over atomic.Bool
 		c := newClock(10*time.Second, func() { over.Store(true) })
 		time.Sleep(4 * time.Second) // the bubble's clock
-		one, two := c.hold(), c.hold()
+		one, two := c.pause(), c.pause()
 		time.Sleep(time.Hour)
 		one()
 		time.Sleep(time.Hour)
@@ -40,7 +40,7 @@ func TestTheClockStandsStillWhileTheUserIsAsked(t *testing.T) {
 		if synctest.Wait(); !over.Load() {
 			t.Error("it never was over")
 		}
-		c.end()
+		c.stop()
 	})
 }
 

@@ -107,7 +107,7 @@ func (a *agent) call(ctx context.Context, tool string, args, into any) error {
 
 // ask is call of a tool about which the user may be asked: no time passes meanwhile.
 func (a *agent) ask(ctx context.Context, tool string, args, into any) error {
-	defer a.clock.hold()()
+	defer a.clock.pause()()
 	return a.call(ctx, tool, args, into)
 }
 

@@ -40,7 +40,7 @@ func newAsker(client *sdk.ServerSession, now func() time.Time, watched func(cont
 // turn is a lock that is waited for only as long as a context lasts. It has room for one.
 type turn chan struct{}
 
-func (t turn) take(ctx context.Context) (leave func(), err error) {
+func (t turn) acquire(ctx context.Context) (leave func(), err error) {
 	select {
 	case t <- struct{}{}:
 		return func() { <-t }, nil
@@ -65,7 +65,7 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	if !a.canAsk() {
 		return approval.Nobody{Why: openAnEditor}.Ask(ctx, r)
 	}
-	leave, err := a.turn.take(ctx)
+	leave, err := a.turn.acquire(ctx)
 	if err != nil {
 		return approval.Answer{}, err
 	}
@@ -192,7 +192,7 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	if !a.canAsk() {
 		return "", fault.New(fault.ApprovalUnavailable, "nobody can be asked here").WithHint("%s", openAnEditor)
 	}
-	leave, err := a.turn.take(ctx)
+	leave, err := a.turn.acquire(ctx)
 	if err != nil {
 		return "", err
 	}

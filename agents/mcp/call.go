@@ -223,8 +223,8 @@ func (n *names) plainText(text string) string {
 	return text
 }
 
-// take sees to calls, once the handshake is over. All else is left to the SDK.
-func (s *server) take(e envelope) (mine bool) {
+// handleCall sees to calls, once the handshake is over. All else is left to the SDK.
+func (s *server) handleCall(e envelope) (mine bool) {
 	switch e.Method {
 	case "tools/call":
 		if e.request != nil && s.revision() != "" {

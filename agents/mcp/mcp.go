@@ -144,7 +144,7 @@ func Serve(ctx context.Context, o Options) error {
 		protocol.AddTool(&sdk.Tool{Name: "changed", InputSchema: map[string]any{"type": "object"}}, nil)
 	}
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
-	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
+	s.out = newStdio(wire.Stdio(o.In, o.Out), s.handleCall)
 	s.out.drainTime = o.drainTime
 	s.out.batches = func() bool { return s.revision() == revisionBatches }
 	defer s.route.close()

@@ -84,7 +84,7 @@ const connectTime = 10 * time.Second
 // door finds the way for one call. An editor that is there but cannot be reached
 // is an error: working behind its back would lose what is unsaved in it.
 func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, error) {
-	leave, err := r.turn.take(ctx)
+	leave, err := r.turn.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (r *route) look() (best sidecar, cwd string, ok bool) {
 
 // watched says if there is a sidecar by now, on which folder.
 func (r *route) watched(ctx context.Context) (folder string, yes bool) {
-	leave, err := r.turn.take(ctx)
+	leave, err := r.turn.acquire(ctx)
 	if err != nil {
 		return "", false
 	}

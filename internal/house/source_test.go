@@ -55,11 +55,23 @@ func TestOneDoor(t *testing.T) {
 
 // inFields are the identifiers that say of which type a parameter or a field is.
 func inFields(files []*ast.File) map[*ast.Ident]bool {
-	out := map[*ast.Ident]bool{}
+	out, made := map[*ast.Ident]bool{}, map[*ast.Field]bool{} // made: what a function gives, and what is embedded
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncType:
+				if n.Results != nil {
+					for _, result := range n.Results.List {
+						made[result] = true
+					}
+				}
+			case *ast.StructType:
+				for _, field := range n.Fields.List {
+					made[field] = len(field.Names) == 0
+				}
+			}
 			field, ok := n.(*ast.Field)
-			if !ok {
+			if !ok || made[field] {
 				return true
 			}
 			if selector, ok := field.Type.(*ast.SelectorExpr); ok {

@@ -50,13 +50,13 @@ func runnerSpec(r tools.Runner, in tools.Input, name, objective string, dir work
 	if err := spec.CheckSize(); err != nil {
 		return spec, err
 	}
-	spec.Confine, err = holdRunner(r, in, name)
+	spec.Confine, err = confineRunner(r, in, name)
 	return spec, err
 }
 
-// holdRunner holds the runner as a command is held. An agent that speaks ACP has Pillion to
+// confineRunner holds the runner as a command is held. An agent that speaks ACP has Pillion to
 // change files for it, and cannot write to the workspace by itself.
-func holdRunner(r tools.Runner, in tools.Input, name string) (process.Confine, error) {
+func confineRunner(r tools.Runner, in tools.Input, name string) (process.Confine, error) {
 	s := in.Sandbox
 	if s.Mode == "" || s.Mode == tools.SandboxOff {
 		return process.Confine{Level: process.None}, nil
@@ -67,7 +67,7 @@ func holdRunner(r tools.Runner, in tools.Input, name string) (process.Confine, e
 	}
 	if r.ACP && !r.WritesItself {
 		for _, root := range in.Snapshot.Workspace().Roots() {
-			closed := process.Resolve(root.Abs())
+			closed := root.Abs()
 			held.Writable = slices.DeleteFunc(held.Writable, func(dir string) bool { return dir == closed })
 			held.ReadOnly = append(held.ReadOnly, closed)
 		}

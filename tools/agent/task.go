@@ -131,7 +131,7 @@ func (t subTask) run(in tools.Input) func(context.Context, tools.Effects) (*tool
 		case got.ExitCode != 0:
 			code = &got.ExitCode
 			err = fault.New(fault.ExecutionFailed, "the sub-agent %s failed with exit code %d", fault.Quote(t.args.Agent), got.ExitCode).
-				With("stderr", tools.Ends(got.Stderr, 4<<10)).WithHint("%s", cmp.Or(fault.Escape(tools.LastLines(strings.TrimSpace(got.Stderr), 500, tools.PageLines)), "it printed no reason"))
+				With("stderr", tools.HeadAndTail(got.Stderr, 4<<10)).WithHint("%s", cmp.Or(fault.Escape(tools.LastLines(strings.TrimSpace(got.Stderr), 500, tools.PageLines)), "it printed no reason"))
 		}
 		return t.answer(got.Stdout, code, err)
 	}
@@ -139,7 +139,7 @@ func (t subTask) run(in tools.Input) func(context.Context, tools.Effects) (*tool
 
 // answer is what became of the task; with an error, what the agent said until then.
 func (t subTask) answer(summary string, code *int, err error) (*tools.Answer, error) {
-	summary = tools.Ends(strings.TrimSpace(strings.ToValidUTF8(summary, "\uFFFD")), maxSummary)
+	summary = tools.HeadAndTail(strings.TrimSpace(strings.ToValidUTF8(summary, "\uFFFD")), maxSummary)
 	if err != nil && summary == "" && code == nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func diagnosticsAnswer(f *codeFile, report language.Report) *tools.Answer {
 		a.Text = fmt.Sprintf("no problems in %s (fresh, %s)", name, r.AnsweredBy)
 		a.Summary = "no problems in " + name
 	default:
-		tally := tools.Tallied(all)
+		tally := tools.CountBySeverity(all)
 		a.Summary = tally + " in " + name
 		a.Text = fmt.Sprintf("%s in %s (%s, %s; lines and characters are counted from 0)", tally, name, r.Status, r.AnsweredBy)
 		if !fresh {

@@ -139,8 +139,8 @@ func pageOfStreams(got process.Result, page int) process.Result {
 		return got
 	}
 	shown := got
-	shown.Stdout = tools.Ends(got.Stdout, max(page-len(got.Stderr), page/2))
-	shown.Stderr = tools.Ends(got.Stderr, max(page-len(got.Stdout), page/2))
+	shown.Stdout = tools.HeadAndTail(got.Stdout, max(page-len(got.Stderr), page/2))
+	shown.Stderr = tools.HeadAndTail(got.Stderr, max(page-len(got.Stdout), page/2))
 	shown.Truncated = true
 	return shown
 }

@@ -128,8 +128,9 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 		f.Modified = t.UTC().Format(time.RFC3339)
 	}
 	l.files = append(l.files, f)
-	l.text.WriteString(fault.Quote(name) + mark)
-	l.bytes += 2*len(name) + len(e.Name) + bytesBeside
+	line := fault.Quote(name) + mark
+	l.text.WriteString(line)
+	l.bytes += tools.WireSize(line, name, e.Name) + bytesBeside
 	return nil
 }
 

@@ -201,7 +201,7 @@ func (b branchPlan) plan(ctx context.Context, in tools.Input) (tools.Plan, error
 		Title: b.title + " " + fault.Quote(fault.Clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
 		Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
-	if err := b.git.hold(in, a, len(b.Hooks)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
+	if err := b.git.confine(in, a, len(b.Hooks)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
 		return nil, err
 	}
 	a.Preview = b.preview()

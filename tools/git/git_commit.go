@@ -73,7 +73,7 @@ func planGitCommit(ctx context.Context, in tools.Input, args gitCommitArgs) (too
 		return nil, tools.Invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
 	}
 	a := c.action(in)
-	if err := c.git.hold(in, a, len(c.Hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
+	if err := c.git.confine(in, a, len(c.Hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
 		return nil, err
 	}
 	a.Preview = c.preview(a.Preview.Unsaved)

@@ -74,7 +74,7 @@ func planGitPush(ctx context.Context, in tools.Input, args gitPushArgs) (tools.P
 	if err := canBeShown(len(p.Helpers) + len(p.Hooks) + len(p.Fetched)); err != nil {
 		return nil, err
 	}
-	if err := p.git.hold(in, a, len(p.Hooks)+len(p.Fetched), true, true); err != nil {
+	if err := p.git.confine(in, a, len(p.Hooks)+len(p.Fetched), true, true); err != nil {
 		return nil, err
 	}
 	if args.SetUpstream && p.git.held.Level != process.None {

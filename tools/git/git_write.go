@@ -119,11 +119,11 @@ func pathspecs(paths []string) []string {
 	return out
 }
 
-// hold says how git is held. It is the user's own program and needs no sandbox, but
+// confine says how git is held. It is the user's own program and needs no sandbox, but
 // its hooks and filters may run what agents wrote: so where there are such programs, git
 // is held as a command of that kind is. What needs keys cannot be held: it asks, and is
 // said.
-func (g *gitProgram) hold(in tools.Input, a *tools.Action, programs int, keys, network bool) error {
+func (g *gitProgram) confine(in tools.Input, a *tools.Action, programs int, keys, network bool) error {
 	if err := canBeShown(programs); err != nil {
 		return err
 	}

@@ -90,8 +90,8 @@ func (o *ownCaches) of(r *Runner, c Confine, dir string) (folders []string, vari
 // find looks once, and removes what nobody has used for long.
 func (o *ownCaches) find(r *Runner, base string) {
 	sweepCaches(base)
-	o.tools = slices.DeleteFunc(slices.Clone(caches), func(c cache) bool { return look(c.program, r.base) == "" })
-	if look("go", r.base) == "" {
+	o.tools = slices.DeleteFunc(slices.Clone(caches), func(c cache) bool { return lookPath(c.program, r.base) == "" })
+	if lookPath("go", r.base) == "" {
 		return
 	}
 	f := r.found()

@@ -44,7 +44,7 @@ func Git(args []string) int {
 	for len(args) > 0 && strings.HasPrefix(args[0], "--within=") {
 		within, args = append(within, strings.TrimPrefix(args[0], "--within=")), args[1:]
 	}
-	file := look("git", os.Environ())
+	file := lookPath("git", os.Environ())
 	if file == "" {
 		fmt.Fprintln(os.Stderr, "git is not installed")
 		return notFound

@@ -231,8 +231,8 @@ func temporary(env []string) []string {
 	return outermost(out)
 }
 
-// look finds a program on the PATH of env.
-func look(name string, env []string) string {
+// lookPath finds a program on the PATH of env.
+func lookPath(name string, env []string) string {
 	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {

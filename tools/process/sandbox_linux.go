@@ -241,7 +241,7 @@ var bubblewrapPlaces = []string{"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/
 // there is none.
 func findBubblewrap(env []string) (path, why string) {
 	why = "it is not installed"
-	for _, path := range append(slices.Clone(bubblewrapPlaces), look("bwrap", env)) {
+	for _, path := range append(slices.Clone(bubblewrapPlaces), lookPath("bwrap", env)) {
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			continue

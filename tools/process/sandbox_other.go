@@ -5,6 +5,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"pillion/internal/fault"
@@ -45,7 +46,10 @@ func (r *Runner) TryEscapes(context.Context) ([]Escape, error) {
 }
 
 // TryToEscape is the body of the hidden subcommand `escape`.
-func TryToEscape([]string) int { return 2 }
+func TryToEscape([]string) int {
+	fmt.Fprintln(os.Stderr, "pillion escape is internal: pillion doctor starts it itself")
+	return 2
+}
 
 type hold struct{ Level Level }
 

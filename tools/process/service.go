@@ -118,7 +118,7 @@ func (s *Service) Err() error {
 }
 
 const (
-	// saidKept is how much is kept of what a service prints, of its beginning and its end.
+	// saidKept is how much is kept of what a service prints, half of it of the end, which alone is shown of more.
 	saidKept = 16 << 10
 	// floodPause follows each read that found a full buffer: what prints without end
 	// waits for us and not we for it.
@@ -147,12 +147,13 @@ func (s *Service) hear(from io.Reader) {
 func (s *Service) Said() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text, _ := s.said.text()
-	if s.said.total > saidKept {
-		text = valid(s.said.fromTail(0, saidKept), "", nil)
-		if _, rest, cut := strings.Cut(text, "\n"); cut {
-			text = rest
-		}
+	if s.said.total <= saidKept {
+		text, _ := s.said.text()
+		return text
+	}
+	text := valid(s.said.fromTail(0, saidKept), "", nil)
+	if _, rest, cut := strings.Cut(text, "\n"); cut {
+		text = rest
 	}
 	return text
 }

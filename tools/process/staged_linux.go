@@ -111,7 +111,7 @@ func (s *stage) fill(staged Staged, list *regexp.Regexp, below string) (made []m
 			s.Open = append(s.Open, name)
 			made, err = append(made, mount{kind: writable, path: real}), s.in.Mkdir(twin, 0o700)
 		case s.onList(list, name, e):
-			if takeErr := s.take(name); errors.Is(takeErr, fs.ErrNotExist) {
+			if takeErr := s.copyEntry(name); errors.Is(takeErr, fs.ErrNotExist) {
 				err = s.in.RemoveAll(twin) // it was taken away just now
 			} else if takeErr != nil {
 				made, err = append(made, mount{kind: readable, path: real}), s.placeholder(twin, e.IsDir())
@@ -148,8 +148,8 @@ func (s *stage) placeholder(twin string, folder bool) error {
 	return s.in.WriteFile(twin, nil, 0o600)
 }
 
-// take copies an entry, and remembers it.
-func (s *stage) take(name string) error {
+// copyEntry copies an entry, and remembers it.
+func (s *stage) copyEntry(name string) error {
 	before := s.stampOf(name)
 	if err := s.copyTree(name, s.twin(name)); err != nil {
 		return err

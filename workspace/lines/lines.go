@@ -291,7 +291,7 @@ func (c *Cache) Index(ctx context.Context, f *os.File, size int64, unit Unit, st
 		return nil, err
 	}
 	if after, _ := stamp(); after == name && touched.Before(began.Add(-clockSlack)) {
-		c.keep(key, x)
+		c.add(key, x)
 	}
 	return x, nil
 }
@@ -308,7 +308,7 @@ func (c *Cache) find(key string) *Index {
 	return k.index
 }
 
-func (c *Cache) keep(key string, x *Index) {
+func (c *Cache) add(key string, x *Index) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.kept) == mostKept {

@@ -267,10 +267,10 @@ func (m *making) begin() (end func()) {
 	if m.now++; m.now == 1 {
 		m.none = make(chan struct{})
 	}
-	return m.end
+	return m.finish
 }
 
-func (m *making) end() {
+func (m *making) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.now--; m.now == 0 {

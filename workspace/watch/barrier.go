@@ -101,12 +101,12 @@ func (b *barrier) write() {
 	default: // it is known
 	}
 	if err != nil {
-		b.end(unsettled(err.Error()))
+		b.settle(unsettled(err.Error()))
 	}
 }
 
-// end tells those who wait for the write that is on its way.
-func (b *barrier) end(err error) {
+// settle tells those who wait for the write that is on its way.
+func (b *barrier) settle(err error) {
 	for _, came := range b.written {
 		came <- err
 	}
@@ -124,7 +124,7 @@ func (b *barrier) passed() {
 		b.write()
 		return
 	}
-	b.end(nil)
+	b.settle(nil)
 	b.begin()
 }
 
@@ -151,9 +151,9 @@ func (b *barrier) close() {
 }
 
 func (b *barrier) giveUp() {
-	b.end(ErrUnsettled)
+	b.settle(ErrUnsettled)
 	b.written, b.next = b.next, nil
-	b.end(ErrUnsettled)
+	b.settle(ErrUnsettled)
 }
 
 // open makes the cookie, in a folder that no other program writes to.
