@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"workspace/watch":       {},
 	"workspace/lines":       {},
 	"workspace/git":         {"workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program"},
-	"workspace/git/program": {"workspace/git/gitdir"},
+	"workspace/git/program": {"workspace/git/gitdir", "workspace/git/gitfile"},
 	"workspace/git/gitdir":  {"workspace/git/gitfile"},
 	"workspace/git/gitfile": {},
 	"workspace/search":      {"workspace"},
