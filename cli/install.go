@@ -96,14 +96,20 @@ func printInstall(agent string, project bool) error {
 	return nil
 }
 
-// installHere are the options of an installation by this user, in this folder.
-func installHere(binary string) (install.Options, error) {
+// installFor are the options of an installation by this user.
+func installFor(binary string) (install.Options, error) {
 	home, err := os.UserHomeDir()
+	return install.Options{Binary: binary, Home: home, Getenv: os.Getenv}, err
+}
+
+// installHere are those in this folder.
+func installHere(binary string) (install.Options, error) {
+	o, err := installFor(binary)
 	if err != nil {
-		return install.Options{}, err
+		return o, err
 	}
-	cwd, err := os.Getwd()
-	return install.Options{Binary: binary, Project: cwd, Home: home, Getenv: os.Getenv}, err
+	o.Project, err = os.Getwd()
+	return o, err
 }
 
 func planInstall(agent string, project, uninstall bool) (install.Plan, error) {

@@ -104,7 +104,7 @@ func askForStranded(ctx context.Context, s rpc.Setup) {
 	if err != nil {
 		return
 	}
-	o, err := installHere(self)
+	o, err := installFor(self)
 	if err != nil {
 		return
 	}

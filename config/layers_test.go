@@ -17,15 +17,20 @@ import (
 
 // TestEverySettingHasABound: whoever adds a setting says what a project may do to it.
 func TestEverySettingHasABound(t *testing.T) {
+	var settings []string
 	leaves("", func(key string, values []reflect.Value) {
+		settings = append(settings, key)
 		k := keyOf(key)
 		if kind := values[0].Kind(); kind == reflect.Map {
-			return // Servers says
+			return // its entries say, in inProject
 		}
 		if isList := values[0].Kind() == reflect.Slice; k.never == "" && isList == (k.tighter != nil) {
 			t.Errorf("%s: the row of a list says whether its entries tighten, that of a value which one is tighter", key)
 		}
 	}, reflect.ValueOf(Settings{}))
+	if described := paths(reflect.TypeFor[Settings](), ""); !slices.Equal(settings, described) {
+		t.Errorf("visited are\n%q\nthe settings are\n%q", settings, described)
+	}
 }
 
 // TestWhatAProjectMayDo: each value against another, with and without trust.

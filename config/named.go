@@ -31,7 +31,7 @@ type entry[E any] interface {
 type anyNamed interface {
 	over(under reflect.Value) reflect.Value
 	both(other reflect.Value) reflect.Value
-	hold(key string, own reflect.Value, trusted bool, h *held) reflect.Value
+	restrict(key string, own reflect.Value, trusted bool, h *held) reflect.Value
 }
 
 // over lays one server's settings over others, each by itself.

@@ -82,7 +82,7 @@ func hold(project, own Settings, trusted bool) held {
 		switch {
 		case value.IsZero():
 		case value.Kind() == reflect.Map:
-			counts.Set(value.Interface().(anyNamed).hold(key, mine, trusted, &h))
+			counts.Set(value.Interface().(anyNamed).restrict(key, mine, trusted, &h))
 		case k.never != "":
 			h.never = append(h.never, fmt.Sprintf("setting %q is ignored in a project: %s", key, k.never))
 		case value.Kind() == reflect.Slice:

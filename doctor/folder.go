@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pillion/agents/relay"
+	"pillion/internal/fault"
 	"pillion/workspace"
 )
 
@@ -104,7 +105,7 @@ func (s size) String() string {
 	return fmt.Sprintf("%s: %s%s in %s", s.class(), more, count(s.files, "file"), count(s.folders+1, "folder"))
 }
 
-func count(n int, what string) string { return plural(n, what, what+"s") }
+func count(n int, what string) string { return fault.Plural(n, what, what+"s") }
 
 // openEditors are the sidecars that agents would find from this folder. Their
 // entries hold tokens, which stay here.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pillion/internal/fault"
 	"pillion/terminal"
 )
 
@@ -40,11 +41,11 @@ func verdict(r Report) string {
 	s := r.Summary
 	switch {
 	case s.Errors > 0:
-		return plural(s.Errors, "problem is", "problems are") + " in the way of Pillion " + r.Version
+		return fault.Plural(s.Errors, "problem is", "problems are") + " in the way of Pillion " + r.Version
 	case unseen > 0:
-		return "Pillion " + r.Version + " works here, and " + plural(unseen, "agent is", "agents are") + " not, or not wholly, set up to work through it"
+		return "Pillion " + r.Version + " works here, and " + fault.Plural(unseen, "agent is", "agents are") + " not, or not wholly, set up to work through it"
 	case s.Warnings+s.Missing > 0:
-		return "Pillion " + r.Version + " works here; " + plural(s.Warnings+s.Missing, "thing is", "things are") + " worth a look"
+		return "Pillion " + r.Version + " works here; " + fault.Plural(s.Warnings+s.Missing, "thing is", "things are") + " worth a look"
 	}
 	return "Pillion " + r.Version + " is ready here"
 }
@@ -58,13 +59,6 @@ func (s Summary) overall() Status {
 		return Warning
 	}
 	return OK
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func printFinding(w io.Writer, style terminal.Style, f Finding, width int) {

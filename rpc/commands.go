@@ -206,7 +206,7 @@ const statusPreviews = 4
 
 func (r statusResult) words() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %s.\n", count(len(r.Waiting), "request is waiting", "requests are waiting"), len(r.Running), count(len(r.Sessions), "session", "sessions"))
+	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %s.\n", fault.Plural(len(r.Waiting), "request is waiting", "requests are waiting"), len(r.Running), fault.Plural(len(r.Sessions), "session", "sessions"))
 	for _, w := range r.Waiting {
 		fmt.Fprintf(&out, "\nwaits: %s\n", w.ApprovalID)
 		if w.Text == "" {
@@ -228,11 +228,4 @@ func (r statusResult) words() string {
 		out.WriteString("\n")
 	}
 	return out.String()
-}
-
-func count(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
 }

@@ -39,8 +39,8 @@ func (p Path) Walk(ctx context.Context, o WalkOptions, visit func(Entry) error) 
 	})
 }
 
-// WalkListed is Walk in the words of a List, with sizes and times or without. No entry has what is
-// below it.
+// WalkListed is Walk in the words of a List, with sizes and times or without. The entry that
+// is visited has nothing of what is below it.
 func (p Path) WalkListed(ctx context.Context, o WalkOptions, sizes bool, visit func(dir *Contents, e *Listed) error) error {
 	w := walker{lister: lister{ctx: ctx, options: o, sizes: sizes}, visit: visit}
 	if err := w.open(p); err != nil {
@@ -78,11 +78,12 @@ func (w *walker) folder(at listing) error {
 		enters := e.Below != nil
 		e.Below = nil
 		err := w.visit(c, e)
-		if enters && err == nil {
-			err = w.folder(below[0])
-		}
 		if enters {
-			below = below[1:]
+			next := below[0]
+			below[0], below = listing{}, below[1:] // what was read of it is let go once it is left
+			if err == nil {
+				err = w.folder(next)
+			}
 		}
 		if errors.Is(err, fs.SkipDir) && e.Type.IsDir() {
 			err = nil

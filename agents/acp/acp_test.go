@@ -1,6 +1,10 @@
 package acp
 
 import (
+	"encoding/json"
+	"log"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -60,5 +64,25 @@ func TestTheLastMessageIsWhatFollowsTheLastAct(t *testing.T) {
 	chunk("ne")
 	if got := s.last(); got != "done" {
 		t.Errorf("last: %q", got)
+	}
+}
+
+// TestUpdatesThatAreNotKnown say nothing and take nothing away, and the log has each kind once.
+func TestUpdatesThatAreNotKnown(t *testing.T) {
+	var logged strings.Builder
+	log.SetOutput(&logged)
+	defer log.SetOutput(os.Stderr)
+	a := &agent{said: newSaid(nil)}
+	for _, update := range []string{
+		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hello"}}`,
+		`{"sessionUpdate":"notice","text":"look"}`, `{"sessionUpdate":"notice"}`, `{"sessionUpdate":"compaction_update"}`, `{"sessionUpdate":"session_info_update","title":"x"}`,
+	} {
+		a.update(json.RawMessage(`{"sessionId":"s","update":` + update + `}`))
+	}
+	if got := a.said.last(); got != "hello" {
+		t.Errorf("it said %q", got)
+	}
+	if got := logged.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "notice") || !strings.Contains(got, "compaction_update") {
+		t.Errorf("the log has %q", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -48,10 +49,7 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 	case json.Unmarshal(params, &of) != nil || a.id.Load() != of.SessionID:
 		return nil, sdk.NewInvalidParams(map[string]any{"error": "sessionId is not the session of this task"})
 	case method == sdk.ClientMethodSessionUpdate:
-		var p sdk.SessionNotification
-		if json.Unmarshal(params, &p) == nil {
-			a.said.update(p.Update)
-		}
+		a.update(params)
 		return nil, nil
 	}
 	select {
@@ -72,6 +70,26 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 		return nil, failure(err)
 	}
 	return got, nil
+}
+
+// update is session/update. Of a kind that it does not know, the SDK makes an empty
+// session_info_update.
+func (a *agent) update(params json.RawMessage) {
+	var p sdk.SessionNotification
+	var as struct {
+		Update struct {
+			Kind string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	switch {
+	case json.Unmarshal(params, &p) != nil || json.Unmarshal(params, &as) != nil:
+	case p.Update.SessionInfoUpdate != nil && as.Update.Kind != "session_info_update":
+		if a.said.isNew(as.Update.Kind) {
+			log.Printf("sub-agent: updates of the kind %s are not known", fault.Quote(fault.Clip(as.Update.Kind, 100)))
+		}
+	default:
+		a.said.update(p.Update)
+	}
 }
 
 func failure(err error) *sdk.RequestError {

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,8 +20,9 @@ type said struct {
 
 	mu      sync.Mutex // guards all below
 	message strings.Builder
-	over    bool // the next text begins another message
-	size    int  // of what is pending
+	over    bool     // the next text begins another message
+	size    int      // of what is pending
+	unknown []string // kinds of updates that the log has
 }
 
 type piece struct{ stream, text string }
@@ -28,10 +30,11 @@ type piece struct{ stream, text string }
 const (
 	mostMessage = 1 << 20  // bytes of the last message
 	mostPending = 64 << 10 // bytes that wait to be told
+	mostPieces  = 4096     // and pieces
 )
 
 func newSaid(tell func(stream, text string)) *said {
-	return &said{tell: tell, pending: make(chan piece, 4096)}
+	return &said{tell: tell, pending: make(chan piece, mostPieces)}
 }
 
 // update takes session/update.
@@ -50,6 +53,18 @@ func (s *said) update(u sdk.SessionUpdate) {
 		}
 		s.act(out.String())
 	}
+}
+
+// isNew says if a kind of update that is not known was not noted before.
+func (s *said) isNew(kind string) bool {
+	const most = 20
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.unknown) == most || slices.Contains(s.unknown, kind) {
+		return false
+	}
+	s.unknown = append(s.unknown, kind)
+	return true
 }
 
 func (s *said) say(text string) {

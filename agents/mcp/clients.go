@@ -24,7 +24,7 @@ type client struct {
 }
 
 const (
-	forever  = -1
+	forever  = 0
 	sdkWaits = 60 * time.Second // in MCP's TypeScript SDK
 )
 

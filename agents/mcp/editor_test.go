@@ -101,6 +101,28 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+func TestTwoAgents(t *testing.T) {
+	p := project(t, nil)
+	editor(t, p)
+	write := func(a *agent, name string) (<-chan result, *agenttest.Dialog) {
+		pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}})
+		return pending, p.Human.Next(t)
+	}
+	one, first := write(connect(t, "one", Options{Cwd: p.Dir}, nil), "one.txt")
+	two, second := write(connect(t, "two", Options{Cwd: p.Dir}, nil), "two.txt")
+	if first.Agent.Name != "one" || second.Agent.Name != "two" || first.SessionID == second.SessionID {
+		t.Errorf("asked for %+v and %+v", first.Agent, second.Agent)
+	}
+	second.Answer(approval.Answer{Decision: approval.Approve})
+	if r := agenttest.Wait(t, two, "the second result"); r.isError || !exists(p, "two.txt") {
+		t.Errorf("the second agent got %+v", r)
+	}
+	first.Answer(approval.Answer{Decision: approval.Reject})
+	if r := agenttest.Wait(t, one, "the first result"); r.code() != "USER_REJECTED" || exists(p, "one.txt") {
+		t.Errorf("the first agent got %+v", r)
+	}
+}
+
 // The user's cancel stops the agent, whose protocol cannot be told otherwise.
 func TestTheHumanCancels(t *testing.T) {
 	p, a := edited(t, nil)

@@ -66,8 +66,12 @@ func (o Options) roots(ctx context.Context, client *sdk.ServerSession) []string 
 // folderOf is the folder that a file URI names, if it is there.
 func folderOf(uri string) string {
 	dir, ok := workspace.NameOf(uri)
-	if info, err := os.Stat(dir); !ok || err != nil || !info.IsDir() {
+	if !ok {
 		return ""
 	}
-	return filepath.Clean(dir)
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
 }

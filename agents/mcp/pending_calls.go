@@ -280,9 +280,6 @@ func (s *server) patience() time.Duration {
 
 // before is in good time before the limit: a tenth of it, and 5 s where there are as many.
 func before(limit time.Duration) time.Duration {
-	if limit <= 0 {
-		return 0
-	}
 	return limit - min(max(limit/10, 5*time.Second), limit/2)
 }
 

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"reflect"
 	"slices"
@@ -239,9 +238,4 @@ func visibleAll(texts []string) []string {
 	return out
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func count(n int, noun string) string { return fault.Plural(n, noun, noun+"s") }

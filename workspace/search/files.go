@@ -247,7 +247,7 @@ func (f *Files) Visit(ctx context.Context, p workspace.Path, o workspace.WalkOpt
 	c, err := f.List(ctx, p, o, sizes)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):
-		return p.WalkListed(ctx, o, true, visit)
+		return p.WalkListed(ctx, o, sizes, visit)
 	case err != nil:
 		return err
 	}
