@@ -7,7 +7,7 @@ import (
 	"pillion/tools/policy"
 )
 
-// Key describes one setting for people. docs/settings.md and Neovim's help are
+// Key is one setting: what it is for people, which values it has, and what a project may do to it. docs/settings.md and Neovim's help are
 // generated from Keys.
 type Key struct {
 	Name    string // its path in the object: limits.readBytes

@@ -109,3 +109,17 @@ func TestAgentsInTheHomeFolder(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 }
+
+func TestAllAgents(t *testing.T) {
+	p := newPlace(t)
+	for _, agent := range install.Agents() {
+		p.script(t, agent, "echo 1.0.0")
+		p.install(t, agent, p.pillion(t), install.User)
+	}
+	r := p.examine(t)
+	for _, agent := range install.Agents() {
+		if f := finding(t, r, "agent."+agent); f.Status != OK {
+			t.Errorf("got %+v", f)
+		}
+	}
+}

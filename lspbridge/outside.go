@@ -24,7 +24,7 @@ const (
 // textOutside is the text of a file outside the workspace that a server led to, "" if
 // it is not shown.
 func (r *reader) textOutside(uri string) string {
-	name, ok := workspace.NameOf(uri)
+	name, ok := workspace.FilePathOf(uri)
 	if !ok {
 		return ""
 	}

@@ -74,7 +74,7 @@ func (s *server) watchedGlob(raw json.RawMessage) (g watchedGlob, ok bool) {
 		if json.Unmarshal(relative.Base, &folder.URI) != nil && json.Unmarshal(relative.Base, &folder) != nil {
 			return g, false
 		}
-		if g.base, ok = workspace.NameOf(folder.URI); !ok {
+		if g.base, ok = workspace.FilePathOf(folder.URI); !ok {
 			return g, false
 		}
 	}
@@ -120,9 +120,9 @@ func (b *Bridge) Changed(events []watch.Event) {
 }
 
 // note has servers told of files.
-func note(warm []*client, seen []sighting) {
+func note(watching []*client, seen []sighting) {
 	for _, one := range seen {
-		for _, c := range warm {
+		for _, c := range watching {
 			c.noteChange(one.abs, one.kind)
 		}
 	}

@@ -147,8 +147,8 @@ func (w *Workspace) resolve(name string) (Path, error) {
 	return p, nil
 }
 
-// NameOf is the absolute name that a file URI has.
-func NameOf(uri string) (string, bool) {
+// FilePathOf is the absolute name that a file URI has.
+func FilePathOf(uri string) (string, bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
 		return "", false
@@ -163,7 +163,7 @@ func NameOf(uri string) (string, bool) {
 
 // FromURI finds the Path of a file URI that the editor sent.
 func (w *Workspace) FromURI(uri string) (Path, bool) {
-	name, ok := NameOf(uri)
+	name, ok := FilePathOf(uri)
 	if !ok {
 		return Path{}, false
 	}

@@ -32,7 +32,7 @@ type link struct {
 	owner  *session.Session
 	out    *outbox
 	direct bool    // frames go out by the editor, which holds the connection
-	socket *socket // by which they go else
+	socket *socket // that keeps it connected; nil over the editor. Set while the link is in no list, under Gateway.changing
 
 	ctx   context.Context // ends with the session
 	end   context.CancelFunc

@@ -20,7 +20,7 @@ type edit struct {
 	value any    // what stands at path, or is in the array there
 	item  string // what the array at path contains, or how the value is known there
 	why   string
-	ours  bool   // the whole of path belongs to Pillion: uninstalling needs no memory of it
+	ours  bool   // the whole of path belongs to Pillion: uninstalling needs no memory of it. Such edits come first in their file
 	tool  string // the agent's own tool that it turns off
 }
 

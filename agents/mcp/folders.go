@@ -65,7 +65,7 @@ func (o Options) roots(ctx context.Context, client *sdk.ServerSession) []string 
 
 // folderOf is the folder that a file URI names, if it is there.
 func folderOf(uri string) string {
-	dir, ok := workspace.NameOf(uri)
+	dir, ok := workspace.FilePathOf(uri)
 	if !ok {
 		return ""
 	}

@@ -6,8 +6,10 @@
 // to one, nor one that resolves otherwise the second time, nor a redirect gets there.
 // Everything is bounded: time, bytes (unpacked ones), redirects.
 //
-// Deliberately not here: whether an agent may fetch (tools/policy), and proxies, behind
-// which nobody could say where a connection ends.
+// Proxy is the one through which commands in the sandbox reach what they may, with the same check.
+//
+// Deliberately not here: whether an agent may fetch (tools/policy), and the use of proxies that the
+// environment names, behind which nobody could say where a connection ends.
 package web
 
 import (
