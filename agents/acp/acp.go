@@ -94,6 +94,9 @@ func (h *Host) Run(ctx context.Context, s tools.SubAgent) (string, error) {
 	}()
 	go a.watch()
 	err = a.live()
+	if reason, paused := child.Paused(); paused && err == nil { // its turn may be over before watch stops it
+		err = stoppedBy(reason)
+	}
 	err = a.reason(err)
 	stop(errOver)
 	for range mostAtOnce { // whatever it asked for is done or given up
@@ -107,7 +110,7 @@ func (h *Host) Run(ctx context.Context, s tools.SubAgent) (string, error) {
 func (a *agent) watch() {
 	paused := func(s *session.Session) {
 		reason, _ := s.Paused()
-		a.stop(fault.New(fault.Cancelled, "the sub-agent was stopped: %s", cmp.Or(reason, "its session is paused")))
+		a.stop(stoppedBy(reason))
 	}
 	select {
 	case <-a.session.Closed():
@@ -118,6 +121,11 @@ func (a *agent) watch() {
 		paused(a.task.Parent)
 	case <-a.ctx.Done():
 	}
+}
+
+// stoppedBy is the error of a task whose session is paused.
+func stoppedBy(reason string) error {
+	return fault.New(fault.Cancelled, "the sub-agent was stopped: %s", cmp.Or(reason, "its session is paused"))
 }
 
 // live starts the program, has it work, and ends it with all that it started.
