@@ -36,7 +36,8 @@ var arrows = map[string][]string{
 	"workspace/journal":     {},
 	"workspace/patch":       {"workspace/diff"},
 	"workspace/tracking":    {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
-	"workspace/change":      {"workspace", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language"},
+	"workspace/handle":      {"workspace", "workspace/document"},
+	"workspace/change":      {"workspace", "workspace/diff", "workspace/document", "workspace/git", "workspace/handle", "workspace/journal", "workspace/language"},
 
 	"tools/policy":       {},
 	"tools/session":      {"tools/policy"},

@@ -103,6 +103,7 @@ func init() {
 // writers are the packages that may write, and what.
 var writers = map[string]string{
 	"workspace/change":          "the workspace, after a yes",
+	"workspace/handle":          "the workspace, for workspace/change",
 	"workspace/journal":         "the journal, in the state folder",
 	"workspace/watch":           "a cookie in the state folder, which Settle waits for",
 	"agents/install":            "agents' configuration, which the person saw first",
@@ -168,12 +169,12 @@ func openFlags(u use) string {
 }
 
 // TestTheRootHandle: the handle by which a workspace folder can be written to goes
-// to package change alone.
+// to package change, and to what that does with it.
 func TestTheRootHandle(t *testing.T) {
 	const handle = "(" + module + "/workspace.Path).Root"
 	for _, u := range usesOf(t, func(name string) bool { return name == handle })[handle] {
-		if u.pkg != module+"/workspace/change" {
-			t.Errorf("%s:%d takes a folder's writable handle, which is for workspace/change alone", u.file, u.line)
+		if u.pkg != module+"/workspace/change" && u.pkg != module+"/workspace/handle" {
+			t.Errorf("%s:%d takes a folder's writable handle, which is for workspace/change and workspace/handle alone", u.file, u.line)
 		}
 	}
 }

@@ -96,6 +96,7 @@ export const belongs = {
   'workspace/document': ['walk/*', '*/edit', '*/typing', 'plain/*'],
   'workspace/git': ['*/git', '*/tree', '*/changes'],
   'workspace/gitignore': ['*/files'],
+  'workspace/handle': ['*/edit', '*/patch', '*/changes', '*/journal', '*/full-disk', 'fuzz/FuzzMerge'],
   'workspace/journal': ['walk/*', '*/changes', '*/journal', '*/keep'],
   'workspace/language': ['vscode/language', 'neovim/languages'],
   'workspace/lines': ['neovim/small'],

@@ -13,6 +13,8 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/internal/testrig/machine"
+	"pillion/workspace"
+	"pillion/workspace/handle"
 )
 
 func (b *bench) stat(name string) *syscall.Stat_t {
@@ -52,7 +54,7 @@ func TestSecretsStayClosed(t *testing.T) {
 	b := newBench(t)
 	b.write("secret", "one")
 	b.must(os.Chmod(b.abs("secret"), 0o600))
-	step := &diskStep{file: b.plan("secret", "two"), committer: b.Committer, named: newTemp()}
+	step := &diskStep{file: b.plan("secret", "two"), committer: b.Committer, named: workspace.NewTemp()}
 	defer step.discard(&remains{})
 	b.must(step.stage())
 	if mode := b.stat(step.temp).Mode & 0o777; mode != 0o600 {
@@ -242,10 +244,10 @@ func TestFileOfAnotherUser(t *testing.T) {
 	closed, err := os.Open(f.Name())
 	b.must(err)
 	closed.Close()
-	if mode := keepOwner(info, closed); mode != 0o600 {
+	if mode := handle.KeepOwner(info, closed); mode != 0o600 {
 		t.Errorf("without owner and group it would have mode %v", mode)
 	}
-	if mode := keepOwner(info, f); mode != info.Mode() {
+	if mode := handle.KeepOwner(info, f); mode != info.Mode() {
 		t.Errorf("with both it would have mode %v", mode)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -201,7 +202,7 @@ func (l *looking) folder(ctx context.Context, c *workspace.Contents) error {
 			if err := l.folder(ctx, e.Below); err != nil {
 				return err
 			}
-		case e.Type.IsDir() || IsTemp(e.Name):
+		case e.Type.IsDir() || workspace.IsTemp(e.Name):
 		default:
 			if l.seen[p] = true; old != c {
 				if err := l.file(p, e); err != nil {
@@ -310,7 +311,7 @@ func (l *looking) take(p workspace.Path, listed *workspace.Listed, was *held) *h
 }
 
 func (l *looking) copy(p workspace.Path, was, is *held) {
-	for range tries {
+	for range handle.Tries {
 		switch {
 		case is.stamp.Names > 1:
 			is.why = "(it has other names)"

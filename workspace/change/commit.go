@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -84,7 +86,7 @@ type Committer struct {
 	// Observer keeps what commands change. Nil: nobody does.
 	Observer *Observer
 
-	calls calls
+	calls handle.Calls
 	late  displacedFiles
 }
 
@@ -192,9 +194,9 @@ func discardAll(steps []step) *remains {
 }
 
 // system is how the steps of a set call it.
-func (c *Committer) system() calls {
+func (c *Committer) system() handle.Calls {
 	s := c.calls
-	s.unsynced = c.Journal.isUnsynced()
+	s.Unsynced = c.Journal.isUnsynced()
 	return s
 }
 
@@ -208,7 +210,7 @@ func (c *Committer) steps(s Set) []step {
 		out = append(out, c.treeStep(t))
 	}
 	for _, x := range s.Restores {
-		out = append(out, &restoreStep{restore: x, committer: c, named: newTemp()})
+		out = append(out, &restoreStep{restore: x, committer: c, named: workspace.NewTemp()})
 	}
 	for _, p := range s.Empty {
 		out = append(out, &emptyStep{path: p, committer: c})
@@ -259,7 +261,7 @@ func (c *Committer) step(f File, label string, several bool) step {
 	case f.Before.Source == document.FromBuffer && (f.Before.Dirty || c.takes(f.Before)):
 		return &bufferStep{file: f, label: label, several: several, committer: c}
 	}
-	return &diskStep{file: f, committer: c, named: newTemp()}
+	return &diskStep{file: f, committer: c, named: workspace.NewTemp()}
 }
 
 // takes: a file that may not be written to is replaced on disk, after a yes to that.

@@ -3,16 +3,15 @@ package change
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -30,13 +29,13 @@ type diskStep struct {
 
 	data   []byte
 	kept   *journal.State // the same, as the journal has it
-	folder folder
-	ours   sighting // of the temporary file
-	blind  bool     // somebody may write into what was displaced: nobody tells
-	named  string   // what the temporary file is to be called: the journal knows it first
-	temp   string   // name in folder, "" when there is none
-	placed sighting // what apply put in the file's place; nothing as long as it did not
-	made   []string // folders that stage made, outermost first
+	folder handle.Folder
+	ours   handle.Sighting // of the temporary file
+	blind  bool            // somebody may write into what was displaced: nobody tells
+	named  string          // what the temporary file is to be called: the journal knows it first
+	temp   string          // name in folder, "" when there is none
+	placed handle.Sighting // what apply put in the file's place; nothing as long as it did not
+	made   []string        // folders that stage made, outermost first
 }
 
 func (d *diskStep) name() string { return d.file.Target.Base() }
@@ -52,7 +51,7 @@ func (d *diskStep) stage() error {
 	if err != nil {
 		return err
 	}
-	d.folder, d.made, err = d.committer.system().openFolder(d.file.Target.Dir(), d.file.CreateDirs)
+	d.folder, d.made, err = d.committer.system().OpenFolder(d.file.Target.Dir(), d.file.CreateDirs)
 	if err == nil {
 		err = d.writeTemp()
 	}
@@ -82,8 +81,8 @@ func (d *diskStep) writeTemp() error {
 	}
 	d.temp = d.named
 	var f *os.File
-	err := d.folder.try("create", func() (err error) {
-		f, err = d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonBlocking, mode)
+	err := d.folder.Try("create", func() (err error) {
+		f, err = d.folder.Root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|handle.NonBlocking, mode)
 		return err
 	})
 	if err != nil {
@@ -91,7 +90,7 @@ func (d *diskStep) writeTemp() error {
 		return err
 	}
 	defer f.Close()
-	if err := d.folder.write(f, d.data); err != nil {
+	if err := d.folder.Write(f, d.data); err != nil {
 		return err
 	}
 	if !d.creates() {
@@ -99,11 +98,11 @@ func (d *diskStep) writeTemp() error {
 			return err
 		}
 	}
-	if err := d.folder.calls.sync(f); err != nil {
+	if err := d.folder.Calls.Sync(f); err != nil {
 		return err
 	}
-	d.ours.version = d.version()
-	d.ours.info, err = f.Stat()
+	d.ours.Version = d.version()
+	d.ours.Info, err = f.Stat()
 	return err
 }
 
@@ -119,19 +118,10 @@ func (d *diskStep) version() string {
 	return document.Version(d.data)
 }
 
-const tempBegins, tempEnds = ".pillion-", ".tmp"
-
-func newTemp() string { return tempBegins + rand.Text() + tempEnds }
-
-// IsTemp: the temporary files beside a file that is written, and folders that go.
-func IsTemp(name string) bool {
-	return strings.HasPrefix(name, tempBegins) && strings.HasSuffix(name, tempEnds)
-}
-
 // keepAttributes gives the new file the mode, owner and extended attributes of
 // the one that it replaces.
 func (d *diskStep) keepAttributes(f *os.File) error {
-	info, old, err := d.folder.openRegular(d.name())
+	info, old, err := d.folder.OpenRegular(d.name())
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -142,9 +132,9 @@ func (d *diskStep) keepAttributes(f *os.File) error {
 	if d.file.Target.ReadOnly(info) && !d.file.Before.ReadOnly || workspace.HardLinks(info) > 1 && d.file.Before.HardLinks < 2 {
 		return moved(fault.Quote(d.file.Path().String())) // to be asked about
 	}
-	copyAttributes(old, f)
-	mode := keepOwner(info, f)
-	return d.folder.try("chmod", func() error { return f.Chmod(mode) })
+	handle.CopyAttributes(old, f)
+	mode := handle.KeepOwner(info, f)
+	return d.folder.Try("chmod", func() error { return f.Chmod(mode) })
 }
 
 func (d *diskStep) apply(context.Context) error {
@@ -165,14 +155,14 @@ func (d *diskStep) isShownAsPlanned() bool {
 }
 
 func (d *diskStep) place() error {
-	switch err := d.folder.give(d.temp, d.name()); {
+	switch err := d.folder.Rename(d.temp, d.name()); {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return moved(fault.Quote(d.file.Path().String()))
 	case err != nil:
 		return d.fault(err)
 	}
 	d.temp, d.placed = "", d.ours
-	if err := d.folder.sync(); err != nil {
+	if err := d.folder.Sync(); err != nil {
 		return cmp.Or(d.takeAway(), d.fault(err))
 	}
 	return nil
@@ -182,7 +172,7 @@ func (d *diskStep) replace() error {
 	if !d.seemsPlanned() {
 		return moved(fault.Quote(d.file.Path().String()))
 	}
-	err := d.folder.exchange(d.temp, d.name(), func() error {
+	err := d.folder.Exchange(d.temp, d.name(), func() error {
 		if d.isPlanned(d.look(d.name())) {
 			return nil
 		}
@@ -197,8 +187,8 @@ func (d *diskStep) replace() error {
 	d.placed = d.ours
 	displaced := d.lookWhenQuiet(d.temp)
 	if d.isPlanned(displaced) {
-		d.blind = displaced.blind
-		if err = d.folder.sync(); err == nil {
+		d.blind = displaced.Blind
+		if err = d.folder.Sync(); err == nil {
 			return nil
 		}
 	}
@@ -207,11 +197,11 @@ func (d *diskStep) replace() error {
 		return failed
 	}
 	switch {
-	case displaced.busy:
+	case displaced.Busy:
 		return fault.New(fault.ConcurrentModification, "another program has %s open for writing; it is unchanged", fault.Quote(d.file.Path().String())).
 			WithHint("try again when that program is done")
-	case err != nil || displaced.err != nil:
-		return d.fault(errors.Join(err, displaced.err))
+	case err != nil || displaced.Err != nil:
+		return d.fault(errors.Join(err, displaced.Err))
 	}
 	return moved(fault.Quote(d.file.Path().String()))
 }
@@ -219,7 +209,7 @@ func (d *diskStep) replace() error {
 // seemsPlanned spares an exchange that would have to be taken back. It reads the file
 // only where its times are not those of the plan.
 func (d *diskStep) seemsPlanned() bool {
-	info, err := d.folder.root.Lstat(d.name())
+	info, err := d.folder.Root.Lstat(d.name())
 	switch before := d.file.Before; {
 	case err != nil || !info.Mode().IsRegular():
 		return false
@@ -230,32 +220,32 @@ func (d *diskStep) seemsPlanned() bool {
 }
 
 // isPlanned compares with what the plan was made from.
-func (d *diskStep) isPlanned(s sighting) bool {
-	return !s.busy && s.version != "" && s.version == d.file.Before.DiskVersion
+func (d *diskStep) isPlanned(s handle.Sighting) bool {
+	return !s.Busy && s.Version != "" && s.Version == d.file.Before.DiskVersion
 }
 
-func (d *diskStep) look(name string) sighting {
-	return d.folder.look(name, d.limit(), false, d.planned())
+func (d *diskStep) look(name string) handle.Sighting {
+	return d.folder.Look(name, d.limit(), false, d.planned())
 }
 
-func (d *diskStep) lookWhenQuiet(name string) sighting {
-	return d.folder.look(name, d.limit(), true, d.planned())
+func (d *diskStep) lookWhenQuiet(name string) handle.Sighting {
+	return d.folder.Look(name, d.limit(), true, d.planned())
 }
 
 // planned is what the plan was made from, where its text is its bytes.
-func (d *diskStep) planned() content {
+func (d *diskStep) planned() handle.Content {
 	before := d.file.Before
 	if before.Source != document.FromDisk || before.Encoding != document.UTF8 || before.BOM {
-		return content{}
+		return handle.Content{}
 	}
-	return content{before.Text, before.DiskVersion}
+	return handle.Content{Bytes: before.Text, Version: before.DiskVersion}
 }
 
 // limit is the size of what is worth reading: longer files are none that is known.
 func (d *diskStep) limit() int64 { return max(d.file.Before.DiskSize, int64(len(d.data))) }
 
 func (d *diskStep) undo(context.Context) error {
-	if d.placed.info == nil {
+	if d.placed.Info == nil {
 		return nil
 	}
 	if d.creates() {
@@ -279,21 +269,21 @@ func (d *diskStep) takeBack() (ours bool, err error) {
 	expected := d.placed
 	for turn := range maxTurns {
 		back := d.look(d.temp)
-		err := d.folder.exchange(d.temp, d.name(), anything)
+		err := d.folder.Exchange(d.temp, d.name(), handle.Anything)
 		if errors.Is(err, fs.ErrNotExist) {
-			d.placed = sighting{}
+			d.placed = handle.Sighting{}
 			return true, nil // they removed the file, and so it shall be
 		}
 		if err != nil {
 			break
 		}
 		came := d.lookWhenQuiet(d.temp)
-		if came.err != nil && came.version == "" && turn == 0 && !came.is(expected) {
+		if came.Err != nil && came.Version == "" && turn == 0 && !came.Is(expected) {
 			return true, d.leave() // it may be ours or not; what was there before is back
 		}
-		if came.is(expected) {
-			d.placed = sighting{}
-			d.folder.sync() //nolint:errcheck // there is nothing else to go back to
+		if came.Is(expected) {
+			d.placed = handle.Sighting{}
+			d.folder.Sync() //nolint:errcheck // there is nothing else to go back to
 			return turn == 0, nil
 		}
 		expected = back
@@ -307,7 +297,7 @@ const maxTurns = 100
 // rescue leaves the temporary file, which holds somebody's text, and says so.
 func (d *diskStep) rescue() error {
 	kept := d.file.Target.Dir().Join(d.temp).String()
-	d.temp, d.placed = "", sighting{}
+	d.temp, d.placed = "", handle.Sighting{}
 	return fault.New(fault.ExecutionFailed, "%s could not be restored; its former text is in %s",
 		fault.Quote(d.file.Path().String()), fault.Quote(kept))
 }
@@ -315,7 +305,7 @@ func (d *diskStep) rescue() error {
 // leave keeps what came out, for it could not be looked at.
 func (d *diskStep) leave() error {
 	kept := d.file.Target.Dir().Join(d.temp).String()
-	d.temp, d.placed = "", sighting{}
+	d.temp, d.placed = "", handle.Sighting{}
 	return fault.New(fault.ExecutionFailed, "%s is unchanged; a temporary version could not be checked and is in %s",
 		fault.Quote(d.file.Path().String()), fault.Quote(kept))
 }
@@ -323,19 +313,19 @@ func (d *diskStep) leave() error {
 // takeAway removes the file that was created, if it still is as it was.
 func (d *diskStep) takeAway() error {
 	placed := d.placed
-	d.placed = sighting{}
-	if err := d.folder.give(d.name(), d.named); err != nil {
+	d.placed = handle.Sighting{}
+	if err := d.folder.Rename(d.name(), d.named); err != nil {
 		return nil //nolint:nilerr // somebody was first
 	}
 	d.temp = d.named
 	came := d.lookWhenQuiet(d.temp)
-	if came.is(placed) {
+	if came.Is(placed) {
 		return nil
 	}
-	if came.err != nil {
+	if came.Err != nil {
 		return d.leave()
 	}
-	if err := d.folder.give(d.temp, d.name()); err != nil {
+	if err := d.folder.Rename(d.temp, d.name()); err != nil {
 		return d.rescue()
 	}
 	d.temp = ""
@@ -349,7 +339,7 @@ func (d *diskStep) finish() Outcome {
 		Operation: d.file.Operation(),
 		Hunks:     d.file.Hunks(),
 		Bytes:     len(d.data),
-		Version:   d.ours.version,
+		Version:   d.ours.Version,
 		Text:      d.file.After.Text,
 		IsBytes:   string(d.data) == d.file.After.Text,
 		Saved:     true,
@@ -359,14 +349,14 @@ func (d *diskStep) finish() Outcome {
 // discard removes the temporary file, which after an exchange holds the old
 // content, and the folders that a failed change made.
 func (d *diskStep) discard(left *remains) {
-	if d.folder.root != nil {
+	if d.folder.Root != nil {
 		if d.temp != "" {
-			if d.blind && d.placed.info != nil {
+			if d.blind && d.placed.Info != nil {
 				d.committer.holdOn(d.folder, d.temp, d.file.Before.DiskVersion, d.file.Target)
 			}
-			left.temp(d.file.Target.Dir().Join(d.temp), d.folder.removeOne(d.temp))
+			left.temp(d.file.Target.Dir().Join(d.temp), d.folder.RemoveOne(d.temp))
 		}
-		d.folder.close()
+		d.folder.Close()
 	}
 	d.committer.unmakeFolders(d.file.Target, d.made, left)
 }
@@ -383,5 +373,5 @@ func (d *diskStep) fault(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.PermissionDenied, "permission denied: %s or its folder cannot be written", name)
 	}
-	return fault.New(fault.ExecutionFailed, "%s could not be written: %w; it is unchanged", name, cause(err))
+	return fault.New(fault.ExecutionFailed, "%s could not be written: %w; it is unchanged", name, handle.Cause(err))
 }

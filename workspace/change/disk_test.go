@@ -10,6 +10,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/document"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -209,18 +210,18 @@ func TestSwapStandsInForExchange(t *testing.T) {
 	b := newBench(t)
 	b.write("a", "A")
 	b.write("b", "B")
-	f, _, err := calls{}.openFolder(b.path("."), false)
+	f, _, err := handle.Calls{}.OpenFolder(b.path("."), false)
 	b.must(err)
-	defer f.close()
-	b.must(f.swap("a", "b"))
+	defer f.Close()
+	b.must(f.Swap("a", "b"))
 	b.want("a", "B")
 	b.want("b", "A")
-	if err := f.swap("a", "none"); !errors.Is(err, os.ErrNotExist) {
+	if err := f.Swap("a", "none"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("with nothing: %v", err)
 	}
 	b.want("a", "B")
 	b.must(os.Mkdir(b.abs("dir"), 0o755))
-	if err := f.swap("a", "dir"); err == nil {
+	if err := f.Swap("a", "dir"); err == nil {
 		t.Error("a folder was swapped away")
 	}
 	b.want("a", "B")

@@ -14,6 +14,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/internal/testrig/machine"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -33,7 +34,7 @@ func newFaulty(t *testing.T, dir string) *faulty {
 		b.write(name, text)
 	}
 	b.before = b.all()
-	b.calls.pause = time.Microsecond
+	b.calls.Pause = time.Microsecond
 	return b
 }
 
@@ -54,11 +55,11 @@ const afterAll = "blob=\x00\xff of new edited*=NEW new/ new/made*=text made over
 func (b *faulty) commitFailing(fails func(n int, call string) error) error {
 	set := b.set()
 	b.called = nil
-	b.calls.fails = func(call string) error {
+	b.calls.Fails = func(call string) error {
 		b.called = append(b.called, call)
 		return fails(len(b.called), call)
 	}
-	defer func() { b.calls.fails = nil }()
+	defer func() { b.calls.Fails = nil }()
 	_, err := b.Commit(context.Background(), set, journal.Origin{})
 	return err
 }
@@ -91,7 +92,7 @@ func everyCall(t *testing.T, fails error, everywhere bool, times int, check func
 	}
 	for _, i := range counted.places(everywhere) {
 		call := counted.called[i]
-		if fails == errShort && call != "write" || call == "remove" && (times == forGood || !isTransient(fails)) {
+		if fails == handle.ErrShort && call != "write" || call == "remove" && (times == forGood || !handle.IsTransient(fails)) {
 			continue // of removals see TestARemovalThatFailsIsTold
 		}
 		b := newFaulty(t, t.TempDir())
@@ -152,7 +153,7 @@ func TestASystemWithFewCalls(t *testing.T) {
 
 // TestPassingFaultsAreTriedAgain: nobody hears of them.
 func TestPassingFaultsAreTriedAgain(t *testing.T) {
-	each(t, []error{syscall.EAGAIN, syscall.EINTR, syscall.EBUSY, errShort}, func(t *testing.T, passing error, everywhere bool) {
+	each(t, []error{syscall.EAGAIN, syscall.EINTR, syscall.EBUSY, handle.ErrShort}, func(t *testing.T, passing error, everywhere bool) {
 		everyCall(t, passing, everywhere, 2, func(b *faulty, what string, err error) {
 			if err != nil || !b.isMade() {
 				b.t.Errorf("%s: %v: %s", what, err, b.all())

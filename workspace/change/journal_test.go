@@ -110,7 +110,7 @@ func TestWhatComesBackLasts(t *testing.T) {
 	b.write("gone/a", "text")
 	b.commitAs("a call", Set{Tree: []TreeChange{b.remove("gone")}})
 	failed := false
-	b.calls.fails = func(call string) error {
+	b.calls.Fails = func(call string) error {
 		if failed || call != "sync" {
 			return nil
 		}

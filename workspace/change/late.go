@@ -10,6 +10,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -41,16 +42,16 @@ type displaced struct {
 
 // holdOn opens the file temp, which is about to be removed, if it is not known that
 // nobody writes to it.
-func (c *Committer) holdOn(f folder, temp, version string, path workspace.Path) {
+func (c *Committer) holdOn(f handle.Folder, temp, version string, path workspace.Path) {
 	if temp == "" {
 		return
 	}
-	f.fails = nil // whatever happens here, the set is made
-	_, file, _ := f.openRegular(temp)
+	f.Fails = nil // whatever happens here, the set is made
+	_, file, _ := f.OpenRegular(temp)
 	if file == nil {
 		return
 	}
-	if _, known := hasWriters(file); known && !f.blind {
+	if _, known := handle.HasWriters(file); known && !f.Blind {
 		file.Close()
 		return
 	}
@@ -98,14 +99,14 @@ func (c *Committer) lookAt(d *displaced) {
 		return
 	}
 	d.info = info
-	data, err := readAll(d.file, info.Size(), maxReadBack)
+	data, err := handle.ReadAll(d.file, info.Size(), maxReadBack)
 	if err != nil || document.Version(data) == d.version {
 		return
 	}
 	d.version = document.Version(data)
 	name := fault.Quote(d.path.String())
 	p, err := c.Journal.Store.Begin(
-		journal.Origin{CallID: "late-" + newTemp(), Agent: "Pillion", Tool: "late_write", Title: "Text that a program wrote into " + name + " after it was replaced"},
+		journal.Origin{CallID: "late-" + workspace.NewTemp(), Agent: "Pillion", Tool: "late_write", Title: "Text that a program wrote into " + name + " after it was replaced"},
 		[]journal.Record{{Operation: "kept", Name: d.path.String(), Path: d.path.Abs(), Before: &journal.State{Type: journal.TypeFile, Mode: info.Mode(), Data: data}}},
 	)
 	told := fmt.Sprintf("a program that had %s open wrote into it after it was replaced; its text is in the journal, as late_write", name)

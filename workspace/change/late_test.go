@@ -22,7 +22,7 @@ func TestLateWritesAreKept(t *testing.T) {
 			b := newTrees(t)
 			told := make(chan string, 9)
 			b.Journal.Tell = func(problem string) { told <- problem }
-			b.calls.blind = true
+			b.calls.Blind = true
 			b.late.pauses = slices.Repeat([]time.Duration{10 * time.Millisecond}, 6000)
 			b.write("file", "before\n")
 			b.write("other", "other\n")

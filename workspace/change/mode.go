@@ -14,6 +14,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -121,26 +122,26 @@ func (m *modeStep) apply(context.Context) error { return m.fault(m.set()) }
 
 func (m *modeStep) set() (err error) {
 	name, was := m.change.Source.Base(), m.change.Was
-	if m.from, _, err = m.committer.system().openFolder(m.change.Source.Dir(), false); err != nil {
+	if m.from, _, err = m.committer.system().OpenFolder(m.change.Source.Dir(), false); err != nil {
 		return err
 	}
-	if err = still(was, m.from, name); err != nil {
+	if err = handle.Still(was, m.from, name); err != nil {
 		return err
 	}
-	info, file, err := m.from.openRegular(name)
+	info, file, err := m.from.OpenRegular(name)
 	if err == nil && (file == nil || info.Mode() != was.Top().Mode) {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return err
 	}
-	if err = m.from.try("chmod", func() error { return file.Chmod(m.change.Mode) }); err != nil {
+	if err = m.from.Try("chmod", func() error { return file.Chmod(m.change.Mode) }); err != nil {
 		file.Close()
 		return err
 	}
 	m.file = file
 	if err = m.check(name); err == nil {
-		err = m.from.calls.sync(file)
+		err = m.from.Calls.Sync(file)
 	}
 	if err != nil {
 		err = cmp.Or(m.takeBack(), err)
@@ -161,7 +162,7 @@ func (m *modeStep) check(name string) error {
 	now := m.change.Was
 	now.Nodes = slices.Clone(now.Nodes)
 	now.Nodes[0].Mode = m.change.Mode
-	return still(now, m.from, name)
+	return handle.Still(now, m.from, name)
 }
 
 func (m *modeStep) undo(context.Context) error { return m.takeBack() }
@@ -175,10 +176,10 @@ func (m *modeStep) takeBack() error {
 	defer file.Close()
 	info, err := file.Stat()
 	if err == nil && info.Mode() == m.change.Mode {
-		err = m.from.try("chmod", func() error { return file.Chmod(m.change.Was.Top().Mode) })
+		err = m.from.Try("chmod", func() error { return file.Chmod(m.change.Was.Top().Mode) })
 	}
 	if err != nil {
-		return fault.New(fault.ExecutionFailed, "%s keeps its new mode: %w", m.change.name(), cause(err))
+		return fault.New(fault.ExecutionFailed, "%s keeps its new mode: %w", m.change.name(), handle.Cause(err))
 	}
 	return nil
 }
@@ -187,8 +188,8 @@ func (m *modeStep) discard(*remains) {
 	if m.file != nil {
 		m.file.Close()
 	}
-	if m.from.root != nil {
-		m.from.close()
+	if m.from.Root != nil {
+		m.from.Close()
 	}
 }
 
@@ -249,7 +250,7 @@ func (r *reversal) compileModes() error {
 // recoverMode: a mode is one or the other. A file that a later step of the set moved is
 // looked for where it went.
 func (s scene) recoverMode() made {
-	info, err := s.folder.root.Lstat(s.name)
+	info, err := s.folder.Root.Lstat(s.name)
 	for _, r := range s.entry.Records {
 		if err == nil || r.Operation != string(Move) || r.Path != s.record.Path {
 			continue

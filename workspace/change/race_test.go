@@ -11,6 +11,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/internal/testrig/machine"
+	"pillion/workspace"
 )
 
 // rounds are, in the long run, enough for every order of the few system calls involved to turn up.
@@ -78,7 +79,7 @@ func TestHumanWritesAtTheSameMoment(t *testing.T) {
 func (b *bench) commitWhile(human func() error) error {
 	b.t.Helper()
 	b.write("a.txt", "before\n")
-	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: newTemp()}
+	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: workspace.NewTemp()}
 	defer step.discard(&remains{})
 	b.must(step.stage())
 	start, done := make(chan struct{}), make(chan error, 1)
@@ -98,14 +99,14 @@ func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 	for _, at := range []string{"sync", "rename"} { // before it looks, and after
 		b.write("a.txt", "before\n")
 		f := b.plan("a.txt", "agent\n")
-		b.calls.fails = func(call string) error {
+		b.calls.Fails = func(call string) error {
 			if call == at {
 				os.Remove(b.abs("a.txt")) //nolint:errcheck // it may be gone
 			}
 			return nil
 		}
 		b.wantMoved(f)
-		b.calls.fails = nil
+		b.calls.Fails = nil
 		b.want("a.txt", "<absent>")
 	}
 	for range rounds() {
@@ -201,7 +202,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 			b := newBench(t)
 			for i := range rounds() {
 				b.write("a.txt", "before\n")
-				step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: newTemp()}
+				step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: workspace.NewTemp()}
 				b.must(step.stage())
 				b.must(step.apply(context.Background()))
 				human := fmt.Sprintf("human %d\n", i)
@@ -221,7 +222,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 // TestUndoOfACreatedFile: what a user made of it stays.
 func TestUndoOfACreatedFile(t *testing.T) {
 	b := newBench(t)
-	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer, named: newTemp()}
+	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer, named: workspace.NewTemp()}
 	b.must(step.stage())
 	b.must(step.apply(context.Background()))
 	b.write("new/a.txt", "human")

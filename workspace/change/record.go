@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
 	"pillion/workspace/journal"
@@ -376,4 +378,13 @@ func (b *bufferStep) record() (*journal.Record, error) {
 func (b *bufferStep) became() *journal.State {
 	_, data := b.left()
 	return &journal.State{Type: journal.TypeFile, Data: data, Encoding: string(b.file.After.Encoding), Unsaved: !b.isSaved()}
+}
+
+// toMake are the folders of dir that are not there, outermost first.
+func toMake(dir workspace.Path) (out []string) {
+	for ; !dir.IsRoot() && !dir.Exists(); dir = dir.Dir() {
+		out = append(out, dir.Abs())
+	}
+	slices.Reverse(out)
+	return out
 }

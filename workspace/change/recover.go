@@ -13,6 +13,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -124,7 +125,7 @@ func (c *Committer) sweepAgain(e journal.Entry, left *remains) string {
 		default:
 			note = s.sweepFiles(temp)
 		}
-		s.folder.close()
+		s.folder.Close()
 		if note != "" {
 			notes = append(notes, note)
 		}
@@ -160,9 +161,9 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record, left *rema
 	}
 	s, temp, ok := c.sceneOf(e, r, left)
 	if !ok {
-		return reached(sighting{}, r), ""
+		return reached(handle.Sighting{}, r), ""
 	}
-	defer s.folder.close()
+	defer s.folder.Close()
 	switch Operation(r.Operation) {
 	case Delete:
 		m, note = s.recoverDelete(temp)
@@ -197,7 +198,7 @@ func (c *Committer) sceneOf(e journal.Entry, r *journal.Record, left *remains) (
 	if r.Temp != "" && filepath.Dir(r.Temp) == p.Dir().Abs() {
 		temp = filepath.Base(r.Temp)
 	}
-	f, _, err := c.system().openFolder(p.Dir(), false)
+	f, _, err := c.system().OpenFolder(p.Dir(), false)
 	if err != nil {
 		if temp != "" && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			left.temp(p.Dir().Join(temp), err)
@@ -210,13 +211,13 @@ func (c *Committer) sceneOf(e journal.Entry, r *journal.Record, left *remains) (
 func removeEmpty(c *Committer, abs string, left *remains) {
 	if dir, err := c.Documents.Workspace().Resolve(abs); err == nil && !dir.IsRoot() {
 		if info, err := dir.Lstat(); err == nil && info.IsDir() {
-			left.folder(dir, c.calls.removeAt(dir.Root(), filepath.FromSlash(dir.Rel())))
+			left.folder(dir, c.calls.RemoveAt(dir.Root(), filepath.FromSlash(dir.Rel())))
 		}
 	}
 }
 
 // reached compares what is there with what was and what was to be.
-func reached(s sighting, r *journal.Record) made {
+func reached(s handle.Sighting, r *journal.Record) made {
 	switch {
 	case isState(s, r.After):
 		return wasMade
@@ -226,17 +227,17 @@ func reached(s sighting, r *journal.Record) made {
 	return unclear
 }
 
-func isState(s sighting, st *journal.State) bool {
+func isState(s handle.Sighting, st *journal.State) bool {
 	if st == nil {
-		return s.info == nil
+		return s.Info == nil
 	}
 	switch {
-	case s.info == nil:
+	case s.Info == nil:
 		return false
 	case st.Type == journal.TypeDirectory:
-		return s.info.IsDir()
+		return s.Info.IsDir()
 	}
-	return s.version != "" && strings.HasPrefix(st.Hash, s.version)
+	return s.Version != "" && strings.HasPrefix(st.Hash, s.Version)
 }
 
 // scene is the folder in which a file was being replaced.
@@ -244,14 +245,14 @@ type scene struct {
 	committer *Committer
 	entry     journal.Entry
 	record    *journal.Record
-	folder    folder
+	folder    handle.Folder
 	at        workspace.Path // the same
 	name      string
 	left      *remains
 }
 
 // remove removes a temporary file.
-func (s scene) remove(temp string) { s.left.temp(s.at.Join(temp), s.folder.removeOne(temp)) }
+func (s scene) remove(temp string) { s.left.temp(s.at.Join(temp), s.folder.RemoveOne(temp)) }
 
 // sweepFiles removes the temporary file of a file that was being replaced, and the one
 // that is made where names cannot be exchanged.
@@ -264,14 +265,14 @@ func (s scene) sweepFiles(temp string) string {
 	return note
 }
 
-func (s scene) look(name string) sighting {
+func (s scene) look(name string) handle.Sighting {
 	limit := int64(maxReadBack)
 	for _, st := range []*journal.State{s.record.Before, s.record.After} {
 		if st != nil {
 			limit = max(limit, st.Size)
 		}
 	}
-	return s.folder.look(name, limit, false, content{})
+	return s.folder.Look(name, limit, false, handle.Content{})
 }
 
 // sweep removes a temporary file that is ours. One that holds what somebody else wrote
@@ -280,20 +281,20 @@ func (s scene) look(name string) sighting {
 func (s scene) sweep(temp string) string {
 	lies := s.look(temp)
 	switch {
-	case lies.info == nil:
+	case lies.Info == nil:
 		return ""
-	case !lies.info.Mode().IsRegular():
-		return fmt.Sprintf("%s was left, because it is not Pillion's", fault.Quote(s.place(s.folder.giveVisible(temp, s.name))))
+	case !lies.Info.Mode().IsRegular():
+		return fmt.Sprintf("%s was left, because it is not Pillion's", fault.Quote(s.place(s.folder.RenameVisible(temp, s.name))))
 	case isState(lies, s.record.Before), isState(lies, s.record.After), s.isBegun(temp, s.record.After):
 		s.remove(temp)
 		return ""
 	}
 	now := s.look(s.name)
-	if now.info == nil && s.folder.give(temp, s.name) == nil {
+	if now.Info == nil && s.folder.Rename(temp, s.name) == nil {
 		return "the text that somebody else wrote at that moment is in the file"
 	}
 	if isState(now, s.record.Before) || isState(now, s.record.After) {
-		if err := s.folder.exchange(temp, s.name, anything); err == nil {
+		if err := s.folder.Exchange(temp, s.name, handle.Anything); err == nil {
 			if came := s.look(temp); isState(came, s.record.Before) || isState(came, s.record.After) {
 				s.remove(temp) // it is in the journal
 				return "the text that somebody else wrote at that moment is in the file"
@@ -304,7 +305,7 @@ func (s scene) sweep(temp string) string {
 		CallID: "kept-" + s.entry.ID, Agent: "Pillion", Tool: "recovery", Title: "Text that somebody else wrote while Pillion was killed",
 	}, []journal.Record{{Operation: "kept", Name: s.record.Name, Path: s.record.Path, Before: &journal.State{Type: journal.TypeFile, Path: filepath.Join(filepath.Dir(s.record.Path), temp)}}})
 	if err != nil {
-		return fmt.Sprintf("the text that somebody else wrote at that moment is in %s", fault.Quote(s.place(s.folder.giveVisible(temp, s.name))))
+		return fmt.Sprintf("the text that somebody else wrote at that moment is in %s", fault.Quote(s.place(s.folder.RenameVisible(temp, s.name))))
 	}
 	p.Done(nil) //nolint:errcheck // what is kept is kept
 	s.remove(temp)
@@ -317,7 +318,7 @@ func (s scene) place(temp string) string {
 
 // isBegun reports whether a file is the beginning of what was to be written.
 func (s scene) isBegun(temp string, st *journal.State) bool {
-	_, file, _ := s.folder.openRegular(temp)
+	_, file, _ := s.folder.OpenRegular(temp)
 	if file == nil || st == nil {
 		return false
 	}

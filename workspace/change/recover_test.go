@@ -24,7 +24,7 @@ func TestWhatIsWrittenWhileItRecovers(t *testing.T) {
 	}})
 	b.must(err)
 	b.must(killed.Close())
-	b.calls.fails = func(call string) error {
+	b.calls.Fails = func(call string) error {
 		if call == "rename" {
 			return os.WriteFile(b.abs("a.txt"), []byte("typed now\n"), 0o644)
 		}

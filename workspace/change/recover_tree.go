@@ -7,12 +7,13 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
 // seen is the entry of a name if it is of the type of st, else nil.
 func (s scene) seen(name string, st *journal.State) fs.FileInfo {
-	info, err := s.folder.root.Lstat(name)
+	info, err := s.folder.Root.Lstat(name)
 	if err != nil || st == nil || typeOf(info.Mode()) != st.Type {
 		return nil
 	}
@@ -44,15 +45,15 @@ func (s scene) isReplaced() bool {
 // recoverDelete: what was set aside whole goes back to its place. What was being removed
 // goes: then all of its set was made.
 func (s scene) recoverDelete(temp string) (made, string) {
-	_, aside := s.folder.root.Lstat(temp)
-	_, there := s.folder.root.Lstat(s.name)
+	_, aside := s.folder.Root.Lstat(temp)
+	_, there := s.folder.Root.Lstat(s.name)
 	switch {
 	case temp == "" || aside != nil:
 		if there == nil && !s.isReplaced() {
 			return notMade, ""
 		}
 		return wasMade, ""
-	case there != nil && s.isWhole(temp, s.record.Before) && s.folder.give(temp, s.name) == nil:
+	case there != nil && s.isWhole(temp, s.record.Before) && s.folder.Rename(temp, s.name) == nil:
 		return notMade, ""
 	}
 	return wasMade, s.sweepTree(temp, s.record.Before)
@@ -65,16 +66,16 @@ func (s scene) recoverMove(temp string) (made, string) {
 	if err != nil {
 		return unclear, ""
 	}
-	to, _, err := s.committer.system().openFolder(p.Dir(), false)
+	to, _, err := s.committer.system().OpenFolder(p.Dir(), false)
 	if err != nil {
 		return notMade, "" // its folder is not there
 	}
-	defer to.close()
-	_, there := s.folder.root.Lstat(s.name)
-	_, arrived := to.root.Lstat(p.Base())
+	defer to.Close()
+	_, there := s.folder.Root.Lstat(s.name)
+	_, arrived := to.Root.Lstat(p.Base())
 	switch {
 	case there == nil && arrived == nil && r.Over != nil && s.isWhole(s.name, r.Over):
-		if s.folder.exchangeWith(s.name, to, p.Base()) != nil {
+		if s.folder.ExchangeWith(s.name, to, p.Base()) != nil {
 			return unclear, fmt.Sprintf("what it replaced is at %s", fault.Quote(r.Name))
 		}
 		return notMade, ""
@@ -92,14 +93,14 @@ func (s scene) sweepTree(temp string, st *journal.State) string {
 	if temp == "" || st == nil {
 		return ""
 	}
-	if _, err := s.folder.root.Lstat(temp); err != nil {
+	if _, err := s.folder.Root.Lstat(temp); err != nil {
 		return ""
 	}
 	if _, ours := s.compare(temp, st); !ours {
-		return fmt.Sprintf("%s contains something that is not in the journal, and stays", fault.Quote(s.place(s.folder.giveVisible(temp, s.name))))
+		return fmt.Sprintf("%s contains something that is not in the journal, and stays", fault.Quote(s.place(s.folder.RenameVisible(temp, s.name))))
 	}
-	if err := s.folder.remove(temp); err != nil {
-		name := s.folder.giveVisible(temp, s.name)
+	if err := s.folder.Remove(temp); err != nil {
+		name := s.folder.RenameVisible(temp, s.name)
 		s.left.tree(s.folder, s.at.Join(name), name == temp, err)
 	}
 	return ""
@@ -116,7 +117,7 @@ func (s scene) isWhole(name string, st *journal.State) bool {
 // compare holds a tree against the journal. Whole: all that was kept is there. Ours:
 // nothing is there that is not in the journal.
 func (s scene) compare(name string, st *journal.State) (whole, ours bool) {
-	tree, err := workspace.TreeAt(s.folder.root, name)
+	tree, err := workspace.TreeAt(s.folder.Root, name)
 	if err != nil {
 		return false, false
 	}
@@ -134,7 +135,7 @@ func (s scene) compare(name string, st *journal.State) (whole, ours bool) {
 			continue
 		}
 		at := path.Join(name, n.Rel)
-		if !isState(s.folder.look(at, max(w.Size, maxReadBack), false, content{}), w) {
+		if !isState(s.folder.Look(at, max(w.Size, maxReadBack), false, handle.Content{}), w) {
 			if whole = false; !s.isBegun(at, w) {
 				return false, false
 			}

@@ -3,12 +3,13 @@ package change
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
+	"pillion/workspace/handle"
 )
 
 // remains is what a set was to remove and could not.
@@ -29,25 +30,25 @@ func (r *remains) temp(at workspace.Path, err error) {
 // folder notes a folder that could not be removed. One in which there is something is
 // somebody's by now, and stays.
 func (r *remains) folder(at workspace.Path, err error) {
-	if err != nil && !isNotEmpty(err) {
+	if err != nil && !handle.IsNotEmpty(err) {
 		r.entries = append(r.entries, at.String())
 		r.because(err)
 	}
 }
 
 // tree notes what is left at a path of a tree that was to go; f is the folder that it is in.
-func (r *remains) tree(f folder, at workspace.Path, isTemp bool, why error) {
+func (r *remains) tree(f handle.Folder, at workspace.Path, isTemp bool, why error) {
 	r.because(why)
 	if isTemp {
 		r.temps = append(r.temps, at.String())
 	}
-	tree, err := workspace.TreeAt(f.root, at.Base())
+	tree, err := workspace.TreeAt(f.Root, at.Base())
 	if err != nil || !tree.Exists() {
 		r.entries = append(r.entries, at.String())
 		return
 	}
 	for i, n := range tree.Nodes {
-		if !hasEntries(tree, i) { // else what is in it says so
+		if !handle.HasEntries(tree, i) { // else what is in it says so
 			r.entries = append(r.entries, at.Join(n.Rel).String())
 		}
 	}
@@ -55,14 +56,8 @@ func (r *remains) tree(f folder, at workspace.Path, isTemp bool, why error) {
 
 func (r *remains) because(err error) {
 	if r.why == nil {
-		r.why = cause(err)
+		r.why = handle.Cause(err)
 	}
-}
-
-// hasEntries: there is something in the tree's node i. A folder's entries come after it.
-func hasEntries(tree workspace.Tree, i int) bool {
-	rel := tree.Nodes[i].Rel
-	return i+1 < len(tree.Nodes) && (rel == "." || strings.HasPrefix(tree.Nodes[i+1].Rel, rel+"/"))
 }
 
 // undeleted is the error of a set that is made but for what remains; nil where nothing does.
@@ -114,6 +109,22 @@ func quoteSome(names []string) string {
 	return out
 }
 
-func isNotEmpty(err error) bool {
-	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist)
+// unmakeFolders removes folders that were made, in the workspace folder of in.
+func (c *Committer) unmakeFolders(in workspace.Path, made []string, left *remains) {
+	for _, name := range slices.Backward(made) {
+		at, err := c.Documents.Workspace().Resolve(filepath.Join(in.RootDir(), name))
+		if err == nil {
+			left.folder(at, c.calls.RemoveAt(in.Root(), name))
+		}
+	}
+}
+
+// keep gives what could not be removed a name that people see, in the folder dir, which
+// f is, and notes what that is.
+func (c *Committer) keep(f handle.Folder, dir workspace.Path, temp string, was workspace.Path, why error, left *remains) {
+	name := f.RenameVisible(temp, was.Base())
+	left.tree(f, dir.Join(name), name == temp, why)
+	if errors.Is(why, handle.ErrWritten) {
+		c.Journal.report(fmt.Sprintf("somebody wrote into %s while it was removed; their text is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
+	}
 }

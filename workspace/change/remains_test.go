@@ -126,7 +126,7 @@ func TestATemporaryFileThatStays(t *testing.T) {
 	if left() == 0 {
 		t.Fatal("nothing is left: the test shows nothing")
 	}
-	b.calls.fails = func(call string) error {
+	b.calls.Fails = func(call string) error {
 		if call == "remove" {
 			return syscall.EIO
 		}
@@ -135,7 +135,7 @@ func TestATemporaryFileThatStays(t *testing.T) {
 	if told := b.restart(); len(told) != 1 || !strings.Contains(told[0], ".pillion-") {
 		t.Errorf("told %q", told)
 	}
-	b.calls.fails = nil
+	b.calls.Fails = nil
 	if told := b.restart(); len(told) > 0 || left() > 0 {
 		t.Errorf("%d are left, told %q", left(), told)
 	}

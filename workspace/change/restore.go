@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -61,7 +61,7 @@ func (x Restore) preview() FilePreview {
 type restoreStep struct {
 	restore   Restore
 	committer *Committer
-	folder    folder
+	folder    handle.Folder
 	made      []string
 	named     string
 	temp      string         // what stage made, "" when it is in place
@@ -77,25 +77,25 @@ func (r *restoreStep) record() (*journal.Record, error) {
 }
 
 func (r *restoreStep) stage() (err error) {
-	if r.folder, r.made, err = r.committer.system().openFolder(r.restore.Path.Dir(), true); err != nil {
+	if r.folder, r.made, err = r.committer.system().OpenFolder(r.restore.Path.Dir(), true); err != nil {
 		return r.fault(err)
 	}
 	r.temp = r.named
 	each := len(r.restore.State.Children) < manyFiles
-	if err = r.folder.put(r.temp, r.restore.State, each); err != nil {
+	if err = put(r.folder, r.temp, r.restore.State, each); err != nil {
 		return r.fault(err)
 	}
 	for _, c := range r.restore.State.Children {
-		if err = r.folder.put(path.Join(r.temp, c.Name), c.State, each); err != nil {
+		if err = put(r.folder, path.Join(r.temp, c.Name), c.State, each); err != nil {
 			return r.fault(err)
 		}
 	}
 	if !each {
-		syncAll(r.folder.handle) // the journal has it all, should that fail
+		handle.SyncAll(r.folder.Handle) // the journal has it all, should that fail
 	}
 	for _, c := range slices.Backward(r.restore.State.Children) { // not before all in it is made
 		if c.Type == journal.TypeDirectory {
-			r.folder.root.Chmod(path.Join(r.temp, c.Name), c.Mode.Perm()) //nolint:errcheck // it is the user's folder all the same
+			r.folder.Root.Chmod(path.Join(r.temp, c.Name), c.Mode.Perm()) //nolint:errcheck // it is the user's folder all the same
 		}
 	}
 	return nil
@@ -105,13 +105,13 @@ func (r *restoreStep) stage() (err error) {
 const manyFiles = 200
 
 // put makes one entry as it was.
-func (f folder) put(name string, st journal.State, sync bool) error {
+func put(f handle.Folder, name string, st journal.State, sync bool) error {
 	name = filepath.FromSlash(name)
 	switch st.Type {
 	case journal.TypeDirectory:
-		return f.root.Mkdir(name, st.Mode.Perm()|0o700)
+		return f.Root.Mkdir(name, st.Mode.Perm()|0o700)
 	case journal.TypeSymlink:
-		return f.root.Symlink(st.Link, name)
+		return f.Root.Symlink(st.Link, name)
 	}
 	from, err := contentOf(st)
 	if err != nil {
@@ -122,23 +122,7 @@ func (f folder) put(name string, st journal.State, sync bool) error {
 	if mode == 0 {
 		mode = 0o644
 	}
-	return f.fill(name, from, mode, sync)
-}
-
-// fill makes a file, which nobody else can read before it is whole.
-func (f folder) fill(name string, from io.Reader, mode fs.FileMode, sync bool) error {
-	file, err := f.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if _, err := io.Copy(file, from); err != nil {
-		return err
-	}
-	if err := file.Chmod(mode); err != nil || !sync {
-		return err
-	}
-	return file.Sync()
+	return f.Fill(name, from, mode, sync)
 }
 
 func contentOf(st journal.State) (io.ReadCloser, error) {
@@ -150,12 +134,12 @@ func contentOf(st journal.State) (io.ReadCloser, error) {
 
 func (r *restoreStep) apply(context.Context) error {
 	name := r.restore.Path.Base()
-	if err := r.folder.give(r.temp, name); err != nil {
+	if err := r.folder.Rename(r.temp, name); err != nil {
 		return r.fault(err)
 	}
 	r.temp = ""
-	r.placed, _ = workspace.TreeAt(r.folder.root, name) //nolint:errcheck // then it is not taken back
-	return r.fault(r.folder.sync())
+	r.placed, _ = workspace.TreeAt(r.folder.Root, name) //nolint:errcheck // then it is not taken back
+	return r.fault(r.folder.Sync())
 }
 
 func (r *restoreStep) undo(context.Context) error {
@@ -165,11 +149,11 @@ func (r *restoreStep) undo(context.Context) error {
 	placed := r.placed
 	r.placed = workspace.Tree{}
 	unsynced := func() error { return nil } // what comes back in its place is
-	if err := r.folder.setAsideThen(r.restore.Path.Base(), r.named, placed, unsynced); err != nil {
+	if err := r.folder.SetAsideThen(r.restore.Path.Base(), r.named, placed, unsynced); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("somebody changed it after it was restored")
 		}
-		return fault.New(fault.ExecutionFailed, "%s stays: %w", fault.Quote(r.restore.Path.String()), cause(err))
+		return fault.New(fault.ExecutionFailed, "%s stays: %w", fault.Quote(r.restore.Path.String()), handle.Cause(err))
 	}
 	r.temp = r.named
 	return nil
@@ -181,9 +165,9 @@ func (r *restoreStep) finish() Outcome {
 }
 
 func (r *restoreStep) discard(left *remains) {
-	if r.folder.root != nil {
-		left.temp(r.restore.Path.Dir().Join(r.temp), r.folder.remove(r.temp))
-		r.folder.close()
+	if r.folder.Root != nil {
+		left.temp(r.restore.Path.Dir().Join(r.temp), r.folder.Remove(r.temp))
+		r.folder.Close()
 	}
 	r.committer.unmakeFolders(r.restore.Path, r.made, left)
 }
@@ -197,7 +181,7 @@ func (r *restoreStep) fault(err error) error {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return moved(name)
 	}
-	return fault.New(fault.ExecutionFailed, "%s could not be restored: %w", name, cause(err))
+	return fault.New(fault.ExecutionFailed, "%s could not be restored: %w", name, handle.Cause(err))
 }
 
 // emptyStep removes a folder in which nothing is left, after all else is made and
@@ -235,7 +219,7 @@ func (e *emptyStep) finish() Outcome { return Outcome{Operation: Delete, Saved: 
 
 func (e *emptyStep) discard(left *remains) {
 	if info, err := e.path.Lstat(); e.goes && err == nil && info.IsDir() {
-		left.folder(e.path, e.committer.calls.removeAt(e.path.Root(), filepath.FromSlash(e.path.Rel())))
+		left.folder(e.path, e.committer.calls.RemoveAt(e.path.Root(), filepath.FromSlash(e.path.Rel())))
 	}
 }
 

@@ -65,7 +65,7 @@ func (m renaming) aside(left []renaming) workspace.Path {
 			}
 		}
 	}
-	return dir.Join(newTemp())
+	return dir.Join(workspace.NewTemp())
 }
 
 // goOn is the second half of a move that goes by way of another name.

@@ -94,7 +94,7 @@ func TestNothingIsLedOut(t *testing.T) {
 	t.Run("with all calls", func(t *testing.T) { newSwapped(t).race(4 * rounds()) })
 	t.Run("with few", func(t *testing.T) {
 		s := newSwapped(t)
-		s.calls.fails = unsupported
+		s.calls.Fails = unsupported
 		s.race(2 * rounds())
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
@@ -189,7 +190,7 @@ func canSeeWriters(t *testing.T, f *os.File) bool {
 	other, err := os.Open(f.Name())
 	must(t, err)
 	defer other.Close()
-	has, _ := hasWriters(other)
+	has, _ := handle.HasWriters(other)
 	return has
 }
 
@@ -284,16 +285,16 @@ func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 	b.must(os.Chmod(b.abs("dir/locked"), 0o500))
 	var told []string
 	b.Journal.Tell = func(problem string) { told = append(told, problem) }
-	f, _, err := calls{}.openFolder(b.entry("dir").Dir(), false)
+	f, _, err := handle.Calls{}.OpenFolder(b.entry("dir").Dir(), false)
 	b.must(err)
-	defer f.close()
+	defer f.Close()
 	plan := b.remove("dir")
-	b.must(f.setAside("dir", "aside", plan.Was))
+	b.must(f.SetAside("dir", "aside", plan.Was))
 	b.write("aside/sub/new", "typed")
 	b.write("aside/sub/b", "more_text:dir/sub/b")
 	b.write("dir", "another")
-	left, why := &remains{}, f.removeTree("aside", plan.Was)
-	if !errors.Is(why, errWritten) {
+	left, why := &remains{}, f.RemoveTree("aside", plan.Was)
+	if !errors.Is(why, handle.ErrWritten) {
 		t.Errorf("removed with %v", why)
 	}
 	b.keep(f, plan.Source.Dir(), "aside", plan.Source, why, left)

@@ -11,11 +11,12 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace"
+	"pillion/workspace/handle"
 	"pillion/workspace/journal"
 )
 
 func (c *Committer) treeStep(t TreeChange) step {
-	base := treeStep{change: t, committer: c, named: newTemp()}
+	base := treeStep{change: t, committer: c, named: workspace.NewTemp()}
 	switch t.Operation {
 	case CreateDirectory:
 		return &makeStep{base}
@@ -35,9 +36,9 @@ type treeStep struct {
 	committer *Committer
 	made      []string // folders that apply made, outermost first
 
-	from  folder // that Source is in
-	named string // in it: what goes, or is replaced, will be called so
-	temp  string // the same, as long as it is
+	from  handle.Folder // that Source is in
+	named string        // in it: what goes, or is replaced, will be called so
+	temp  string        // the same, as long as it is
 }
 
 func (s *treeStep) stage() error { return nil }
@@ -100,25 +101,25 @@ func (s *treeStep) enter() (err error) {
 	if !s.isShownAsPlanned() {
 		return moved(s.change.name())
 	}
-	s.from, _, err = s.committer.system().openFolder(s.change.Source.Dir(), false)
+	s.from, _, err = s.committer.system().OpenFolder(s.change.Source.Dir(), false)
 	return err
 }
 
 // sweep removes what was set aside, which stood at a path, and leaves the folder.
 func (s *treeStep) sweep(was workspace.Tree, at workspace.Path, left *remains) {
-	if s.from.root == nil {
+	if s.from.Root == nil {
 		return
 	}
 	if s.temp != "" {
 		s.committer.holdOn(s.from, s.temp, was.Top().Version, at)
-		if err := s.from.removeTree(s.temp, was); err != nil {
-			if s.change.Operation == Move && errors.Is(err, errWritten) {
+		if err := s.from.RemoveTree(s.temp, was); err != nil {
+			if s.change.Operation == Move && errors.Is(err, handle.ErrWritten) {
 				left = &remains{} // the move is made all the same
 			}
 			s.committer.keep(s.from, s.change.Source.Dir(), s.temp, at, err, left)
 		}
 	}
-	s.from.close()
+	s.from.Close()
 }
 
 func (s *treeStep) finish() Outcome {
@@ -164,23 +165,7 @@ func (s *treeStep) fault(err error) error {
 		return fault.New(fault.ExecutionFailed, "%s and %s are on different file systems; nothing was moved", name, fault.Quote(s.change.To.String())).
 			WithHint("write the files to the new path, then delete the old ones")
 	}
-	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, cause(err))
-}
-
-// still says whether f's entry name is as tree was in the plan.
-func still(tree workspace.Tree, f folder, name string) error {
-	same := false
-	err := f.try("look", func() (err error) {
-		same, err = tree.StillAt(f.root, name)
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case !same:
-		return fs.ErrNotExist // what was planned is not there any more
-	}
-	return nil
+	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, handle.Cause(err))
 }
 
 // makeStep makes a folder, and those above it.
@@ -199,10 +184,10 @@ func (m *makeStep) apply(context.Context) error {
 	if m.change.Operation == Unchanged {
 		return nil
 	}
-	f, made, err := m.committer.system().openFolder(m.change.Source, true)
+	f, made, err := m.committer.system().OpenFolder(m.change.Source, true)
 	m.made = made
 	if err == nil {
-		f.close()
+		f.Close()
 	}
 	return m.fault(err)
 }
@@ -233,10 +218,10 @@ func (d *deleteStep) apply(context.Context) (err error) {
 	if err = d.enter(); err != nil {
 		return d.fault(err)
 	}
-	if err = d.from.checkRemovable(d.change.Source, d.change.Was); err != nil {
+	if err = d.from.CheckRemovable(d.change.Source, d.change.Was); err != nil {
 		return err
 	}
-	if err = d.from.setAside(d.change.Source.Base(), d.named, d.change.Was); err == nil {
+	if err = d.from.SetAside(d.change.Source.Base(), d.named, d.change.Was); err == nil {
 		d.temp = d.named
 	}
 	return d.fault(err)
@@ -248,7 +233,7 @@ func (d *deleteStep) undo(context.Context) error {
 	}
 	temp := d.temp
 	d.temp = "" // it is not to be removed, whatever comes
-	return d.from.putBack(temp, d.change.Source)
+	return d.from.PutBack(temp, d.change.Source)
 }
 
 func (d *deleteStep) discard(left *remains) { d.sweep(d.change.Was, d.change.Source, left) }
@@ -257,7 +242,7 @@ func (d *deleteStep) discard(left *remains) { d.sweep(d.change.Was, d.change.Sou
 // name always has something, and set aside.
 type moveStep struct {
 	treeStep
-	to   folder
+	to   handle.Folder
 	done bool
 }
 
@@ -282,53 +267,53 @@ func (m *moveStep) apply(context.Context) (err error) {
 	if err = m.enter(); err != nil {
 		return m.fault(err)
 	}
-	m.to, m.made, err = m.committer.system().openFolder(m.change.Target.Dir(), true)
+	m.to, m.made, err = m.committer.system().OpenFolder(m.change.Target.Dir(), true)
 	if err == nil {
 		err = m.rename(m.change.Source.Base(), m.change.Target.Base())
 	}
 	if err != nil {
 		return m.fault(err)
 	}
-	if err := cmp.Or(m.from.sync(), m.to.sync()); err != nil {
+	if err := cmp.Or(m.from.Sync(), m.to.Sync()); err != nil {
 		return m.fault(m.takeBack(err))
 	}
 	return nil
 }
 
 func (m *moveStep) rename(a, b string) error {
-	if err := still(m.change.Was, m.from, a); err != nil {
+	if err := handle.Still(m.change.Was, m.from, a); err != nil {
 		return err
 	}
 	if m.change.Over.Exists() {
 		return m.replace(a, b)
 	}
-	if err := m.from.giveTo(a, m.to, b); err != nil {
+	if err := m.from.RenameTo(a, m.to, b); err != nil {
 		return err
 	}
 	m.done = true
-	if err := still(m.change.Was, m.to, b); err != nil {
+	if err := handle.Still(m.change.Was, m.to, b); err != nil {
 		return m.takeBack(err)
 	}
 	return nil
 }
 
 func (m *moveStep) replace(a, b string) error {
-	if err := still(m.change.Over, m.to, b); err != nil {
+	if err := handle.Still(m.change.Over, m.to, b); err != nil {
 		return err
 	}
-	if err := m.from.exchangeWith(a, m.to, b); err != nil {
+	if err := m.from.ExchangeWith(a, m.to, b); err != nil {
 		return err
 	}
 	m.done = true
-	if err := m.from.setAside(a, m.named, m.change.Over); err != nil { // a holds what was replaced, or something newer
-		if back := m.from.exchangeWith(a, m.to, b); back != nil {
+	if err := m.from.SetAside(a, m.named, m.change.Over); err != nil { // a holds what was replaced, or something newer
+		if back := m.from.ExchangeWith(a, m.to, b); back != nil {
 			return fault.New(fault.ExecutionFailed, "%s could not be restored; the file that it replaced is in %s", fault.Quote(m.change.To.String()), m.change.name())
 		}
 		m.done = false
 		return err
 	}
 	m.temp = m.named
-	if err := still(m.change.Was, m.to, b); err != nil {
+	if err := handle.Still(m.change.Was, m.to, b); err != nil {
 		return m.takeBack(err)
 	}
 	return nil
@@ -350,15 +335,15 @@ func (m *moveStep) undo(context.Context) error {
 	if m.temp != "" {
 		temp := m.temp
 		m.temp = ""
-		if err := m.from.exchangeWith(temp, m.to, b); err != nil {
+		if err := m.from.ExchangeWith(temp, m.to, b); err != nil {
 			return fault.New(fault.ExecutionFailed, "%s stays at its new path, and the file that it replaced is in %s", m.change.name(), fault.Quote(m.change.Source.Dir().Join(temp).String()))
 		}
-		return m.from.putBack(temp, m.change.Source)
+		return m.from.PutBack(temp, m.change.Source)
 	}
-	if err := m.to.giveTo(b, m.from, a); err != nil {
+	if err := m.to.RenameTo(b, m.from, a); err != nil {
 		return fault.New(fault.ExecutionFailed, "%s stays at %s: it could not be moved back", m.change.name(), fault.Quote(m.change.To.String()))
 	}
-	cmp.Or(m.from.sync(), m.to.sync()) //nolint:errcheck // there is nothing else to go back to
+	cmp.Or(m.from.Sync(), m.to.Sync()) //nolint:errcheck // there is nothing else to go back to
 	return nil
 }
 
@@ -367,7 +352,7 @@ func (m *moveStep) discard(left *remains) {
 		m.committer.unmakeFolders(m.change.Target, m.made, left)
 	}
 	m.sweep(m.change.Over, m.change.Target, left)
-	if m.to.root != nil {
-		m.to.close()
+	if m.to.Root != nil {
+		m.to.Close()
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"pillion/workspace"
-	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/watch"
 )
@@ -94,7 +93,7 @@ func (t *Tracker) Follow(events []watch.Event) {
 		switch {
 		case e.Op == watch.Lost:
 			t.tooMany = true
-		case e.Op != watch.Attributes && !change.IsTemp(e.Name):
+		case e.Op != watch.Attributes && !workspace.IsTemp(e.Name):
 			t.note(filepath.Join(e.Dir, e.Name), e.Op == watch.Created)
 		}
 	}
@@ -106,7 +105,7 @@ func (t *Tracker) Changed(uris []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, uri := range uris {
-		if p, ok := t.documents.Workspace().FromURI(uri); ok && !change.IsTemp(p.Base()) {
+		if p, ok := t.documents.Workspace().FromURI(uri); ok && !workspace.IsTemp(p.Base()) {
 			t.note(p.Abs(), false)
 		}
 	}
@@ -227,7 +226,7 @@ func (t *Tracker) unfold(seen map[string]*sighting) (tooMany bool) {
 // without a path is none.
 func (t *Tracker) judge(ignored *workspace.Ignored, abs string, s *sighting) (_ Change, now bool) {
 	p, ok := t.documents.Workspace().Place(abs)
-	if !ok || p.IsRoot() || slices.ContainsFunc(strings.Split(p.Rel(), "/"), change.IsTemp) {
+	if !ok || p.IsRoot() || slices.ContainsFunc(strings.Split(p.Rel(), "/"), workspace.IsTemp) {
 		return Change{}, true
 	}
 	info, err := p.Lstat()

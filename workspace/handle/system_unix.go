@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package change
+package handle
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func checkMayGo(dir *os.File, name string, mode fs.FileMode) error {
 	return err
 }
 
-const nonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
+const NonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
 
 func exchange(from *os.File, a string, to *os.File, b string) error {
 	return renamed(renameAt(from, a, to, b, swaps), b)
@@ -64,10 +64,10 @@ func renamePlain(from *os.File, a string, to *os.File, b string) error {
 	return nil
 }
 
-// keepOwner gives to the owner and the group of from, as far as the system allows,
+// KeepOwner gives to the owner and the group of from, as far as the system allows,
 // and returns the mode that it should have: without the rights that would now be
 // somebody else's.
-func keepOwner(from fs.FileInfo, to *os.File) fs.FileMode {
+func KeepOwner(from fs.FileInfo, to *os.File) fs.FileMode {
 	mode := from.Mode().Perm() | from.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
 	st, ok := from.Sys().(*syscall.Stat_t)
 	if !ok || isOwnedAs(st, to) || to.Chown(int(st.Uid), int(st.Gid)) == nil {
@@ -93,9 +93,9 @@ func isOwnedAs(st *syscall.Stat_t, to *os.File) bool {
 	return ok && has.Uid == st.Uid && has.Gid == st.Gid
 }
 
-// copyAttributes gives to the extended attributes of from, access lists among
+// CopyAttributes gives to the extended attributes of from, access lists among
 // them, and no others. What the system keeps for itself is left.
-func copyAttributes(from, to *os.File) {
+func CopyAttributes(from, to *os.File) {
 	names := attributes(from)
 	var value []byte
 	for _, name := range names {

@@ -1,4 +1,4 @@
-package change
+package handle
 
 import (
 	"errors"
@@ -46,10 +46,10 @@ func rootOf(dir *os.File) (*os.Root, error) {
 
 func isShared(error) bool { return false }
 
-// hasWriters reports whether anybody has the file open for writing: then the
+// HasWriters reports whether anybody has the file open for writing: then the
 // kernel gives no lease to read it undisturbed. Where it gives none for another
 // reason, nothing is known.
-func hasWriters(f *os.File) (has, known bool) {
+func HasWriters(f *os.File) (has, known bool) {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if err == nil {
 		unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK) //nolint:errcheck // closing ends it too
@@ -60,5 +60,5 @@ func hasWriters(f *os.File) (has, known bool) {
 
 const aclAttribute = "system.posix_acl_access"
 
-// syncAll has everything of the file system outlive a crash that was written to it.
-func syncAll(f *os.File) { unix.Syncfs(int(f.Fd())) } //nolint:errcheck // nothing can be done
+// SyncAll has everything of the file system outlive a crash that was written to it.
+func SyncAll(f *os.File) { unix.Syncfs(int(f.Fd())) } //nolint:errcheck // nothing can be done

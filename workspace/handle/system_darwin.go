@@ -1,4 +1,4 @@
-package change
+package handle
 
 import (
 	"errors"
@@ -23,10 +23,10 @@ func rootOf(*os.File) (*os.Root, error) { return nil, errors.ErrUnsupported }
 
 func isShared(error) bool { return false }
 
-// hasWriters cannot be told here.
-func hasWriters(*os.File) (has, known bool) { return false, false }
+// HasWriters cannot be told here.
+func HasWriters(*os.File) (has, known bool) { return false, false }
 
 const aclAttribute = ""
 
-// syncAll is nothing that this system offers to a program.
-func syncAll(*os.File) {}
+// SyncAll is nothing that this system offers to a program.
+func SyncAll(*os.File) {}

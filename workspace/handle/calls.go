@@ -1,4 +1,4 @@
-package change
+package handle
 
 import (
 	"cmp"
@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// calls is how the system is called by what changes a workspace. What fails in
+// Calls is how the system is called by what changes a workspace. What fails in
 // passing is tried again a few times.
-type calls struct {
+type Calls struct {
 	// fails, of a test, is asked before each call what it is to fail with: nothing, an
 	// error, or errShort of a write. In use it is nil.
-	fails func(call string) error
-	pause time.Duration // before the first try again; 0: firstPause
+	Fails func(call string) error
+	Pause time.Duration // before the first try again; 0: firstPause
 	// blind, of a test: nobody tells who has a file open for writing.
-	blind bool
+	Blind bool
 	// unsynced: the user does not want to wait for the disk.
-	unsynced bool
+	Unsynced bool
 }
 
-// errShort has a write take only a part.
-var errShort = errors.New("short write")
+// ErrShort has a write take only a part.
+var ErrShort = errors.New("short write")
 
 // firstPause is doubled twice for each of the tries after the first: 85 ms in all.
 const (
 	firstPause = time.Millisecond
-	tries      = 5
+	Tries      = 5
 )
 
-// try makes a call, and makes it again after a fault that passes.
-func (c calls) try(call string, do func() error) error {
-	pause := cmp.Or(c.pause, firstPause)
+// Try makes a call, and makes it again after a fault that passes.
+func (c Calls) Try(call string, do func() error) error {
+	pause := cmp.Or(c.Pause, firstPause)
 	for n := 1; ; n++ {
 		var err error
-		if c.fails != nil {
-			err = c.fails(call)
+		if c.Fails != nil {
+			err = c.Fails(call)
 		}
 		if err == nil {
 			err = do()
 		}
-		if err == nil || !isTransient(err) || n == tries {
+		if err == nil || !IsTransient(err) || n == Tries {
 			return err
 		}
 		time.Sleep(pause)
@@ -50,20 +50,20 @@ func (c calls) try(call string, do func() error) error {
 	}
 }
 
-// isTransient: the same call may well succeed in a moment.
-func isTransient(err error) bool {
+// IsTransient: the same call may well succeed in a moment.
+func IsTransient(err error) bool {
 	return errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EBUSY) || isShared(err)
 }
 
-// write writes all of data, and goes on where the system took only a part.
-func (c calls) write(f *os.File, data []byte) error {
+// Write writes all of data, and goes on where the system took only a part.
+func (c Calls) Write(f *os.File, data []byte) error {
 	for len(data) > 0 {
 		n := 0
-		err := c.try("write", func() (err error) {
+		err := c.Try("write", func() (err error) {
 			n, err = f.Write(data)
 			return err
 		})
-		if errors.Is(err, errShort) {
+		if errors.Is(err, ErrShort) {
 			n, err = f.Write(data[:(len(data)+1)/2])
 		}
 		if err != nil {
@@ -77,13 +77,13 @@ func (c calls) write(f *os.File, data []byte) error {
 	return nil
 }
 
-// sync sees a file onto the disk. Only an interruption is tried again: after any other
+// Sync sees a file onto the disk. Only an interruption is tried again: after any other
 // fault the system may have thrown away what it could not write.
-func (c calls) sync(f *os.File) error {
-	if c.unsynced {
+func (c Calls) Sync(f *os.File) error {
+	if c.Unsynced {
 		return nil
 	}
-	return c.try("sync", func() error {
+	return c.Try("sync", func() error {
 		err := f.Sync()
 		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EBUSY) {
 			return errors.Join(errors.New("not retried"), errors.New(err.Error()))

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package change
+package handle
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-const nonBlocking = 0
+const NonBlocking = 0
 
 // checkMayGo: only to try tells it here.
 func checkMayGo(*os.File, string, fs.FileMode) error { return nil }
@@ -36,12 +36,12 @@ func renamePlain(from *os.File, a string, to *os.File, b string) error {
 	return os.Rename(filepath.Join(from.Name(), a), filepath.Join(to.Name(), b))
 }
 
-// hasWriters: a file that somebody has open is not replaced here.
-func hasWriters(*os.File) (has, known bool) { return false, true }
+// HasWriters: a file that somebody has open is not replaced here.
+func HasWriters(*os.File) (has, known bool) { return false, true }
 
-func keepOwner(from fs.FileInfo, _ *os.File) fs.FileMode { return from.Mode().Perm() }
+func KeepOwner(from fs.FileInfo, _ *os.File) fs.FileMode { return from.Mode().Perm() }
 
-func copyAttributes(_, _ *os.File) {}
+func CopyAttributes(_, _ *os.File) {}
 
-// syncAll is nothing that this system offers to a program.
-func syncAll(*os.File) {}
+// SyncAll is nothing that this system offers to a program.
+func SyncAll(*os.File) {}
