@@ -134,9 +134,9 @@ func (c *Conversation) ID() string { return c.view.ID }
 func (c *Conversation) User(text string) (entryID string, err error) {
 	switch n := utf8.RuneCountInString(text); {
 	case strings.TrimSpace(text) == "":
-		return "", fault.New(fault.InvalidArguments, "the message is empty")
+		return "", fault.Invalid("the message is empty")
 	case n > MaxMessage:
-		return "", fault.New(fault.InvalidArguments, "the message has %d characters, over the limit of %d", n, MaxMessage)
+		return "", fault.Invalid("the message has %d characters, over the limit of %d", n, MaxMessage)
 	}
 	c.mu.Lock() // so that no answer comes before the message
 	defer c.mu.Unlock()
@@ -360,9 +360,9 @@ type ContextFile struct {
 func (u ContextUpdate) Check() error {
 	switch {
 	case u.Action != AddFile && u.Action != RemoveFile && u.Action != Clear:
-		return fault.New(fault.InvalidArguments, "unknown action %s; use add_file, remove_file or clear", fault.Quote(string(u.Action)))
+		return fault.Invalid("unknown action %s; use add_file, remove_file or clear", fault.Quote(string(u.Action)))
 	case u.Action != Clear && (u.Data == nil || u.Data.Path == ""):
-		return fault.New(fault.InvalidArguments, "data.path is missing: give the file")
+		return fault.Invalid("data.path is missing: give the file")
 	case u.Data != nil && len(u.Data.Content) > maxText:
 		return fault.New(fault.FileTooLarge, "the content has %d bytes, over the limit of %d; add the file without it", len(u.Data.Content), maxText)
 	}
@@ -377,7 +377,7 @@ func (c *Conversation) Update(u ContextUpdate, by Kind) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if u.Action == AddFile && len(c.view.Context) >= MaxContext {
-		return fault.New(fault.InvalidArguments, "%d files are in the context already; remove some first", MaxContext)
+		return fault.Invalid("%d files are in the context already; remove some first", MaxContext)
 	}
 	if by == FromUser {
 		if err := c.peer.Context(u); err != nil {

@@ -119,9 +119,9 @@ func (s *Set) Get(id string) (*Conversation, error) {
 		}
 	}
 	if id == "" {
-		return nil, fault.New(fault.InvalidArguments, "there is no conversation; connect to an agent first")
+		return nil, fault.Invalid("there is no conversation; connect to an agent first")
 	}
-	return nil, fault.New(fault.InvalidArguments, "conversation %s is not open", fault.Quote(id))
+	return nil, fault.Invalid("conversation %s is not open", fault.Quote(id))
 }
 
 // Clean takes out of a text what moves a cursor, hides text or turns it round. Lines and

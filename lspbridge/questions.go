@@ -307,7 +307,7 @@ func (b *Bridge) Rename(ctx context.Context, s *document.Snapshot, p workspace.P
 	})
 	switch {
 	case err == nil && isNull(prepared.result):
-		return nil, prepared.by, fault.New(fault.InvalidArguments, "nothing that can be renamed is at line %d, character %d", at.Line, at.Character).
+		return nil, prepared.by, fault.Invalid("nothing that can be renamed is at line %d, character %d", at.Line, at.Character).
 			WithHint("name a place inside the name; lines and characters count from 0")
 	case err != nil && fault.CodeOf(err) != fault.LSPUnavailable: // a server that does not prepare says so when it renames
 		return nil, prepared.by, err

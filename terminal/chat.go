@@ -55,7 +55,7 @@ func (c *Chat) take(line string) {
 	case word == "/context":
 		c.showContext(talk.Context())
 	case strings.HasPrefix(word, "/"):
-		err = fault.New(fault.InvalidArguments, "there is no %s; there are /add FILE, /remove FILE, /clear and /context", fault.Quote(word))
+		err = fault.Invalid("there is no %s; there are /add FILE, /remove FILE, /clear and /context", fault.Quote(word))
 	default:
 		_, err = talk.User(line)
 	}

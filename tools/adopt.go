@@ -61,7 +61,7 @@ func (p *pending) Adopt(ctx context.Context, a approval.Answer) error {
 		own := ownText{proposed: f.After.Text, base: f.Before.Text, text: chosen.Files[i].After.Text, leftOut: chosen.Files[i].LeftOut}
 		if text, ok := a.After[f.Path().String()]; ok {
 			if f.IsBinary() {
-				return fault.New(fault.InvalidArguments, "the editor's answer has text for %s, which is not a text file; nothing was changed", fault.Quote(f.Path().String()))
+				return fault.Invalid("the editor's answer has text for %s, which is not a text file; nothing was changed", fault.Quote(f.Path().String()))
 			}
 			edited++
 			own.text, own.leftOut = document.RestoreLineEnds(f.After.Text, text), false
@@ -71,7 +71,7 @@ func (p *pending) Adopt(ctx context.Context, a approval.Answer) error {
 		c.files[f.Path()] = own
 	}
 	if edited != len(a.After) {
-		return fault.New(fault.InvalidArguments, "the editor's answer names a file that is not in the proposal; nothing was changed").
+		return fault.Invalid("the editor's answer names a file that is not in the proposal; nothing was changed").
 			WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 	}
 	for i, t := range shown.Tree {

@@ -107,7 +107,7 @@ func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 	}
 	e := p.edits()
 	if e == nil || len(a.After) == 0 && a.Selected == nil {
-		return fault.New(fault.InvalidArguments, "the editor's answer is an edit without text or arguments; nothing was changed")
+		return fault.Invalid("the editor's answer is an edit without text or arguments; nothing was changed")
 	}
 	return p.Adopt(ctx, a)
 }

@@ -13,7 +13,7 @@ import (
 func CheckGlob(w *workspace.Workspace, pattern string) error {
 	body := strings.TrimPrefix(pattern, "!")
 	if body == "" {
-		return Invalid("the pattern is empty; give a glob like *.go or src/**/*.ts")
+		return fault.Invalid("the pattern is empty; give a glob like *.go or src/**/*.ts")
 	}
 	for part := range strings.FieldsFuncSeq(body, func(c rune) bool { return strings.ContainsRune(`/\{},`, c) }) {
 		if part == ".." {
@@ -66,7 +66,7 @@ func OneFolder(in Input, argument, name string) (workspace.Path, error) {
 		for _, root := range roots {
 			names = append(names, fault.Quote(root.String()))
 		}
-		return workspace.Path{}, Invalid("several folders are open; give %s, beginning with one of: %s", argument, strings.Join(names, ", "))
+		return workspace.Path{}, fault.Invalid("several folders are open; give %s, beginning with one of: %s", argument, strings.Join(names, ", "))
 	}
 	return w.ResolveDir(name)
 }

@@ -169,7 +169,7 @@ func foundArguments(f found.Tool, raw json.RawMessage) (map[string]any, error) {
 		}
 	}
 	if err := f.Check(arguments); err != nil {
-		return nil, Invalid("the arguments do not fit what %s declares: %s", f.Name, fault.Line(fault.Clip(err.Error(), 500))).
+		return nil, fault.Invalid("the arguments do not fit what %s declares: %s", f.Name, fault.Line(fault.Clip(err.Error(), 500))).
 			WithHint("tools/list has the schema")
 	}
 	return exact, nil

@@ -104,14 +104,14 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 		return err
 	}
 	if _, err := c.Token(); err != io.EOF {
-		return Invalid("there is text after the arguments; give one JSON object")
+		return fault.Invalid("there is text after the arguments; give one JSON object")
 	}
 	if half := halfCharacter(raw); half != "" {
-		return Invalid("the arguments have half of a character, %s", half).
+		return fault.Invalid("the arguments have half of a character, %s", half).
 			WithHint("write characters beyond U+FFFF directly, or as a full surrogate pair")
 	}
 	if err := json.Unmarshal(c.rewritten(raw), into); err != nil {
-		return Invalid("the arguments are invalid: %v", err)
+		return fault.Invalid("the arguments are invalid: %v", err)
 	}
 	return nil
 }
@@ -146,21 +146,16 @@ func escapedUnit(text []byte) rune {
 	return rune(unit)
 }
 
-// Invalid is the error of arguments that cannot be used.
-func Invalid(format string, args ...any) *fault.Error {
-	return fault.New(fault.InvalidArguments, format, args...)
-}
-
 func (c *checker) value(s *jsonschema.Schema, nullable bool, at string) error {
 	token, err := c.Token()
 	if err != nil {
-		return Invalid("the arguments are not valid JSON: %v", err)
+		return fault.Invalid("the arguments are not valid JSON: %v", err)
 	}
 	if token == nil && (nullable || slices.Contains(s.Types, "null")) {
 		return nil
 	}
 	if got := typeOf(token); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
-		return Invalid("%s must be %s, got %s", place(at), article(s.Type), article(got))
+		return fault.Invalid("%s must be %s, got %s", place(at), article(s.Type), article(got))
 	}
 	switch token := token.(type) {
 	case json.Delim:
@@ -178,16 +173,16 @@ func (c *checker) value(s *jsonschema.Schema, nullable bool, at string) error {
 func (c *checker) number(n json.Number, s *jsonschema.Schema, at string) error {
 	value, err := n.Float64()
 	if err != nil {
-		return Invalid("%s is too large a number", place(at))
+		return fault.Invalid("%s is too large a number", place(at))
 	}
 	least, most := s.Minimum, s.Maximum
 	switch {
 	case least != nil && most != nil && (value < *least || value > *most):
-		return Invalid("%s must be between %v and %v, got %s", place(at), *least, *most, n)
+		return fault.Invalid("%s must be between %v and %v, got %s", place(at), *least, *most, n)
 	case least != nil && value < *least:
-		return Invalid("%s must be at least %v, got %s", place(at), *least, n)
+		return fault.Invalid("%s must be at least %v, got %s", place(at), *least, n)
 	case most != nil && value > *most:
-		return Invalid("%s must be at most %v, got %s", place(at), *most, n)
+		return fault.Invalid("%s must be at most %v, got %s", place(at), *most, n)
 	}
 	if s.Type == "integer" && strings.ContainsAny(n.String(), ".eE") {
 		end := int(c.InputOffset())
@@ -239,7 +234,7 @@ func (c *checker) object(s *jsonschema.Schema, at string) error {
 	for c.More() {
 		token, err := c.Token()
 		if err != nil {
-			return Invalid("the arguments are not valid JSON: %v", err)
+			return fault.Invalid("the arguments are not valid JSON: %v", err)
 		}
 		key, _ := token.(string)
 		property, err := propertyOf(s, key, at)
@@ -247,7 +242,7 @@ func (c *checker) object(s *jsonschema.Schema, at string) error {
 			return err
 		}
 		if seen[fold(key)] {
-			return Invalid("argument %s is given twice", fault.Quote(join(at, key)))
+			return fault.Invalid("argument %s is given twice", fault.Quote(join(at, key)))
 		}
 		seen[fold(key)] = true
 		if err := c.property(s, property, key, join(at, key)); err != nil {
@@ -255,11 +250,11 @@ func (c *checker) object(s *jsonschema.Schema, at string) error {
 		}
 	}
 	if _, err := c.Token(); err != nil {
-		return Invalid("the arguments are not valid JSON: %v", err)
+		return fault.Invalid("the arguments are not valid JSON: %v", err)
 	}
 	for _, name := range s.Required {
 		if !seen[name] {
-			missing := Invalid("argument %s is missing", join(at, name))
+			missing := fault.Invalid("argument %s is missing", join(at, name))
 			if what := s.Properties[name].Description; what != "" {
 				missing.Message += " (" + what + ")"
 			}
@@ -277,7 +272,7 @@ func propertyOf(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error
 	if isMap(s) {
 		return s.AdditionalProperties, nil
 	}
-	err := Invalid("unknown argument %s", fault.Quote(join(at, key)))
+	err := fault.Invalid("unknown argument %s", fault.Quote(join(at, key)))
 	if nearest := nearestKey(s, key); nearest != "" {
 		return nil, err.WithHint("did you mean %q?", join(at, nearest)).With("nearest", nearest)
 	}

@@ -29,11 +29,11 @@ func parseAddress(text, id string, named, insecure bool) (address, error) {
 	u, err := url.Parse(strings.ReplaceAll(text, place, url.PathEscape(id)))
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "":
-		return address{}, fault.New(fault.InvalidArguments, "the gateway's address cannot be read; %s", how)
+		return address{}, fault.Invalid("the gateway's address cannot be read; %s", how)
 	case u.Scheme != "ws" && u.Scheme != "wss":
-		return address{}, fault.New(fault.InvalidArguments, "the gateway's address begins with %s; %s", fault.Quote(u.Scheme+"://"), how)
+		return address{}, fault.Invalid("the gateway's address begins with %s; %s", fault.Quote(u.Scheme+"://"), how)
 	case u.User != nil:
-		return address{}, fault.New(fault.InvalidArguments, "the gateway's address has a name or a password in it; give the token instead")
+		return address{}, fault.Invalid("the gateway's address has a name or a password in it; give the token instead")
 	}
 	u.Fragment = ""
 	path := strings.TrimRight(u.Path, "/")
@@ -53,7 +53,7 @@ func parseAddress(text, id string, named, insecure bool) (address, error) {
 	shown.RawQuery = ""
 	a := address{dial: u.String(), shown: shown.String(), host: u.Hostname(), sessionID: id}
 	if a.loopback = u.Scheme == "ws" && !insecure; a.loopback && !isLoopback(u.Hostname()) {
-		return address{}, fault.New(fault.InvalidArguments, "without TLS (ws://) your token and your files would cross the network in the clear; use wss://, or set gateway.allowInsecure")
+		return address{}, fault.Invalid("without TLS (ws://) your token and your files would cross the network in the clear; use wss://, or set gateway.allowInsecure")
 	}
 	return a, nil
 }
@@ -71,7 +71,7 @@ func isLoopback(host string) bool {
 // checkToken says whether a token can be sent in a header.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fault.New(fault.InvalidArguments, "the token has characters that no token has: copy it again, without blanks and line breaks")
+		return fault.Invalid("the token has characters that no token has: copy it again, without blanks and line breaks")
 	}
 	return nil
 }

@@ -53,11 +53,11 @@ type frame struct {
 func readFrame(data []byte) (frame, error) {
 	var f frame
 	if !utf8.Valid(data) {
-		return f, fault.New(fault.InvalidArguments, "the frame is not UTF-8")
+		return f, fault.Invalid("the frame is not UTF-8")
 	}
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || data[0] != '{' || !json.Valid(data) {
-		return f, fault.New(fault.InvalidArguments, "a frame must be one JSON object")
+		return f, fault.Invalid("a frame must be one JSON object")
 	}
 	if err := json.Unmarshal(data, &f); err != nil { // it goes on behind a field of another type
 		if f.Type == "" {
@@ -65,13 +65,13 @@ func readFrame(data []byte) (frame, error) {
 				Type json.RawMessage `json:"type"`
 			}
 			if json.Unmarshal(data, &only) != nil || len(only.Type) == 0 || only.Type[0] != '"' {
-				return f, fault.New(fault.InvalidArguments, `a frame must have a "type"`)
+				return f, fault.Invalid(`a frame must have a "type"`)
 			}
 		}
-		return f, fault.New(fault.InvalidArguments, "the frame cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return f, fault.Invalid("the frame cannot be read: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if f.Type == "" {
-		return f, fault.New(fault.InvalidArguments, `a frame must have a "type"`)
+		return f, fault.Invalid(`a frame must have a "type"`)
 	}
 	return f, nil
 }
@@ -81,11 +81,11 @@ func (f frame) callID() (string, error) {
 	var id string
 	switch {
 	case len(f.CallID) == 0:
-		return "", fault.New(fault.InvalidArguments, "%s needs a call_id", f.Type)
+		return "", fault.Invalid("%s needs a call_id", f.Type)
 	case json.Unmarshal(f.CallID, &id) != nil || id == "" || utf8.RuneCountInString(id) > maxCallID:
-		return "", fault.New(fault.InvalidArguments, "call_id must be a text of 1 to %d characters", maxCallID)
+		return "", fault.Invalid("call_id must be a text of 1 to %d characters", maxCallID)
 	case fault.Line(id) != id:
-		return "", fault.New(fault.InvalidArguments, "call_id %s has characters that do not print", fault.Quote(id))
+		return "", fault.Invalid("call_id %s has characters that do not print", fault.Quote(id))
 	}
 	return id, nil
 }
@@ -96,7 +96,7 @@ func (f frame) arguments() (json.RawMessage, error) {
 	if len(given) == 0 {
 		given = f.Args
 	} else if len(f.Args) > 0 && !bytes.Equal(f.Args, f.Arguments) {
-		return nil, fault.New(fault.InvalidArguments, "give arguments or args, not both; they are the same")
+		return nil, fault.Invalid("give arguments or args, not both; they are the same")
 	}
 	if len(given) == 0 || string(given) == "null" {
 		given = json.RawMessage("{}")
@@ -111,7 +111,7 @@ func (f frame) asks() bool {
 
 func (f frame) timeout() (time.Duration, error) {
 	if f.TimeoutSeconds < 0 || f.TimeoutSeconds > maxTimeout.Seconds() {
-		return 0, fault.New(fault.InvalidArguments, "timeout_seconds must be between 0 and %g", maxTimeout.Seconds())
+		return 0, fault.Invalid("timeout_seconds must be between 0 and %g", maxTimeout.Seconds())
 	}
 	return time.Duration(f.TimeoutSeconds * float64(time.Second)), nil
 }

@@ -154,14 +154,14 @@ func (g *Gateway) link(old *link, id string, agent session.Agent, direct bool) (
 		return old, nil
 	}
 	if id == g.host.Reserved {
-		return nil, fault.New(fault.InvalidArguments, "session %s is this editor's own; use another id", fault.Quote(id))
+		return nil, fault.Invalid("session %s is this editor's own; use another id", fault.Quote(id))
 	}
 	owner, created, err := g.host.Sessions.Open(id, agent, "")
 	if err != nil {
 		return nil, err
 	}
 	if !created {
-		return nil, fault.New(fault.InvalidArguments, "session %s is another agent's; use another id", fault.Quote(id))
+		return nil, fault.Invalid("session %s is another agent's; use another id", fault.Quote(id))
 	}
 	l := newLink(g.host, id, agent, owner, direct)
 	if old != nil {

@@ -165,7 +165,7 @@ func (l *link) take(f frame) error {
 		l.talk.Append(f.Token, f.IsFinal)
 	case "agent_status":
 		if !slices.Contains(conversation.Statuses, f.Status) {
-			return fault.New(fault.InvalidArguments, "unknown status %s; use idle, thinking, executing_tool, waiting_approval or error", fault.Quote(string(f.Status)))
+			return fault.Invalid("unknown status %s; use idle, thinking, executing_tool, waiting_approval or error", fault.Quote(string(f.Status)))
 		}
 		l.talk.Says(f.Status, f.Message)
 	case "error":
@@ -182,7 +182,7 @@ func (l *link) take(f frame) error {
 	case "tool_result":
 		return l.takeResult(f)
 	default:
-		return fault.New(fault.InvalidArguments, "frames of type %s are not taken here", fault.Quote(fault.Clip(f.Type, maxCallID))).
+		return fault.Invalid("frames of type %s are not taken here", fault.Quote(fault.Clip(f.Type, maxCallID))).
 			WithHint("send tool_call, tool_result, assistant_message, agent_status, context_update or error")
 	}
 	return nil
@@ -220,7 +220,7 @@ func (l *link) takeResult(f frame) error {
 	if c := l.calls[id]; c != nil {
 		if !c.elsewhere {
 			l.mu.Unlock()
-			return fault.New(fault.InvalidArguments, "call %s is made here; its result comes from here", fault.Quote(id))
+			return fault.Invalid("call %s is made here; its result comes from here", fault.Quote(id))
 		}
 		c.over = true
 		row.Tool, row.Title, row.Summary = c.row.Tool, c.row.Title, c.row.Summary
@@ -250,7 +250,7 @@ func (l *link) begin(set Settings, f frame, err error) {
 		}
 	}
 	if f.ToolName == "" {
-		l.answer(id, set.failed(id, fault.New(fault.InvalidArguments, "tool_name is missing: give the tool to call"), nil))
+		l.answer(id, set.failed(id, fault.Invalid("tool_name is missing: give the tool to call"), nil))
 		return
 	}
 	if !l.admit() {

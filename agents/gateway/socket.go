@@ -240,7 +240,7 @@ func (s *socket) read(ctx, whole context.Context, conn *websocket.Conn, some *bo
 			}
 			s.link.refuse(set, "", fault.New(fault.FileTooLarge, "the frame has %d bytes, over the limit of %d", len(data)+int(rest), most))
 		case kind != websocket.MessageText:
-			s.link.refuse(set, "", fault.New(fault.InvalidArguments, "frames are text, not binary"))
+			s.link.refuse(set, "", fault.Invalid("frames are text, not binary"))
 		default:
 			s.link.receive(data)
 		}

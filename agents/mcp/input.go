@@ -75,7 +75,7 @@ func (s *server) resumed(c callParams) (*pendingCall, error) {
 		return e.id == c.RequestState && e.Name == c.Name && slices.Equal(normal(e.Arguments), normal(c.Arguments))
 	})
 	if i < 0 {
-		return nil, fault.New(fault.InvalidArguments, "no call waits for this answer; make the call again without it")
+		return nil, fault.Invalid("no call waits for this answer; make the call again without it")
 	}
 	e := s.pendingCalls.parked[i]
 	if e.inquiry == nil {

@@ -298,7 +298,7 @@ func (s *server) stillThere(id string, waits bool) relay.Result {
 func (s *pendingCalls) named(arguments json.RawMessage) (*pendingCall, error) {
 	var args map[string]string
 	if json.Unmarshal(arguments, &args) != nil || len(args) != 1 || args["id"] == "" {
-		return nil, fault.New(fault.InvalidArguments, "%s needs one argument: id, a string such as w1", waitTool)
+		return nil, fault.Invalid("%s needs one argument: id, a string such as w1", waitTool)
 	}
 	var ids []string
 	for _, e := range s.parked {
@@ -307,7 +307,7 @@ func (s *pendingCalls) named(arguments json.RawMessage) (*pendingCall, error) {
 		}
 		ids = append(ids, e.id)
 	}
-	err := fault.New(fault.InvalidArguments, "no call with the id %s is waiting; its result was already returned, or the id is wrong", fault.Quote(args["id"]))
+	err := fault.Invalid("no call with the id %s is waiting; its result was already returned, or the id is wrong", fault.Quote(args["id"]))
 	if len(ids) == 0 {
 		return nil, err.WithHint("no other call is waiting either; go on without it")
 	}

@@ -361,7 +361,7 @@ func (d *editorDoor) call(ctx context.Context, name string, e *pendingCall) (rel
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:
 		return nil, fault.New(fault.RateLimited, "%w", err)
 	case errors.As(err, &refused) && refused.Code == wire.CodeInvalidParams:
-		return nil, fault.New(fault.InvalidArguments, "%w", err)
+		return nil, fault.Invalid("%w", err)
 	}
 	return nil, fmt.Errorf("the editor's pillion failed: %w", err)
 }

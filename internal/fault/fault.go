@@ -65,6 +65,9 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: wrapped.Error(), cause: errors.Unwrap(wrapped)}
 }
 
+// Invalid is the error of arguments that cannot be used.
+func Invalid(format string, args ...any) *Error { return New(InvalidArguments, format, args...) }
+
 func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.cause }

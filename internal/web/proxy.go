@@ -22,7 +22,7 @@ import (
 // network.
 func ParseHost(text string) (string, error) {
 	name, port := text, ""
-	bad := fault.New(fault.InvalidArguments, "%s is no host; write a name such as example.org, or example.org:22", fault.Quote(text))
+	bad := fault.Invalid("%s is no host; write a name such as example.org, or example.org:22", fault.Quote(text))
 	if host, after, err := net.SplitHostPort(text); err == nil {
 		if name, port = host, after; port == "" {
 			return "", bad

@@ -75,13 +75,13 @@ func normalised(address string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fault.New(fault.InvalidArguments, "%s is no web address; give a whole one that begins with https://", fault.Quote(fault.Clip(address, 200)))
+		return nil, fault.Invalid("%s is no web address; give a whole one that begins with https://", fault.Quote(fault.Clip(address, 200)))
 	case u.User != nil:
-		return nil, fault.New(fault.InvalidArguments, "the address has a user name or password in it; leave it out")
+		return nil, fault.Invalid("the address has a user name or password in it; leave it out")
 	}
 	host, err := asciiHost(u.Hostname())
 	if err != nil {
-		return nil, fault.New(fault.InvalidArguments, "%s is no name of a host; check the address", fault.Quote(u.Hostname()))
+		return nil, fault.Invalid("%s is no name of a host; check the address", fault.Quote(u.Hostname()))
 	}
 	port := u.Port()
 	if port == map[string]string{"http": "80", "https": "443"}[u.Scheme] {

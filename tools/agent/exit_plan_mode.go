@@ -26,9 +26,9 @@ type exitPlanModeResult struct {
 func planExitPlanMode(_ context.Context, in tools.Input, args tools.PlanArguments) (*tools.Action, error) {
 	switch {
 	case strings.TrimSpace(args.Plan) == "":
-		return nil, tools.Invalid("plan is empty; give the plan for the user")
+		return nil, fault.Invalid("plan is empty; give the plan for the user")
 	case len([]rune(args.Plan)) > tools.MaxMessage:
-		return nil, tools.Invalid("plan has more than %d characters; leave the details out", tools.MaxMessage)
+		return nil, fault.Invalid("plan has more than %d characters; leave the details out", tools.MaxMessage)
 	case in.Session.Mode() != policy.Plan:
 		return nil, fault.New(fault.ExecutionFailed, "the session is not in plan mode").WithHint("go on: calls that need approval ask the user")
 	}

@@ -60,19 +60,19 @@ func planPromptUser(_ context.Context, in tools.Input, args promptUserArgs) (*to
 func (a promptUserArgs) check() error {
 	switch {
 	case strings.TrimSpace(a.Message) == "":
-		return tools.Invalid("message is empty; give the question for the user")
+		return fault.Invalid("message is empty; give the question for the user")
 	case len([]rune(a.Message)) > tools.MaxMessage:
-		return tools.Invalid("message has more than %d characters", tools.MaxMessage)
+		return fault.Invalid("message has more than %d characters", tools.MaxMessage)
 	case len(a.Actions) == 0 || len(a.Actions) > 8:
-		return tools.Invalid("actions must have one to eight labels")
+		return fault.Invalid("actions must have one to eight labels")
 	}
 	seen := map[string]bool{}
 	for _, action := range a.Actions {
 		if strings.TrimSpace(action) == "" || fault.Escape(action) != action || len(action) > 100 || strings.Contains(action, "\n") {
-			return tools.Invalid("%s is not a valid action: use one visible line of at most 100 bytes", fault.Quote(action))
+			return fault.Invalid("%s is not a valid action: use one visible line of at most 100 bytes", fault.Quote(action))
 		}
 		if seen[action] {
-			return tools.Invalid("action %s is given twice", fault.Quote(action))
+			return fault.Invalid("action %s is given twice", fault.Quote(action))
 		}
 		seen[action] = true
 	}

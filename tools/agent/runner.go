@@ -21,7 +21,7 @@ func findRunner(in tools.Input, name string) (tools.Runner, error) {
 	r, known := in.Runners[name]
 	if !known {
 		names := tools.QuoteAll(slices.Sorted(maps.Keys(in.Runners)))
-		return r, tools.Invalid("no sub-agent is called %s; there is %s", fault.Quote(fault.Clip(name, 100)), strings.Join(names[:min(len(names), 20)], ", "))
+		return r, fault.Invalid("no sub-agent is called %s; there is %s", fault.Quote(fault.Clip(name, 100)), strings.Join(names[:min(len(names), 20)], ", "))
 	}
 	return r, nil
 }
@@ -37,7 +37,7 @@ func runnerSpec(r tools.Runner, in tools.Input, name, objective string, dir work
 	told := r.ACP
 	for _, arg := range r.Args[1:] {
 		if strings.HasPrefix(arg, tools.ObjectiveHere) && strings.HasPrefix(objective, "-") && !told {
-			return spec, tools.Invalid("objective begins with -, which a program would take for an option; begin it with a word")
+			return spec, fault.Invalid("objective begins with -, which a program would take for an option; begin it with a word")
 		}
 		if !r.ACP && strings.Contains(arg, tools.ObjectiveHere) {
 			arg, told = strings.ReplaceAll(arg, tools.ObjectiveHere, objective), true

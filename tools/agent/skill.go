@@ -55,9 +55,9 @@ func planSkill(_ context.Context, in tools.Input, args skillArgs) (tools.Plan, e
 	case args.Action == "list" && args.Name == "":
 		return listSkills(in), nil
 	case args.Action != "load":
-		return nil, tools.Invalid("action must be list, or load with a name; got %s", fault.Quote(fault.Clip(args.Action, 80)))
+		return nil, fault.Invalid("action must be list, or load with a name; got %s", fault.Quote(fault.Clip(args.Action, 80)))
 	case args.Name == "":
-		return nil, tools.Invalid("argument name is missing; name the skill to load")
+		return nil, fault.Invalid("argument name is missing; name the skill to load")
 	}
 	all := allSkills(in, args.Name)
 	named := func(s skills.Skill) bool { return s.Name == args.Name }

@@ -43,11 +43,11 @@ const (
 func planTask(_ context.Context, in tools.Input, args taskArgs) (*tools.Action, error) {
 	switch {
 	case strings.TrimSpace(args.Objective) == "":
-		return nil, tools.Invalid("objective is empty; say what the agent is to do")
+		return nil, fault.Invalid("objective is empty; say what the agent is to do")
 	case utf8.RuneCountInString(args.Objective) > maxObjective:
-		return nil, tools.Invalid("objective has more than %s characters; put the details in a file", tools.Grouped(maxObjective))
+		return nil, fault.Invalid("objective has more than %s characters; put the details in a file", tools.Grouped(maxObjective))
 	case strings.ContainsRune(args.Objective, 0):
-		return nil, tools.Invalid("objective has a NUL character; remove it")
+		return nil, fault.Invalid("objective has a NUL character; remove it")
 	}
 	runner, err := findRunner(in, args.Agent)
 	if err != nil {

@@ -35,7 +35,7 @@ type taskPermissionResult struct {
 
 func planTaskPermission(_ context.Context, in tools.Input, args taskPermissionArgs) (*tools.Action, error) {
 	if n := utf8.RuneCountInString(args.Title + args.Command + args.Details); n > maxObjective {
-		return nil, tools.Invalid("the permission request has more than %s characters, which nobody can judge", tools.Grouped(maxObjective))
+		return nil, fault.Invalid("the permission request has more than %s characters, which nobody can judge", tools.Grouped(maxObjective))
 	}
 	var s approval.Sheet
 	s.Deed, s.Question = "use a tool of its own: "+fault.Clip(tools.FirstLine(args.Title), 100), "Allow the sub-agent's own tool?"

@@ -103,11 +103,11 @@ func planCodeActions(ctx context.Context, in tools.Input, args codeActionsArgs) 
 func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
 	switch {
 	case (a.Line == nil) == (a.Range == nil):
-		return document.Range{}, tools.Invalid("give line or range, not both")
+		return document.Range{}, fault.Invalid("give line or range, not both")
 	case a.Character != nil && a.Line == nil:
-		return document.Range{}, tools.Invalid("character needs line; range has its own characters")
+		return document.Range{}, fault.Invalid("character needs line; range has its own characters")
 	case len(a.Only) > mostKinds:
-		return document.Range{}, tools.Invalid("only names %d kinds, over the limit of %d", len(a.Only), mostKinds)
+		return document.Range{}, fault.Invalid("only names %d kinds, over the limit of %d", len(a.Only), mostKinds)
 	case a.Character != nil:
 		at, err := f.position(*a.Line, *a.Character)
 		return document.Range{Start: at, End: at}, err
@@ -124,7 +124,7 @@ func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
 	}
 	end, err := f.position(a.Range.End.Line, a.Range.End.Character)
 	if err == nil && start.Compare(end) > 0 {
-		err = tools.Invalid("the range ends before it starts")
+		err = fault.Invalid("the range ends before it starts")
 	}
 	return document.Range{Start: start, End: end}, err
 }
@@ -146,10 +146,10 @@ func choose(actions []language.Action, named string) (language.Action, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return language.Action{}, tools.Invalid("no action %s here", fault.Quote(fault.Clip(named, tools.LongLine))).
+		return language.Action{}, fault.Invalid("no action %s here", fault.Quote(fault.Clip(named, tools.LongLine))).
 			With("titles", titles).WithHint("give one of these titles, or leave out apply to list them")
 	case len(found) > 1:
-		return language.Action{}, tools.Invalid("there are %s called %s", tools.Count(len(found), "action"), fault.Quote(named)).WithHint("give the index of the one you mean")
+		return language.Action{}, fault.Invalid("there are %s called %s", tools.Count(len(found), "action"), fault.Quote(named)).WithHint("give the index of the one you mean")
 	case found[0].Disabled != "":
 		return language.Action{}, fault.New(fault.ExecutionFailed, "the action %s is not possible here: %s", fault.Quote(named), tools.OneLine(found[0].Disabled))
 	}

@@ -144,9 +144,9 @@ func allHave(lines []string, name string) bool {
 func (a renameArgs) checkName() error {
 	switch {
 	case strings.TrimSpace(a.NewName) == "":
-		return tools.Invalid("new_name is empty; give the new name")
+		return fault.Invalid("new_name is empty; give the new name")
 	case strings.ContainsFunc(a.NewName, unicode.IsControl), len(a.NewName) > tools.LongWord:
-		return tools.Invalid("new_name is invalid: it has control characters, or more than %d bytes", tools.LongWord)
+		return fault.Invalid("new_name is invalid: it has control characters, or more than %d bytes", tools.LongWord)
 	}
 	return nil
 }

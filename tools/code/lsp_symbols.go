@@ -72,9 +72,9 @@ const (
 func planSymbols(ctx context.Context, in tools.Input, args symbolsArgs) (*tools.Answer, error) {
 	switch {
 	case (args.Path == "") == (args.Query == ""):
-		return nil, tools.Invalid("give path, for the symbols of a file, or query, for names in the workspace")
+		return nil, fault.Invalid("give path, for the symbols of a file, or query, for names in the workspace")
 	case args.Path != "" && args.In != "":
-		return nil, tools.Invalid("in goes with query; path names the one file")
+		return nil, fault.Invalid("in goes with query; path names the one file")
 	case args.Query != "":
 		return findSymbols(ctx, in, args)
 	}

@@ -38,11 +38,11 @@ func (f *codeFile) position(line, character int) (document.Position, error) {
 	text, ok := document.Line(f.Text, line)
 	if !ok {
 		lines := len(document.Lines(f.Text))
-		return document.Position{}, tools.Invalid("%s has no line %d: it has %s, counted from 0", fault.Quote(f.Path.String()), line, tools.Count(lines, "line")).
+		return document.Position{}, fault.Invalid("%s has no line %d: it has %s, counted from 0", fault.Quote(f.Path.String()), line, tools.Count(lines, "line")).
 			With("lines", lines).WithHint("give a line from 0 to %d", lines-1)
 	}
 	if units := int(document.Units(text)); character > units {
-		return document.Position{}, tools.Invalid("line %d of %s, counted from 0, has no character %d: it has %s",
+		return document.Position{}, fault.Invalid("line %d of %s, counted from 0, has no character %d: it has %s",
 			line, fault.Quote(f.Path.String()), character, tools.Count(units, "UTF-16 code unit")).
 			With("line", fault.Clip(text, tools.LongLine)).WithHint("the line is %s", fault.Quote(fault.Clip(text, tools.LongLine)))
 	}

@@ -87,13 +87,13 @@ func (c command) judged() policy.Command {
 func (l commandLine) check() error {
 	switch {
 	case strings.TrimSpace(l.Line) == "":
-		return tools.Invalid("command is empty; give the line to run")
+		return fault.Invalid("command is empty; give the line to run")
 	case strings.ContainsRune(l.Line, 0):
-		return tools.Invalid("command has a NUL byte; remove it")
+		return fault.Invalid("command has a NUL byte; remove it")
 	}
 	for name := range l.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(l.Env[name], 0) {
-			return tools.Invalid("the variable %s is invalid; give a plain name and value", fault.Quote(name))
+			return fault.Invalid("the variable %s is invalid; give a plain name and value", fault.Quote(name))
 		}
 	}
 	return process.Spec{Command: l.Line, Env: l.Env}.CheckSize()
@@ -148,12 +148,12 @@ func unsavedFiles(s *document.Snapshot) []string {
 func seconds(argument string, given float64, otherwise, most time.Duration) (time.Duration, error) {
 	switch {
 	case !(given >= 0 && given <= most.Seconds()): // before it becomes a Duration, which a large one turns negative in
-		return 0, tools.Invalid("%s must be between 0 and %g", argument, most.Seconds())
+		return 0, fault.Invalid("%s must be between 0 and %g", argument, most.Seconds())
 	case given > 0:
 		otherwise = max(time.Duration(given*float64(time.Second)), time.Nanosecond) // 0 would be no limit
 	}
 	if otherwise > most {
-		return 0, tools.Invalid("%s must be between 0 and %g", argument, most.Seconds())
+		return 0, fault.Invalid("%s must be between 0 and %g", argument, most.Seconds())
 	}
 	return otherwise, nil
 }

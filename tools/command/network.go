@@ -17,7 +17,7 @@ const mostHosts = 20
 // parseHosts reads what an agent names of the network.
 func parseHosts(given []string) ([]string, error) {
 	if len(given) > mostHosts {
-		return nil, tools.Invalid("network names %d hosts, over the limit of %d; name those that the command needs", len(given), mostHosts)
+		return nil, fault.Invalid("network names %d hosts, over the limit of %d; name those that the command needs", len(given), mostHosts)
 	}
 	if slices.Contains(given, policy.Everything) {
 		return []string{policy.Everything}, nil

@@ -116,7 +116,7 @@ func readyWhen(pattern string) (*readiness, error) {
 		return r, nil
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
-		return nil, tools.Invalid("ready_pattern is not a valid regular expression (RE2): %v", err)
+		return nil, fault.Invalid("ready_pattern is not a valid regular expression (RE2): %v", err)
 	}
 	compiled, err := regexp.Compile("(?m)" + pattern)
 	r.pattern = compiled

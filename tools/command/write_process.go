@@ -28,7 +28,7 @@ type writeProcessResult struct {
 
 func planWriteProcess(_ context.Context, in tools.Input, args writeProcessArgs) (*tools.Action, error) {
 	if args.Input == "" {
-		return nil, tools.Invalid("input is empty; give the text to write")
+		return nil, fault.Invalid("input is empty; give the text to write")
 	}
 	limit := in.Limits.CallTime
 	if in.Timeout > 0 {

@@ -142,7 +142,7 @@ func absolute(argument, name string) error {
 	if name == "" || filepath.IsAbs(name) || path.IsAbs(name) {
 		return nil
 	}
-	return fault.New(fault.InvalidArguments, "%s must be an absolute path, got %s", argument, fault.Quote(name)).WithHint("put the workspace folder in front")
+	return fault.Invalid("%s must be an absolute path, got %s", argument, fault.Quote(name)).WithHint("put the workspace folder in front")
 }
 
 type qwenListArgs struct {
@@ -196,7 +196,7 @@ type qwenReadArgs struct {
 func qwenRead(a qwenReadArgs) (string, any, error) {
 	name := cmp.Or(a.AbsolutePath, a.FilePath)
 	if name == "" || a.AbsolutePath != "" && a.FilePath != "" {
-		return "", nil, fault.New(fault.InvalidArguments, "give the file as absolute_path or as file_path")
+		return "", nil, fault.Invalid("give the file as absolute_path or as file_path")
 	}
 	args := map[string]any{"path": name}
 	first := 1

@@ -138,9 +138,9 @@ func knew(s *session.Session, f *document.File) bool {
 func (a applyPatchArgs) text() (string, error) {
 	switch {
 	case a.Diff != "" && a.Patch != "":
-		return "", tools.Invalid("give diff or patch, not both; they are the same argument")
+		return "", fault.Invalid("give diff or patch, not both; they are the same argument")
 	case a.Diff == "" && a.Patch == "":
-		return "", tools.Invalid("argument diff is missing: give the patch")
+		return "", fault.Invalid("argument diff is missing: give the patch")
 	}
 	return a.Diff + a.Patch, nil
 }

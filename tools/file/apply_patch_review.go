@@ -37,12 +37,12 @@ type patchReviewResult struct {
 func planPatchReview(ctx context.Context, in tools.Input, args patchReviewArgs) (*tools.Action, error) {
 	switch size := int64(len(args.Diff)); {
 	case args.Diff == "":
-		return nil, tools.Invalid("diff is empty; give the patch to review")
+		return nil, fault.Invalid("diff is empty; give the patch to review")
 	case size > in.Limits.DiffBytes:
 		return nil, fault.New(fault.FileTooLarge, "the patch has %d bytes, over the limit of %d", size, in.Limits.DiffBytes).
 			With("size", size).With("limit", in.Limits.DiffBytes).WithHint("have it reviewed in parts")
 	case len([]rune(args.Message)) > tools.MaxMessage:
-		return nil, tools.Invalid("message has more than %d characters", tools.MaxMessage)
+		return nil, fault.Invalid("message has more than %d characters", tools.MaxMessage)
 	}
 	r, err := patching.NewReview(ctx, patchingInput(in), args.Diff)
 	if err != nil {

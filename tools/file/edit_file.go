@@ -107,7 +107,7 @@ func planCreate(in tools.Input, args editFileArgs) (*tools.Edits, error) {
 		return nil, err
 	}
 	if before.Exists && before.Text != "" {
-		return nil, tools.Invalid("old_string is empty and %s is not; give the text to replace", fault.Quote(before.Path.String()))
+		return nil, fault.Invalid("old_string is empty and %s is not; give the text to replace", fault.Quote(before.Path.String()))
 	}
 	return planWhole(in, writeFileArgs{Path: args.Path, Content: args.NewString, Encoding: args.Encoding, ExpectedVersion: args.ExpectedVersion}, args.NewString)
 }
@@ -157,19 +157,19 @@ func (a editFileArgs) list() ([]textEdit, error) {
 	single := a.OldString != nil || a.NewString != "" || a.ReplaceAll || a.ExpectedReplacements != 0
 	switch {
 	case single && len(a.Edits) > 0:
-		return nil, tools.Invalid("give old_string and new_string, or edits, not both")
+		return nil, fault.Invalid("give old_string and new_string, or edits, not both")
 	case len(a.Edits) > 0:
 	case a.OldString == nil:
-		return nil, tools.Invalid("argument old_string is missing: give the text to replace").WithHint("to create a file use write_file")
+		return nil, fault.Invalid("argument old_string is missing: give the text to replace").WithHint("to create a file use write_file")
 	default:
 		a.Edits = []textEdit{{*a.OldString, a.NewString, a.ReplaceAll, a.ExpectedReplacements}}
 	}
 	for i, e := range a.Edits {
 		switch {
 		case e.OldString == "":
-			return nil, tools.Invalid("old_string of edit %d is empty; give the text to replace", i+1)
+			return nil, fault.Invalid("old_string of edit %d is empty; give the text to replace", i+1)
 		case e.OldString == e.NewString:
-			return nil, tools.Invalid("old_string and new_string of edit %d are the same; nothing would change", i+1)
+			return nil, fault.Invalid("old_string and new_string of edit %d are the same; nothing would change", i+1)
 		}
 	}
 	return a.Edits, nil

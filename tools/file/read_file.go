@@ -137,7 +137,7 @@ func pageOf(in tools.Input, a readFileArgs) int {
 
 func (a readFileArgs) check(in tools.Input) (workspace.Path, document.Encoding, error) {
 	if a.EndLine > 0 && a.EndLine < a.StartLine {
-		return workspace.Path{}, "", tools.Invalid("end_line %d is before start_line %d", a.EndLine, a.StartLine)
+		return workspace.Path{}, "", fault.Invalid("end_line %d is before start_line %d", a.EndLine, a.StartLine)
 	}
 	enc, err := encodingNamed(a.Encoding)
 	if err != nil {

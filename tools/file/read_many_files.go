@@ -69,7 +69,7 @@ const (
 
 func planReadManyFiles(ctx context.Context, in tools.Input, args readManyArgs) (*tools.Answer, error) {
 	if len(args.Paths)+len(args.Include) == 0 {
-		return nil, tools.Invalid("name files in paths, or globs in include")
+		return nil, fault.Invalid("name files in paths, or globs in include")
 	}
 	c := collection{in: in, known: map[workspace.Path]bool{}}
 	if err := c.globs(args); err != nil {
@@ -129,7 +129,7 @@ func (c *collection) globs(args readManyArgs) (err error) {
 	negated := make([]string, len(args.Exclude))
 	for i, g := range args.Exclude {
 		if strings.HasPrefix(g, "!") {
-			return tools.Invalid("exclude already leaves files out; write the glob without \"!\"")
+			return fault.Invalid("exclude already leaves files out; write the glob without \"!\"")
 		}
 		negated[i] = "!" + g
 	}

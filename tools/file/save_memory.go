@@ -44,7 +44,7 @@ const (
 func planSaveMemory(_ context.Context, in tools.Input, args saveMemoryArgs) (*tools.Edits, error) {
 	fact := oneFact(args.Fact)
 	if n := utf8.RuneCountInString(fact); n == 0 || n > maxFact {
-		return nil, tools.Invalid("fact must have 1 to %d characters, got %d", maxFact, n)
+		return nil, fault.Invalid("fact must have 1 to %d characters, got %d", maxFact, n)
 	}
 	p, err := memoryPath(in)
 	if err != nil {

@@ -42,13 +42,13 @@ func planGitBranch(ctx context.Context, in tools.Input, args gitBranchArgs) (too
 	do, changes := acts[args.Action]
 	switch {
 	case !changes && args.Action != "list" && args.Action != "current":
-		return nil, tools.Invalid("action is %s; it must be list, current, create, switch or delete", fault.Quote(args.Action))
+		return nil, fault.Invalid("action is %s; it must be list, current, create, switch or delete", fault.Quote(args.Action))
 	case changes && args.Name == "":
-		return nil, tools.Invalid("name is empty; it is the branch to %s", args.Action)
+		return nil, fault.Invalid("name is empty; it is the branch to %s", args.Action)
 	case !changes && args.Name != "":
-		return nil, tools.Invalid("%s takes no name", args.Action)
+		return nil, fault.Invalid("%s takes no name", args.Action)
 	case args.From != "" && args.Action != "create":
-		return nil, tools.Invalid("from is for create alone")
+		return nil, fault.Invalid("from is for create alone")
 	}
 	dir, err := tools.OneFolder(in, "path", args.Path)
 	if err != nil {

@@ -54,11 +54,11 @@ type commitPlan struct {
 func planGitCommit(ctx context.Context, in tools.Input, args gitCommitArgs) (tools.Plan, error) {
 	switch {
 	case strings.TrimSpace(args.Message) == "":
-		return nil, tools.Invalid("message is empty; say in a line what the commit does")
+		return nil, fault.Invalid("message is empty; say in a line what the commit does")
 	case strings.ContainsRune(args.Message, 0):
-		return nil, tools.Invalid("message has a NUL byte; leave it out")
+		return nil, fault.Invalid("message has a NUL byte; leave it out")
 	case args.Files != nil && len(args.Files) == 0:
-		return nil, tools.Invalid("files is empty; leave it out to commit what is staged, else all changes of tracked files")
+		return nil, fault.Invalid("files is empty; leave it out to commit what is staged, else all changes of tracked files")
 	}
 	options, root, err := commitOptions(in, args)
 	if err != nil {
@@ -70,7 +70,7 @@ func planGitCommit(ctx context.Context, in tools.Input, args gitCommitArgs) (too
 	}
 	c.git = newGitProgram(in, c.Repository)
 	if c.From != git.FromStaged && !c.pathsFit() && len(c.message) > mostArgument {
-		return nil, tools.Invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
+		return nil, fault.Invalid("message has %d bytes, and so many files are named that git takes no more than %d with them; shorten it", len(c.message), mostArgument)
 	}
 	a := c.action(in)
 	if err := c.git.confine(in, a, len(c.Hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {

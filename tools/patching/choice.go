@@ -37,7 +37,7 @@ func (r *Review) Take(selected []string, edited map[string]string) (*Choice, err
 	}
 	for _, id := range selected {
 		if hunks[id] == nil {
-			return nil, fault.New(fault.InvalidArguments, "the editor's answer names hunk %s, which is not in the patch; nothing was chosen", fault.Quote(id)).
+			return nil, fault.Invalid("the editor's answer names hunk %s, which is not in the patch; nothing was chosen", fault.Quote(id)).
 				WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 		}
 		for _, n := range hunks[id] {
@@ -47,7 +47,7 @@ func (r *Review) Take(selected []string, edited map[string]string) (*Choice, err
 	for name, text := range edited {
 		i := slices.IndexFunc(r.files, func(f *reviewedFile) bool { return f.path.String() == name })
 		if i < 0 || r.files[i].before == nil {
-			return nil, fault.New(fault.InvalidArguments, "the editor's answer has text for %s, which is not in the patch; nothing was chosen", fault.Quote(name)).
+			return nil, fault.Invalid("the editor's answer has text for %s, which is not in the patch; nothing was chosen", fault.Quote(name)).
 				WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 		}
 		f := r.files[i]

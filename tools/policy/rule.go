@@ -113,7 +113,7 @@ func (r *Rule) parseSpecifier(text string) (rest, problem string) {
 }
 
 func malformed(s, problem string) error {
-	return fault.New(fault.InvalidArguments, "cannot read the rule %s: %s", fault.Quote(s), problem)
+	return fault.Invalid("cannot read the rule %s: %s", fault.Quote(s), problem)
 }
 
 // listedOptions is Listed as it is written.

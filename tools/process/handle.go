@@ -369,7 +369,7 @@ func ParseSignal(name string) (Signal, error) {
 	case Interrupt, Terminate, Hangup, Kill:
 		return s, nil
 	}
-	return "", fault.New(fault.InvalidArguments, "unknown signal %s; use INT, TERM, HUP or KILL", fault.Quote(name))
+	return "", fault.Invalid("unknown signal %s; use INT, TERM, HUP or KILL", fault.Quote(name))
 }
 
 // input is what a process reads.

@@ -215,7 +215,7 @@ func (j *job) end() {
 // console can be told nothing here.
 func (j *job) signal(s Signal) error {
 	if s != Terminate {
-		return fault.New(fault.InvalidArguments, "there is no signal %s on Windows; use TERM or KILL", s)
+		return fault.Invalid("there is no signal %s on Windows; use TERM or KILL", s)
 	}
 	j.end()
 	return nil

@@ -280,13 +280,13 @@ func (r *Runner) Close() error {
 func (s Spec) check() error {
 	switch {
 	case strings.ContainsRune(s.Command+strings.Join(s.Args, ""), 0):
-		return fault.New(fault.InvalidArguments, "the command contains a NUL character; remove it")
+		return fault.Invalid("the command contains a NUL character; remove it")
 	case !filepath.IsAbs(s.Dir):
 		return fault.New(fault.InvalidPath, "the folder to run in must be absolute, not %s", fault.Quote(s.Dir))
 	}
 	for name, value := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return fault.New(fault.InvalidArguments, "the environment variable %s is invalid; use a plain name and value", fault.Quote(name))
+			return fault.Invalid("the environment variable %s is invalid; use a plain name and value", fault.Quote(name))
 		}
 	}
 	if err := s.CheckSize(); err != nil {
@@ -305,13 +305,13 @@ func (s Spec) check() error {
 // CheckSize refuses what no system takes, so that nobody is asked about it before.
 func (s Spec) CheckSize() error {
 	if size := len(s.Command) + len(strings.Join(s.Args, " ")); size > MaxCommand {
-		return fault.New(fault.InvalidArguments, "the command has %d bytes, over the limit of %d; write it to a file and run that", size, MaxCommand)
+		return fault.Invalid("the command has %d bytes, over the limit of %d; write it to a file and run that", size, MaxCommand)
 	}
 	all := 0
 	for name, value := range s.Env {
 		size := len(name) + len(value)
 		if all += size; size > MaxCommand || all > 4*MaxCommand {
-			return fault.New(fault.InvalidArguments, "the variables are too long: %s has %d bytes, of at most %d, and %d for all; give it as stdin, or in a file",
+			return fault.Invalid("the variables are too long: %s has %d bytes, of at most %d, and %d for all; give it as stdin, or in a file",
 				fault.Quote(name), size, MaxCommand, 4*MaxCommand)
 		}
 	}

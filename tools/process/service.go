@@ -51,7 +51,7 @@ var errLeft = errors.New("it ended by itself")
 // however that ends. A program that cannot be started ends at once; see Err.
 func (r *Runner) Serve(p Program) (*Service, error) {
 	if len(p.Args) == 0 {
-		return nil, fault.New(fault.InvalidArguments, "no program is named; name the file to run")
+		return nil, fault.Invalid("no program is named; name the file to run")
 	}
 	if err := (Spec{Command: strings.Join(p.Args, " "), Dir: p.Dir, Env: p.Env}).check(); err != nil {
 		return nil, err

@@ -225,11 +225,11 @@ func (t *Table) makeName(session string) string {
 func CheckName(id string) error {
 	switch {
 	case strings.TrimSpace(id) == "":
-		return fault.New(fault.InvalidArguments, "process_id is empty; give the process a name of your own")
+		return fault.Invalid("process_id is empty; give the process a name of your own")
 	case utf8.RuneCountInString(id) > maxName:
-		return fault.New(fault.InvalidArguments, "process_id has more than %d characters", maxName)
+		return fault.Invalid("process_id has more than %d characters", maxName)
 	case !utf8.ValidString(id) || fault.Escape(id) != id || strings.ContainsAny(id, "\n\t"):
-		return fault.New(fault.InvalidArguments, "process_id %s has invisible characters; use letters, digits and punctuation", fault.Quote(id))
+		return fault.Invalid("process_id %s has invisible characters; use letters, digits and punctuation", fault.Quote(id))
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (t *Table) Taken(session, id string) error {
 func (t *Table) takenLocked(session, id string) error {
 	k := key{session, id}
 	if p := t.findLocked(k); t.reserved[k] || p != nil && p.Running() {
-		return fault.New(fault.InvalidArguments, "this session already has a running process called %s", fault.Quote(id)).
+		return fault.Invalid("this session already has a running process called %s", fault.Quote(id)).
 			WithHint("use another name, or end it first with kill_process")
 	}
 	own, others := 0, 0

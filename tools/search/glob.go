@@ -38,7 +38,7 @@ type globResult struct {
 
 func planGlob(ctx context.Context, in tools.Input, args globArgs) (*tools.Answer, error) {
 	if args.Sort != "" && args.Sort != "path" && args.Sort != "modified" {
-		return nil, tools.Invalid("sort must be path or modified, not %s", fault.Quote(args.Sort))
+		return nil, fault.Invalid("sort must be path or modified, not %s", fault.Quote(args.Sort))
 	}
 	if err := tools.CheckGlob(in.Snapshot.Workspace(), args.Pattern); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func planSearch(ctx context.Context, in tools.Input, args searchArgs) (*tools.An
 		contextLines = *args.ContextLines
 	}
 	if args.Query == "" {
-		return nil, tools.Invalid("query is empty; give the text to search for")
+		return nil, fault.Invalid("query is empty; give the text to search for")
 	}
 	roots, err := tools.FoldersAt(in, args.Path)
 	if err != nil {

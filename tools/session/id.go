@@ -19,9 +19,9 @@ func NewID() string { return "s-" + strings.ToLower(rand.Text()) }
 func CheckID(id string) error {
 	switch {
 	case id == "":
-		return fault.New(fault.InvalidArguments, "the session id is empty: leave it out or give one")
+		return fault.Invalid("the session id is empty: leave it out or give one")
 	case utf8.RuneCountInString(id) > maxIDLength:
-		return fault.New(fault.InvalidArguments, "the session id is longer than %d characters", maxIDLength)
+		return fault.Invalid("the session id is longer than %d characters", maxIDLength)
 	case !utf8.ValidString(id), strings.ContainsFunc(id, unprintable):
 		return fault.New(fault.InvalidArguments,
 			"the session id %s has characters that do not print: use letters, digits and punctuation", fault.Quote(id))

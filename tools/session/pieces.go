@@ -45,7 +45,7 @@ func (s *Session) KeepPiece(p Piece, limit int64) error {
 	old, again := a.pieces[p.Index]
 	switch {
 	case again && old != p.Text:
-		return fault.New(fault.InvalidArguments, "chunk %d of %s was sent before with another text", p.Index, fault.Quote(p.ID)).
+		return fault.Invalid("chunk %d of %s was sent before with another text", p.Index, fault.Quote(p.ID)).
 			WithHint("start again with another id")
 	case again:
 		return nil
@@ -68,13 +68,13 @@ func (s *Session) KeepPiece(p Piece, limit int64) error {
 func (s *Session) arrival(p Piece) (*arrival, error) {
 	switch {
 	case strings.TrimSpace(p.ID) == "" || len(p.ID) > maxIDLength:
-		return nil, fault.New(fault.InvalidArguments, "chunk.id must be a name of 1 to %d bytes for the whole file", maxIDLength)
+		return nil, fault.Invalid("chunk.id must be a name of 1 to %d bytes for the whole file", maxIDLength)
 	case p.Index < 0 || p.Index >= MaxPieces:
-		return nil, fault.New(fault.InvalidArguments, "chunk.index is %d; chunks count from 0, and there are at most %d", p.Index, MaxPieces)
+		return nil, fault.Invalid("chunk.index is %d; chunks count from 0, and there are at most %d", p.Index, MaxPieces)
 	}
 	if a := s.arrivals[p.ID]; a != nil {
 		if a.path != p.Path {
-			return nil, fault.New(fault.InvalidArguments, "the chunks of %s are for another file", fault.Quote(p.ID)).WithHint("use a different id for each file")
+			return nil, fault.Invalid("the chunks of %s are for another file", fault.Quote(p.ID)).WithHint("use a different id for each file")
 		}
 		return a, nil
 	}
@@ -115,11 +115,11 @@ func (s *Session) Joined(last Piece, limit int64) (string, error) {
 	out.WriteString(last.Text)
 	switch {
 	case len(missing) > 0:
-		return "", fault.New(fault.InvalidArguments, "chunk %d is said to be the last, and before it %s of %s %s not come",
+		return "", fault.Invalid("chunk %d is said to be the last, and before it %s of %s %s not come",
 			last.Index, listed(missing), fault.Quote(last.ID), have(missing)).
 			With("missing", missing).WithHint("send the missing ones, then the last chunk again; chunks count from 0")
 	case len(beyond) > 0:
-		return "", fault.New(fault.InvalidArguments, "chunk %d of %s is marked as the last, but a later one was sent", last.Index, fault.Quote(last.ID)).
+		return "", fault.Invalid("chunk %d of %s is marked as the last, but a later one was sent", last.Index, fault.Quote(last.ID)).
 			WithHint("start again with another id")
 	case int64(out.Len()) > limit:
 		return "", fault.New(fault.FileTooLarge, "the chunks of %s have %d bytes, over the limit of %d", fault.Quote(last.ID), out.Len(), limit).

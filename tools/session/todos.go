@@ -79,7 +79,7 @@ func (t Todo) check(i int) error {
 }
 
 func badTodos(format string, args ...any) error {
-	return fault.New(fault.InvalidArguments, format, args...).WithHint("the list was not changed")
+	return fault.Invalid(format, args...).WithHint("the list was not changed")
 }
 
 // Todos is the to-do list.

@@ -37,7 +37,7 @@ type webFetchResult struct {
 
 func planWebFetch(_ context.Context, in tools.Input, args webFetchArgs) (*tools.Action, error) {
 	if utf8.RuneCountInString(args.URL) > tools.MaxAddress {
-		return nil, tools.Invalid("url has more than %d characters; fetch a shorter address", tools.MaxAddress)
+		return nil, fault.Invalid("url has more than %d characters; fetch a shorter address", tools.MaxAddress)
 	}
 	u, err := web.Parse(args.URL)
 	if err != nil {

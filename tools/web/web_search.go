@@ -34,7 +34,7 @@ const usualFound = 10
 func planWebSearch(_ context.Context, in tools.Input, args webSearchArgs) (*tools.Action, error) {
 	query := strings.Join(strings.Fields(args.Query), " ")
 	if n := utf8.RuneCountInString(query); n == 0 || n > web.MaxQuery {
-		return nil, tools.Invalid("query must have 1 to %d characters, got %d", web.MaxQuery, n)
+		return nil, fault.Invalid("query must have 1 to %d characters, got %d", web.MaxQuery, n)
 	}
 	limit := min(args.Limit, web.MaxFound)
 	if limit <= 0 {

@@ -33,7 +33,7 @@ func (s Set) Choose(ids []string) (chosen Set, taken, of int, err error) {
 		}
 	}
 	if taken != len(wanted) {
-		return Set{}, 0, 0, fault.New(fault.InvalidArguments, "the editor's answer names hunks that are not in the proposal; nothing was changed").
+		return Set{}, 0, 0, fault.Invalid("the editor's answer names hunks that are not in the proposal; nothing was changed").
 			WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 	}
 	return s, taken, of, nil

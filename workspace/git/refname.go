@@ -11,7 +11,7 @@ import (
 // abbreviations of other names (@{-1}).
 func checkBranchName(name string) error {
 	if problem := badReference(name); problem != "" {
-		return fault.New(fault.InvalidArguments, "no branch can be called %s: %s", fault.Quote(name), problem)
+		return fault.Invalid("no branch can be called %s: %s", fault.Quote(name), problem)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func newWanted(q Query) (*wanted, error) {
 	case q.Regex:
 		return wantedRegex(q)
 	case strings.ContainsAny(q.Text, "\r\n"):
-		return nil, fault.New(fault.InvalidArguments, "the query spans several lines, but a match is within one line; search for one of its lines")
+		return nil, fault.Invalid("the query spans several lines, but a match is within one line; search for one of its lines")
 	}
 	text := literal{q.Text, !q.CaseSensitive}
 	find := text.finder()
@@ -54,7 +54,7 @@ func wantedRegex(q Query) (*wanted, error) {
 		return nil, badRegex(q.Text, err)
 	}
 	if holdsLineEnd(tree) {
-		return nil, fault.New(fault.InvalidArguments, "the regular expression has a line end, but a match is within one line; search for one of the lines")
+		return nil, fault.Invalid("the regular expression has a line end, but a match is within one line; search for one of the lines")
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -90,7 +90,7 @@ func holdsLineEnd(tree *syntax.Regexp) bool {
 func badRegex(pattern string, err error) error {
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {
-		return fault.New(fault.InvalidArguments, "the regular expression cannot be parsed: %w", err)
+		return fault.Invalid("the regular expression cannot be parsed: %w", err)
 	}
 	where := ""
 	if at := strings.Index(pattern, bad.Expr); at >= 0 && bad.Expr != "" && bad.Expr != pattern {
@@ -105,7 +105,7 @@ func badRegex(pattern string, err error) error {
 	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrMissingBracket, syntax.ErrMissingRepeatArgument:
 		fix = "put a backslash before a literal bracket or star, or leave out regex"
 	}
-	return fault.New(fault.InvalidArguments, "the regular expression is wrong%s: %s; %s", where, bad.Code, fix)
+	return fault.Invalid("the regular expression is wrong%s: %s; %s", where, bad.Code, fix)
 }
 
 // findRegex finds re in lines that dfa says it matches: re itself is slow. Where near is

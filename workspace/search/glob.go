@@ -67,7 +67,7 @@ func (g *glob) selects(searched, p workspace.Path) bool {
 
 func compile(pattern string) (*glob, error) {
 	if len(pattern) > longestGlob {
-		return nil, fault.New(fault.InvalidArguments, "the glob is longer than %d bytes; give a shorter one", longestGlob)
+		return nil, fault.Invalid("the glob is longer than %d bytes; give a shorter one", longestGlob)
 	}
 	rest, negate := strings.CutPrefix(pattern, "!")
 	path := strings.TrimPrefix(strings.TrimPrefix(rest, "."), "/")
@@ -76,7 +76,7 @@ func compile(pattern string) (*glob, error) {
 	}
 	name, isFolder := strings.CutSuffix(path, "/")
 	if name == "" {
-		return nil, fault.New(fault.InvalidArguments, "the glob %s matches nothing; give one like *.go or src/**/*.ts", fault.Quote(pattern))
+		return nil, fault.Invalid("the glob %s matches nothing; give one like *.go or src/**/*.ts", fault.Quote(pattern))
 	}
 	t := translator{whole: pattern, from: len(pattern) - len(path), pattern: name}
 	if err := t.translate(); err != nil {
@@ -94,7 +94,7 @@ func compile(pattern string) (*glob, error) {
 	}
 	re, err := regexp.Compile(`(?s)\A` + body + `\z`)
 	if err != nil {
-		return nil, fault.New(fault.InvalidArguments, "the glob %s is too complex: %w", fault.Quote(pattern), err)
+		return nil, fault.Invalid("the glob %s is too complex: %w", fault.Quote(pattern), err)
 	}
 	g := &glob{negate: negate, re: re}
 	if !negate && !isFolder {
@@ -255,5 +255,5 @@ func (t *translator) setRune(open int) (rune, error) {
 
 func (t *translator) wrong(at int, why string) error {
 	character := utf8.RuneCountInString(t.whole[:t.from+at]) + 1
-	return fault.New(fault.InvalidArguments, "the glob %s is wrong at character %d: %s", fault.Quote(t.whole), character, why)
+	return fault.Invalid("the glob %s is wrong at character %d: %s", fault.Quote(t.whole), character, why)
 }

@@ -186,13 +186,13 @@ func newSearch(q Query, src Source) (*search, error) {
 	s := &search{source: src, context: min(q.Context, mostContext), limit: min(q.MaxMatches, mostMatches), ignored: q.IncludeIgnored, files: q.Files, most: q.IndexBytes}
 	switch {
 	case q.Text == "":
-		return nil, fault.New(fault.InvalidArguments, "the query is empty; give the text or the regular expression to search for")
+		return nil, fault.Invalid("the query is empty; give the text or the regular expression to search for")
 	case len(q.Text) > longestQuery:
-		return nil, fault.New(fault.InvalidArguments, "the query is longer than %d bytes; search for a part of it", longestQuery)
+		return nil, fault.Invalid("the query is longer than %d bytes; search for a part of it", longestQuery)
 	case q.MaxMatches < 0:
-		return nil, fault.New(fault.InvalidArguments, "max_matches is %d; give 1 or more", q.MaxMatches)
+		return nil, fault.Invalid("max_matches is %d; give 1 or more", q.MaxMatches)
 	case q.Context < AutoContext:
-		return nil, fault.New(fault.InvalidArguments, "context_lines is %d; give 0 or more", q.Context)
+		return nil, fault.Invalid("context_lines is %d; give 0 or more", q.Context)
 	case q.MaxMatches == 0:
 		s.limit = defaultMatches
 	}
