@@ -15,6 +15,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/dialects"
 	"pillion/tools/found"
+	"pillion/tools/schema"
 	"pillion/tools/session"
 )
 
@@ -45,7 +46,7 @@ func (r *Registry) translate(ctx context.Context, d *dialects.Dialect, c *Call) 
 		c.refused = fault.New(fault.ToolNotFound, "unknown tool: %s", quoteName(c.Name)).WithHint("tools/list lists the tools")
 		return dialects.Call{}
 	}
-	call, err := t.Call(func(into any) error { return decode(schemaOf(t.Arguments), c.Arguments, into) })
+	call, err := t.Call(func(into any) error { return schema.Decode(schemaOf(t.Arguments), c.Arguments, into) })
 	c.Name, c.refused = call.Name, err
 	if err == nil {
 		c.Arguments = call.Arguments
@@ -131,11 +132,11 @@ func definitionOf(t dialects.Tool) Definition {
 
 var dialectSchemas sync.Map // by reflect.Type
 
-// schemaOf is schemaFor of a type that is known at run time alone.
+// schemaOf is schema.Of, once for each type.
 func schemaOf(of reflect.Type) *jsonschema.Schema {
 	if s, ok := dialectSchemas.Load(of); ok {
 		return s.(*jsonschema.Schema)
 	}
-	s, _ := dialectSchemas.LoadOrStore(of, schemaOfType(of))
+	s, _ := dialectSchemas.LoadOrStore(of, schema.Of(of))
 	return s.(*jsonschema.Schema)
 }

@@ -16,6 +16,7 @@ import (
 	"pillion/tools/dialects"
 	"pillion/tools/found"
 	"pillion/tools/policy"
+	"pillion/tools/schema"
 )
 
 // Origin is where a tool comes from that was found.
@@ -137,7 +138,7 @@ var free = func() *jsonschema.Schema {
 // foundArguments checks arguments, and gives them with their numbers as they were written.
 func foundArguments(f found.Tool, raw json.RawMessage) (map[string]any, error) {
 	arguments, exact := map[string]any{}, map[string]any{}
-	if err := decode(free, raw, &arguments); err != nil {
+	if err := schema.Decode(free, raw, &arguments); err != nil {
 		return nil, err
 	}
 	if err := decodeNumbers(raw, &exact); err != nil {
@@ -163,7 +164,7 @@ func foundArguments(f found.Tool, raw json.RawMessage) (map[string]any, error) {
 			continue
 		}
 		if f.Closed && s.Properties[key] == nil {
-			if _, err := propertyOf(&s, key, ""); err != nil {
+			if _, err := schema.Property(&s, key, ""); err != nil {
 				return nil, err
 			}
 		}

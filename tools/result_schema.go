@@ -9,6 +9,7 @@ import (
 	"pillion/internal/bug"
 	"pillion/internal/fault"
 	"pillion/tools/policy"
+	"pillion/tools/schema"
 )
 
 // everyResult is what each tool's result may have. The rare todos_changed, caused_later and invalid are not in
@@ -70,7 +71,7 @@ func reflectResult(of any) *jsonschema.Schema {
 func open(s *jsonschema.Schema) *jsonschema.Schema {
 	for name, property := range s.Properties {
 		if optional := !slices.Contains(s.Required, name); optional || slices.Contains(property.Types, "array") {
-			withoutNullHere(property)
+			schema.WithoutNullHere(property)
 		}
 		open(property)
 	}
@@ -78,7 +79,7 @@ func open(s *jsonschema.Schema) *jsonschema.Schema {
 	if s.Items != nil {
 		open(s.Items)
 	}
-	if isMap(s) {
+	if schema.IsMap(s) {
 		open(s.AdditionalProperties)
 	} else {
 		s.AdditionalProperties = nil

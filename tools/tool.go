@@ -27,6 +27,7 @@ import (
 
 	"pillion/internal/bug"
 	"pillion/tools/policy"
+	"pillion/tools/schema"
 )
 
 // Spec is what a tool says of itself.
@@ -110,11 +111,11 @@ func NewSession[A any](s Spec, plan func(context.Context, Input, A) (*Action, er
 }
 
 func newTool[A any, P Plan](s Spec, access policy.Access, plan func(context.Context, Input, A) (P, error)) Tool {
-	schema := sync.OnceValue(schemaFor[A])
+	reflected := sync.OnceValue(schema.For[A])
 	output := sync.OnceValue(func() json.RawMessage { return mustMarshal(resultSchema(s, access)) })
-	return Tool{Spec: s, Access: access, schema: schema, output: output, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {
+	return Tool{Spec: s, Access: access, schema: reflected, output: output, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {
 		var args A
-		if err := decode(schema(), raw, &args); err != nil {
+		if err := schema.Decode(reflected(), raw, &args); err != nil {
 			return nil, err
 		}
 		p, err := plan(ctx, in, args)

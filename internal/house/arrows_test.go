@@ -51,8 +51,9 @@ var arrows = map[string][]string{
 	"tools/wellformed":   {},
 	"tools/skills":       {"workspace"},
 	"tools/found":        {"tools/process"},
+	"tools/schema":       {"tools/match"},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/wellformed", "internal/web", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/schema", "tools/session", "tools/skills", "tools/wellformed", "internal/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
 	},
 	"tools/agent":   {"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "workspace"},
@@ -116,7 +117,7 @@ var confined = map[string][]string{
 	"github.com/go-git/":                  {"workspace/git", "workspace/git/gitdir", "try/sample"},
 	"github.com/fsnotify/":                {"workspace/watch"},
 	"github.com/bluekeyes/go-gitdiff/":    {"workspace/patch"},
-	"github.com/google/jsonschema-go/":    {"tools", "tools/found"},
+	"github.com/google/jsonschema-go/":    {"tools", "tools/found", "tools/schema"},
 	"golang.org/x/text/encoding":          {"workspace/document"},
 	"github.com/tailscale/hujson":         {"agents/install", "config", "tools/wellformed"},
 	"github.com/pelletier/go-toml/":       {"agents/install", "tools/wellformed"},

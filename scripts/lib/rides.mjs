@@ -83,6 +83,7 @@ export const belongs = {
   'tools/patching': ['*/patch', '*/review'],
   'tools/policy': ['walk/*', '*/command', '*/rules', '*/modes', 'terminal/watch'],
   'tools/process': ['walk/*', '*/command', '*/process', 'terminal/task', 'build/*', 'go/long'],
+  'tools/schema': ['walk/*', '*/edit'],
   'tools/search': ['walk/*', '*/files', 'neovim/health', 'vscode/doctor', 'go/long'],
   'tools/session': ['walk/*', '*/session', '*/modes'],
   'tools/skills': ['fuzz/FuzzDescribe'],

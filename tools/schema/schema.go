@@ -1,4 +1,6 @@
-package tools
+// Package schema makes the JSON schema of a tool's arguments from their Go type, and reads
+// arguments by it, with an error that a model can act on.
+package schema
 
 import (
 	"bytes"
@@ -19,12 +21,13 @@ import (
 	"pillion/tools/match"
 )
 
-// schemaFor reflects a tool's argument struct. Fields with omitempty are
+// For reflects a tool's argument struct. Fields with omitempty are
 // optional; the jsonschema tag is the description that the model reads, and
 // minimum, maximum and default are what they are in the schema.
-func schemaFor[A any]() *jsonschema.Schema { return schemaOfType(reflect.TypeFor[A]()) }
+func For[A any]() *jsonschema.Schema { return Of(reflect.TypeFor[A]()) }
 
-func schemaOfType(of reflect.Type) *jsonschema.Schema {
+// Of is For of a type that is known at run time alone.
+func Of(of reflect.Type) *jsonschema.Schema {
 	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
 	if err != nil {
 		panic(bug.Errorf("a tool's arguments have no schema: %v", err))
@@ -75,7 +78,7 @@ func bounds(field reflect.StructField, tag string) *float64 {
 // withoutNull takes "null" out of the types: reflection puts it there for every
 // slice and pointer, and many models refuse a schema with a list of types.
 func withoutNull(s *jsonschema.Schema) *jsonschema.Schema {
-	withoutNullHere(s)
+	WithoutNullHere(s)
 	for _, property := range s.Properties {
 		withoutNull(property)
 	}
@@ -85,16 +88,17 @@ func withoutNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-func withoutNullHere(s *jsonschema.Schema) {
+// WithoutNullHere is withoutNull of s alone.
+func WithoutNullHere(s *jsonschema.Schema) {
 	types := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" })
 	if len(types) == 1 {
 		s.Type, s.Types = types[0], nil
 	}
 }
 
-// decode reads arguments strictly: every key known, none twice (letter case
+// Decode reads arguments strictly: every key known, none twice (letter case
 // apart), each of its type, none missing.
-func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
+func Decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		raw = json.RawMessage("{}")
 	}
@@ -219,7 +223,7 @@ func (c *checker) rewritten(raw []byte) []byte {
 // property takes null for an optional argument as its absence, as many
 // models write it.
 func (c *checker) property(s, property *jsonschema.Schema, key, at string) error {
-	if slices.Contains(s.Required, key) || isMap(s) {
+	if slices.Contains(s.Required, key) || IsMap(s) {
 		return c.value(property, false, at)
 	}
 	return c.value(property, true, at)
@@ -227,7 +231,7 @@ func (c *checker) property(s, property *jsonschema.Schema, key, at string) error
 
 func (c *checker) object(s *jsonschema.Schema, at string) error {
 	fold := strings.ToLower
-	if isMap(s) {
+	if IsMap(s) {
 		fold = func(key string) string { return key } // the names of variables have a case
 	}
 	seen := map[string]bool{}
@@ -237,7 +241,7 @@ func (c *checker) object(s *jsonschema.Schema, at string) error {
 			return fault.Invalid("the arguments are not valid JSON: %v", err)
 		}
 		key, _ := token.(string)
-		property, err := propertyOf(s, key, at)
+		property, err := Property(s, key, at)
 		if err != nil {
 			return err
 		}
@@ -264,12 +268,12 @@ func (c *checker) object(s *jsonschema.Schema, at string) error {
 	return nil
 }
 
-// propertyOf is the schema of one key. Maps allow any key.
-func propertyOf(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error) {
+// Property is the schema of one key. Maps allow any key.
+func Property(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error) {
 	if property := s.Properties[key]; property != nil {
 		return property, nil
 	}
-	if isMap(s) {
+	if IsMap(s) {
 		return s.AdditionalProperties, nil
 	}
 	err := fault.Invalid("unknown argument %s", fault.Quote(join(at, key)))
@@ -279,8 +283,8 @@ func propertyOf(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error
 	return nil, err.WithHint("this tool takes %s", known(s))
 }
 
-// isMap: an object that takes any key.
-func isMap(s *jsonschema.Schema) bool {
+// IsMap: an object that takes any key.
+func IsMap(s *jsonschema.Schema) bool {
 	return s.Properties == nil && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil
 }
 

@@ -1,12 +1,10 @@
-package tools
+package schema
 
 import (
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
-
-	"pillion/internal/fault"
 )
 
 func TestHalvesOfCharactersAreFound(t *testing.T) {
@@ -30,7 +28,7 @@ type boundedArgs struct {
 }
 
 func TestBounds(t *testing.T) {
-	schema := schemaFor[boundedArgs]()
+	schema := For[boundedArgs]()
 	if n := schema.Properties["n"]; *n.Minimum != -2 || *n.Maximum != 600 || string(n.Default) != "7" || *schema.Properties["items"].Items.Properties["most"].Maximum != 3 {
 		t.Errorf("the schema is %+v", n)
 	}
@@ -48,7 +46,7 @@ func TestBounds(t *testing.T) {
 	} {
 		message := ""
 		var args boundedArgs
-		if err := decode(schema, json.RawMessage(arguments), &args); err != nil {
+		if err := Decode(schema, json.RawMessage(arguments), &args); err != nil {
 			message = err.Error()
 		}
 		if !strings.HasSuffix(message, want) || (want == "") != (message == "") {
@@ -59,36 +57,21 @@ func TestBounds(t *testing.T) {
 
 // TestIntegersAsNumbers: JSON Schema takes 1.0 for an integer, and so do some models.
 func TestIntegersAsNumbers(t *testing.T) {
-	schema := schemaFor[boundedArgs]()
+	schema := For[boundedArgs]()
 	for arguments, want := range map[string]string{
 		`{"n": 1.0, "free": 1e15, "items": [{"most": 2E0}, {"most": -0.0}, {"most": 3}]}`: `{"n": 1, "free": 1000000000000000, "items": [{"most": 2}, {"most": 0}, {"most": 3}]}`,
 		"{\"free\" :\t-12.50e1 , \"part\": 2.0}":                                          `{"free": -125, "part": 2}`,
 		`{"items": [` + strings.Repeat(`{"most": 1.0},`, 50_000) + `{"most": 1.0}]}`:      `{"items": [` + strings.Repeat(`{"most": 1},`, 50_000) + `{"most": 1}]}`,
 	} {
 		var got, wanted boundedArgs
-		must(t, decode(schema, json.RawMessage(arguments), &got))
-		must(t, json.Unmarshal([]byte(want), &wanted))
+		if err := Decode(schema, json.RawMessage(arguments), &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+			t.Fatal(err)
+		}
 		if !reflect.DeepEqual(got, wanted) {
 			t.Errorf("%.80s: %.80v", arguments, got)
-		}
-	}
-}
-
-// TestWhatIsMeant: names of other tool sets lead to the tool and the argument that do the same.
-func TestWhatIsMeant(t *testing.T) {
-	for name, want := range map[string]string{
-		"create_file": "write_file", "Bash": "run_command", "find_files": "glob", "str_replace": "edit_file", "read_fil": "read_file", "rm": "delete_file",
-	} {
-		if e := fault.From(unknownTool(name)); e.Hint != "did you mean "+want+"?" {
-			t.Errorf("%s: %s", name, e.Hint)
-		}
-	}
-	for call, want := range map[[2]string]string{
-		{"git.commit", "paths"}: "files", {"read_many_files", "files"}: "paths", {"write_file", "text"}: "content", {"run_command", "cmd"}: "command", {"read_file", "pth"}: "path",
-	} {
-		_, err := propertyOf(catalogue[call[0]].schema(), call[1], "")
-		if e := fault.From(err); e.Details["nearest"] != want {
-			t.Errorf("%s of %s: %v", call[1], call[0], e.Details)
 		}
 	}
 }
