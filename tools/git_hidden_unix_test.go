@@ -61,6 +61,9 @@ func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
 		"a hook that the branch brings": {`
 			git config core.hooksPath .hooks; git checkout -q -b other; mkdir .hooks; printf '#!/bin/sh\ntouch %s\n' "$MARK" >.hooks/post-checkout; chmod +x .hooks/*
 			git add .; git -c core.hooksPath=/dev/null commit -qm hooks; git -c core.hooksPath=/dev/null checkout -q main`, "git.branch", switching, false},
+		"a hook in the folder above where a link leads": {`
+			mkdir -p .git/y .git/sign sign; ln -s .git/y l; printf '#!/bin/sh\ntouch %s\n' "$MARK" >.git/sign/pre-commit; printf '#!/bin/sh\n' >sign/pre-commit; chmod +x .git/sign/* sign/*
+			git config core.hooksPath l/../sign; echo two >a.txt`, "git.commit", commit, true},
 		"a hook that leads to a file of the branch": {`
 			git checkout -q -b other; printf '#!/bin/sh\ntouch %s\n' "$MARK" >run; chmod +x run; git add .; git commit -qm run; git checkout -q main
 			mkdir -p .git/hooks; ln -s ../../run .git/hooks/post-checkout; printf '#!/bin/sh\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction`, "git.branch", switching, false},

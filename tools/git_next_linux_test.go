@@ -108,6 +108,8 @@ func TestWhatComesBackLeadsNowhere(t *testing.T) {
 		{"EXEC_PATH", "echo x >EXEC_PATH"},
 		{"rebase-merge", "mkdir -p rebase-merge/rewritten"},
 		{"rebase-merge", "mkdir rebase-merge && echo refs/heads/../x >rebase-merge/head-name"},
+		{"rebase-merge", "mkdir rebase-merge && echo '$(touch ../x)' >rebase-merge/msgnum && echo 2 >rebase-merge/end"},
+		{"rebase-apply", "mkdir rebase-apply && echo '`touch ../x`' >rebase-apply/next"},
 		{"reftable", "mkdir reftable && echo ../x.ref >reftable/tables.list"},
 		{"alternates", "echo $PWD/../L >objects/info/alternates"},
 		{"http-alternates", "echo $PWD/../L >objects/info/http-alternates"},
@@ -154,6 +156,38 @@ rm -f .git/logs/HEAD; ln -s /x .git/logs/HEAD; touch laid; until test -e enough;
 	got := <-done
 	if w.says("rev-parse", "mine") != w.says("rev-parse", "HEAD~1") || w.says("rev-parse", "both") != w.says("rev-parse", "HEAD") || !strings.Contains(got.Hint, " refs/heads/both,") {
 		t.Errorf("%s: %+v", w.says("show-ref"), got)
+	}
+}
+
+// TestTheIndexHidesNoChange: what the user changed shows and stays, whatever a command writes into the index of the file.
+func TestTheIndexHidesNoChange(t *testing.T) {
+	t.Parallel()
+	w, lay := inGit(t)
+	if w == nil {
+		return
+	}
+	w.says("checkout", "-q", "-b", "topic")
+	w.write("a.txt", "abc\n")
+	w.says("commit", "-qam", "topic")
+	w.says("checkout", "-q", "main")
+	w.write("a.txt", "two\n") // as long as what is stored
+	w.must(os.Chtimes(w.path("a.txt"), time.Time{}, time.Now().Add(-time.Hour)))
+	if got := lay("git update-index --assume-unchanged a.txt"); !strings.Contains(got.Hint, " index;") {
+		t.Errorf("%+v", got)
+	}
+	lay(`python3 - <<'EOF'
+import hashlib, os, struct
+index, at = bytearray(open('.git/index', 'rb').read()), os.lstat('a.txt')
+entry = index.index(b'a.txt\0') - 62
+index[entry:entry+40] = struct.pack('>10I', *divmod(at.st_ctime_ns, 10**9), *divmod(at.st_mtime_ns, 10**9), at.st_dev, at.st_ino, at.st_mode, at.st_uid, at.st_gid, at.st_size)
+index[-20:] = hashlib.sha1(index[:-20]).digest()
+open('.git/index', 'wb').write(index)
+EOF`)
+	if status := w.says("status", "--porcelain", "a.txt"); status != "M a.txt" {
+		t.Errorf("%q", status)
+	}
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "topic"}); got.OK || w.holds("a.txt") != "two\n" {
+		t.Errorf("%+v: %q", got, w.holds("a.txt"))
 	}
 }
 

@@ -391,6 +391,9 @@ func (s *stage) replace(name string, before stamp, gone bool) bool {
 	if s.stampOf(name) != before || !gone && !s.plain(twin) || !git.HarmlessState(name, s.in.path(name), s.in.path(twin)) {
 		return false
 	}
+	if at, differ := git.IndexTime(s.in.path(name), s.in.path(twin)); name == "index" && differ && s.in.Chtimes(twin, at, at) != nil {
+		return false
+	}
 	moved := before != (stamp{}) && (isFolder(s.in.path(name)) || gone)
 	if moved && s.in.Rename(name, aside) != nil {
 		return false

@@ -300,7 +300,7 @@ var options = map[string]*regexp.Regexp{
 }
 
 // stateIsHarmless says whether a state folder has known files alone, and none of them an option by which a program that git runs
-// would write or read elsewhere.
+// would write or read elsewhere, nor anything for a shell.
 func stateIsHarmless(folder, dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -320,9 +320,15 @@ func stateIsHarmless(folder, dir string) bool {
 		if form := options[e.Name()]; form != nil && !form.Match(text) || form == nil && anyOption.Match(text) {
 			return false
 		}
+		if options[e.Name()] == nil && naming[folder+"/"+e.Name()] == nil && forShells.Match(text) {
+			return false
+		}
 	}
 	return true
 }
+
+// forShells is what a shell would obey: git's own prompt has it expand the numbers that stand here.
+var forShells = regexp.MustCompile("[$`\"'\\\\;|&<>(){}]")
 
 var anyOption = regexp.MustCompile(`(?m)(^|[\s'"])-`)
 

@@ -220,7 +220,7 @@ func (r *repository) has(name string) bool {
 // isReftable: git reads the format of a repository in its own file alone, without what that includes.
 func (r *repository) isReftable() bool {
 	config, err := gitdir.ReadConfig(filepath.Join(r.CommonDir, "config"))
-	return err == nil && config.Get("extensions.refstorage") == "reftable"
+	return err == nil && config.Get("extensions.refstorage") == "reftable" && config.Bool("core.repositoryformatversion", false) // git heeds no extension of version 0
 }
 
 // filtered are those of the paths that would have to go through a filter, which nobody runs here.

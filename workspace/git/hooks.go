@@ -34,11 +34,11 @@ var (
 
 // hooksOf are those of the names that would run.
 func hooksOf(place gitdir.Place, config gitdir.Config, names []string) ([]Hook, error) {
-	if strings.HasPrefix(config.Get("core.hookspath"), "%(") {
-		return nil, fault.New(fault.GitError, "the setting core.hooksPath begins with %%(, which stands for a folder of git's: which hooks would run is not known").
+	if set := config.Get("core.hookspath"); strings.HasPrefix(set, "%(") || strings.HasPrefix(set, ":(") {
+		return nil, fault.New(fault.GitError, "the setting core.hooksPath begins with %s, which git replaces: which hooks would run is not known", set[:2]).
 			WithHint("ask the user to set the folder itself")
 	}
-	dir := hooksFolder(place, config)
+	dir := gitdir.Physical(hooksFolder(place, config), "")
 	var out []Hook
 	for _, name := range names {
 		out = append(out, configuredHooks(config, name)...)
@@ -127,7 +127,7 @@ func filterCommands(c gitdir.Config, driver string, ways []string) []string {
 	return out
 }
 
-// hooksFolder is where git looks for hooks.
+// hooksFolder is where git looks for hooks, with the links on the way.
 func hooksFolder(place gitdir.Place, config gitdir.Config) string {
 	if set := config.Get("core.hookspath"); set != "" {
 		return gitdir.ExpandPath(set, place.Top)
@@ -138,15 +138,15 @@ func hooksFolder(place gitdir.Place, config gitdir.Config) string {
 // withoutChangedHooks leaves out all hooks where a switch changes one of them, or brings one: what they do then nobody has seen.
 func (r *repository) withoutChangedHooks(about *Repository, names []string, changes DiffResult) {
 	folder := hooksFolder(r.Place, r.Config)
-	at := []string{folder}
+	at := []string{filepath.Clean(folder)}
 	for _, name := range append([]string{"."}, names...) {
-		path := filepath.Join(folder, name)
+		path := folder + string(filepath.Separator) + name
 		links, leads := linksOn(path)
 		if !leads && gitfile.Exists(path) {
 			about.Hooks, about.HooksChange = nil, true // what it may lead to then nobody knows
 			return
 		}
-		at = append(append(at, path), links...)
+		at = append(append(at, filepath.Clean(path)), links...)
 	}
 	for _, f := range changes.Files {
 		for _, changed := range []string{f.Path, f.OldPath} {
@@ -162,7 +162,7 @@ func (r *repository) withoutChangedHooks(about *Repository, names []string, chan
 // linksOn are the links that a path leads through and where it ends, and whether it leads to something.
 func linksOn(path string) (out []string, leads bool) {
 	const most = 40 // as the kernel follows
-	at, rest := string(filepath.Separator), strings.Split(filepath.Clean(path), string(filepath.Separator))
+	at, rest := string(filepath.Separator), strings.Split(path, string(filepath.Separator))
 	for links := 0; len(rest) > 0; {
 		part := rest[0]
 		rest = rest[1:]

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
@@ -17,27 +20,55 @@ const mostIndex = 256 << 20
 
 // indexStaysInside says whether all that an index holds now lies below the top of the work tree, and neither in .git nor, unlike
 // before, in a repository within it: what git takes from the disk it does not check again, and into those it goes and does what
-// their configurations say. One that is not there holds nothing. Read as one of SHA-1 or of SHA-256, as git may do.
+// their configurations say. Nor may it have git not look at a file that it looked at before. One that is not there holds
+// nothing. Read as one of SHA-1 or of SHA-256, as git may do.
 func indexStaysInside(before, now string) bool {
 	text, err := gitfile.ReadWithin(now, mostIndex)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	was, _ := gitfile.ReadWithin(before, mostIndex) //nolint:errcheck // then it leads into none
-	known := map[string]bool{}
+	repositories, unseen := map[string]bool{}, map[string]bool{}
 	readIndex(was, func(e indexEntry) bool {
-		known[e.name] = known[e.name] || e.isRepository
+		repositories[e.name], unseen[e.name] = repositories[e.name] || e.isRepository, unseen[e.name] || e.isUnseen
 		return true
 	})
 	return readIndex(text, func(e indexEntry) bool {
-		return (e.name == "" || gitdir.SafePath(strings.TrimSuffix(e.name, "/"))) && (!e.isRepository || known[e.name]) // "": it stands for one of a shared index
+		return (e.name == "" || gitdir.SafePath(strings.TrimSuffix(e.name, "/"))) && // "": it stands for one of a shared index
+			(!e.isRepository || repositories[e.name]) && (!e.isUnseen || unseen[e.name])
 	})
 }
 
-// indexEntry is a path in an index, and whether another repository is there.
+// IndexTime is the time that an index file has to have in the place of the one before, so that git compares the content of each
+// file whose entry is another: whoever made the entries may have given them the times of files that they do not agree with. It
+// is false where none is another.
+func IndexTime(before, now string) (at time.Time, differ bool) {
+	was, _ := gitfile.ReadWithin(before, mostIndex) //nolint:errcheck // then all are
+	text, err := gitfile.ReadWithin(now, mostIndex)
+	known := map[string]bool{}
+	readIndex(was, func(e indexEntry) bool {
+		known[e.name+"\x00"+string(e.fixed)] = true
+		return true
+	})
+	oldest := uint32(math.MaxUint32)
+	readIndex(text, func(e indexEntry) bool {
+		if modified := binary.BigEndian.Uint32(e.fixed[8:]); modified > 0 && !known[e.name+"\x00"+string(e.fixed)] { // 0: git compares it anyway
+			oldest = min(oldest, modified)
+		}
+		return true
+	})
+	if shared, globErr := filepath.Glob(filepath.Join(filepath.Dir(now), "sharedindex.*")); globErr != nil || len(shared) > 0 {
+		oldest = 0 // those may have others
+	}
+	return time.Unix(max(1, int64(oldest)), 0), err == nil && oldest < math.MaxUint32
+}
+
+// indexEntry is a path in an index.
 type indexEntry struct {
 	name         string
-	isRepository bool
+	fixed        []byte // all that the index has of it but for the name
+	isRepository bool   // another is there
+	isUnseen     bool   // git does not look at it on the disk
 }
 
 // readIndex says whether an index can be read, and is holds of all its entries.
@@ -71,7 +102,7 @@ func indexEntries(text []byte, version uint32, count, hashSize int) (entries []i
 	if count > len(text)/fixed {
 		return nil, false
 	}
-	const extended, lengthMask, most, modeAt, kindMask, repositoryKind = 0x4000, 0xfff, mostIndex, 24, 0o170000, 0o160000
+	const assumed, extended, skipped, lengthMask, most, modeAt, kindMask, repositoryKind = 0x8000, 0x4000, 0x4000, 0xfff, mostIndex, 24, 0o170000, 0o160000
 	last, at, total := "", 0, 0
 	var starts []int
 	for range count {
@@ -81,10 +112,12 @@ func indexEntries(text []byte, version uint32, count, hashSize int) (entries []i
 			return nil, false
 		}
 		flags := binary.BigEndian.Uint16(text[at+fixed-2:])
+		isUnseen := flags&assumed != 0
 		if at += fixed; flags&extended != 0 {
+			isUnseen = isUnseen || binary.BigEndian.Uint16(text[at:])&skipped != 0
 			at += 2
 		}
-		keep := 0
+		stored, keep := text[start:at], 0
 		if version == 4 {
 			drop, n := varint(text[at:])
 			if n == 0 || drop > len(last) {
@@ -106,7 +139,7 @@ func indexEntries(text []byte, version uint32, count, hashSize int) (entries []i
 		if at > len(text) || int(flags&lengthMask) != min(len(name), lengthMask) || name < last && name != "" {
 			return nil, false
 		}
-		last, entries = name, append(entries, indexEntry{name, binary.BigEndian.Uint32(text[start+modeAt:])&kindMask == repositoryKind})
+		last, entries = name, append(entries, indexEntry{name, stored, binary.BigEndian.Uint32(stored[modeAt:])&kindMask == repositoryKind, isUnseen})
 	}
 	return entries, extensionsAgree(text, at, starts)
 }

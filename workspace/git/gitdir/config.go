@@ -133,7 +133,7 @@ func UsersFiles() []string {
 	return append(files, filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config"), filepath.Join(home, ".gitconfig"))
 }
 
-// ExpandPath is a path in a setting: relative to dir, or in a home.
+// ExpandPath is a path in a setting: relative to dir, or in a home. A ".." stays, for the kernel goes through a link before it.
 func ExpandPath(value, dir string) string {
 	if name, rest, _ := strings.Cut(value, "/"); strings.HasPrefix(name, "~") {
 		home, _ := os.UserHomeDir() //nolint:errcheck // then it leads nowhere
@@ -142,10 +142,10 @@ func ExpandPath(value, dir string) string {
 				home = found.HomeDir
 			}
 		}
-		return filepath.Join(home, rest)
+		value, dir = rest, home
 	}
 	if filepath.IsAbs(value) {
 		return value
 	}
-	return filepath.Join(dir, value)
+	return dir + string(filepath.Separator) + filepath.FromSlash(value)
 }

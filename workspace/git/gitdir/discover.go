@@ -104,14 +104,26 @@ func IsHead(name string) bool {
 	return len(text) >= shortest && strings.Trim(string(text[:shortest]), "0123456789abcdefABCDEF") == ""
 }
 
+// CommonDirOf is the folder that a repository's file commondir names, read as git does; without one, gitDir itself.
 func CommonDirOf(gitDir string) string {
-	text, err := gitfile.Read(filepath.Join(gitDir, "commondir"))
-	if err != nil {
+	file := filepath.Join(gitDir, "commondir")
+	text, err := gitfile.Read(file)
+	switch {
+	case os.IsNotExist(err) || err != nil && gitfile.IsNotDir(err):
 		return gitDir
+	case err != nil:
+		return file // git stops at it, and it is no folder
 	}
-	common := filepath.FromSlash(strings.TrimSpace(string(text)))
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(gitDir, common)
+	return Physical(strings.TrimRight(string(text), "\r\n"), gitDir)
+}
+
+// Physical is where a path leads, which may be relative to dir, as the kernel goes it: through a link before a "..".
+func Physical(path, dir string) string {
+	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+		path = dir + string(filepath.Separator) + path
 	}
-	return filepath.Clean(common)
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		return at
+	}
+	return filepath.Clean(path)
 }

@@ -14,8 +14,7 @@ import (
 // CheckOwn refuses a repository that lies outside of its work tree top and of the open folders,
 // and is that of another work tree: a folder that came from anywhere would have it read. That of a
 // linked work tree or submodule names top as well, and one made with --separate-git-dir is no work
-// tree's .git. So it does links out of the repository: git would read another's through them, or
-// print lines of what it takes for a file of its own.
+// tree's .git. So it does links in it.
 func CheckOwn(open []string, top, gitDir string) error {
 	own, err := filepath.EvalSymlinks(gitDir)
 	if err != nil {
@@ -31,16 +30,15 @@ func CheckOwn(open []string, top, gitDir string) error {
 	if !isOpen(own) && !isTops(own, top) && mayBeAnothers(own, common) && !PointsBack(own, top) {
 		return elsewhere(top, own)
 	}
-	if common != own && !IsCommonOf(common, own) && !isOpen(common) {
+	if common != own && !IsCommonOf(common, own) {
 		return elsewhere(top, common)
 	}
-	isIts := func(path string) bool { return Inside(own, path) || Inside(common, path) }
 	for _, dir := range slices.Compact([]string{own, common}) {
-		if err := linkOut(dir, isIts, isOpen); err != nil {
+		if err := noLinks(dir, nil); err != nil {
 			return err
 		}
 	}
-	return checkAlternates(filepath.Join(common, "objects"), 0)
+	return checkObjects(filepath.Join(common, "objects"), func(path string) bool { return Inside(common, path) || isOpen(path) }, 0)
 }
 
 func elsewhere(top, at string) error {
@@ -66,11 +64,11 @@ func mayBeAnothers(own, common string) bool {
 // mostLooked bounds a look for links. Tests have less.
 var mostLooked = 200_000
 
-// linkOut refuses a link that leads out of a repository. Objects may be shared within the open
-// folders; loose ones, which hold what their names say, are not looked at.
-func linkOut(dir string, isIts, isOpen func(path string) bool) error {
-	found, tooMany := "", false
-	objects, looked := filepath.Join(dir, "objects"), 0
+// noLinks refuses links in a repository's folder: git would read another's files through them, or take any file for
+// one of its own and print lines of it. Objects alone may be shared, with what may says: then dir is their folder, in
+// which loose ones, which hold what their names say, are not looked at.
+func noLinks(dir string, may func(path string) bool) error {
+	found, tooMany, looked := "", false, 0
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // what cannot be read git does not read either
 		if looked++; looked > mostLooked {
 			tooMany = true
@@ -79,27 +77,27 @@ func linkOut(dir string, isIts, isOpen func(path string) bool) error {
 		if err != nil || path == dir {
 			return nil
 		}
-		rel, inObjects := strings.CutPrefix(path, objects+string(filepath.Separator))
-		switch {
-		case path == filepath.Join(dir, "hooks") || path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "lfs"):
-			return skip(e) // runs, is looked at by itself, or is not git's
-		case e.Type()&fs.ModeSymlink != 0 && path != filepath.Join(dir, "info", "exclude"):
-			if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, "refs/") {
-				return nil // a symbolic reference of old
-			}
-			at, err := filepath.EvalSymlinks(path)
-			if err != nil || !isIts(at) && !(isOpen(at) && (inObjects && !strings.HasPrefix(rel, "info") || path == objects)) {
-				found = path
-				return fs.SkipAll
-			}
-		case e.IsDir() && inObjects && len(rel) == 2:
+		rel, _ := filepath.Rel(dir, path) //nolint:errcheck // it is below
+		switch rel = filepath.ToSlash(rel); {
+		case may == nil && (rel == "objects" || rel == "hooks" || rel == "modules" || rel == "lfs"):
+			return skip(e) // is looked at by itself, runs, or is not git's
+		case may != nil && e.IsDir() && len(rel) == 2:
 			return fs.SkipDir
+		case e.Type()&fs.ModeSymlink == 0, may == nil && rel == "info/exclude":
+			return nil
+		}
+		if to, err := os.Readlink(path); may == nil && err == nil && IsReference(to) && (rel == "HEAD" || IsReference(rel)) {
+			return nil // a symbolic reference of old
+		}
+		if at, err := filepath.EvalSymlinks(path); may == nil || err != nil || strings.HasPrefix(rel, "info") || !may(at) {
+			found = path
+			return fs.SkipAll
 		}
 		return nil
 	})
 	switch {
 	case found != "":
-		return fault.New(fault.GitError, "%s leads out of the repository, and git would read what is there", fault.Quote(found)).WithHint("ask the user about it")
+		return fault.New(fault.GitError, "%s is a link, and git would read what it leads to as a part of the repository", fault.Quote(found)).WithHint("ask the user about it")
 	case tooMany:
 		return fault.New(fault.GitError, "the repository in %s has more than %d files beside its objects, too many to look at each", fault.Quote(dir), mostLooked).
 			WithHint("git pack-refs --all and git gc make them fewer")
@@ -117,17 +115,24 @@ func skip(e fs.DirEntry) error {
 // mostNested is how deep git follows alternates.
 const mostNested = 5
 
-// checkAlternates follows the objects that are taken from elsewhere: git prints a line that names no
-// folder.
-func checkAlternates(objects string, depth int) error {
-	file := filepath.Join(objects, "info", "alternates")
-	if depth > 0 {
-		if err := linkOut(filepath.Join(objects, "info"), func(at string) bool { return Inside(objects, at) }, func(string) bool { return false }); err != nil {
-			return err
-		}
+// checkObjects follows the objects that are taken from elsewhere, as git does: from where they really are. git prints a
+// line that names no folder.
+func checkObjects(named string, may func(path string) bool, depth int) error {
+	objects, err := filepath.EvalSymlinks(named)
+	switch {
+	case err != nil:
+		return fault.From(err)
+	case depth == 0 && !may(objects):
+		return fault.New(fault.GitError, "%s leads out of the repository, and git would read what is there", fault.Quote(named)).WithHint("ask the user about it")
+	case depth > 0:
+		may = func(path string) bool { return Inside(objects, path) }
 	}
+	if err := noLinks(objects, may); err != nil {
+		return err
+	}
+	file := filepath.Join(objects, "info", "alternates")
 	text, err := gitfile.Read(file)
-	if err != nil || depth == mostNested {
+	if err != nil || depth > mostNested {
 		return nil
 	}
 	for line := range strings.Lines(string(text)) {
@@ -135,13 +140,14 @@ func checkAlternates(objects string, depth int) error {
 		if line == "" || line[0] == '#' {
 			continue
 		}
+		quoted := line[0] == '"' // which git takes for a path in C's quotes
 		if !filepath.IsAbs(line) {
 			line = filepath.Join(objects, line)
 		}
-		if info, err := os.Stat(line); err != nil || !info.IsDir() {
+		if info, err := os.Stat(line); quoted || err != nil || !info.IsDir() {
 			return fault.New(fault.GitError, "%s names what is no folder", fault.Quote(file)).WithHint("ask the user about it")
 		}
-		if err := checkAlternates(line, depth+1); err != nil {
+		if err := checkObjects(line, may, depth+1); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,17 @@ func TestAnothersRepository(t *testing.T) {
 		git init -q secret && echo x >secret/.env && ln -s ../.env secret/.git/packed-refs
 		git init -q alternate && echo nothing >alternate/.git/objects/info/alternates
 		git init -q nested && mkdir -p nested/alt/info && echo ../../alt >nested/.git/objects/info/alternates && ln -s /etc/hostname nested/alt/info/alternates
+		git init -q oddlink && ln -s refs/../../../secret/.env oddlink/.git/packed-refs
+		git init -q oddobjects && rm -r oddobjects/.git/objects && ln -s refs/../../../other/.git/objects oddobjects/.git/objects
+		git init -q lfs && mkdir -p lfs/.git/lfs/info && rm -r lfs/.git/info && ln -s lfs/info lfs/.git/info && ln -s /etc/hostname lfs/.git/lfs/info/grafts
+		git init -q quoted && mkdir -p quoted/alt/info "quoted/.git/objects/\"$PWD/quoted/alt\"" && ln -s /etc/hostname quoted/alt/info/alternates && echo "\"$PWD/quoted/alt\"" >quoted/.git/objects/info/alternates
+		git init -q moved && mkdir -p moved/sub moved/alt/info moved/sub/alt && mv moved/.git/objects moved/sub/objs && ln -s ../sub/objs moved/.git/objects && echo ../../alt >moved/sub/objs/info/alternates && ln -s /etc/hostname moved/alt/info/alternates
+		git init -q deep && for i in 1 2 3 4 5; do mkdir -p deep/o$i/info; done && echo ../../o1 >deep/.git/objects/info/alternates && for i in 1 2 3 4; do echo ../o$((i+1)) >deep/o$i/info/alternates; done && echo nothing >deep/o5/info/alternates
+		git init -q inner && mkdir -p inner/sub && git init -q inner/sub && ln -s ../sub/.git inner/.git/l && echo l/../.git >inner/.git/commondir
+		git init -q blank && cp -r blank/.git "blank/ c" && mv "blank/ c" "blank/.git/ c" && cp -r "blank/.git/ c" blank/.git/c && echo " c" >blank/.git/commondir
+		git init -q pointed && git init -q pointed/sub && echo "$PWD/pointed/sub/.git" >pointed/.git/commondir
+		git init -q within && mkdir within/objs && mv within/.git/objects within/objs/o && ln -s ../objs/o within/.git/objects
+		git init -q oldhead && git -C oldhead -c user.name=a -c user.email=b commit -q --allow-empty -m x && rm oldhead/.git/HEAD && ln -s refs/heads/main oldhead/.git/HEAD && git -C oldhead update-ref refs/heads/main $(cat oldhead/.git/refs/heads/*)
 		git init -q shared && echo "$PWD/other/.git/objects" >shared/.git/objects/info/alternates
 		git init -q exclude && rm -f exclude/.git/info/exclude && ln -s /etc/hostname exclude/.git/info/exclude
 		git clone -q --bare other bare.git && mkdir tobare && echo "gitdir: $PWD/bare.git" >tobare/.git
@@ -38,6 +49,7 @@ func TestAnothersRepository(t *testing.T) {
 	for name, own := range map[string]bool{
 		"other": true, "linked": true, "separate": true, "plain": true, "inside/b": true, "file": false, "common": false, "links": false, "lines": false, "heads": false,
 		"index": false, "secret": false, "alternate": false, "nested": false, "shared": true, "exclude": true, "tobare": false,
+		"oddlink": false, "oddobjects": false, "lfs": false, "quoted": false, "moved": false, "deep": false, "inner": false, "blank": false, "pointed": false, "within": true, "oldhead": true,
 	} {
 		top := filepath.Join(dir, name)
 		root := top

@@ -102,8 +102,8 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 			whose = r.Users
 		}
 		r.Config[key], whose[key] = append(r.Config[key], value), append(whose[key], value)
-		if len(r.Own[key]) > 0 && strings.HasPrefix(value, "%(") && leadsByPath.MatchString(key) {
-			return nil, fault.New(fault.GitError, "the repository's own setting %s begins with %%(, which stands for a folder of git's", fault.Quote(key)).
+		if len(r.Own[key]) > 0 && (strings.HasPrefix(value, "%(") || strings.HasPrefix(value, ":(")) && leadsByPath.MatchString(key) {
+			return nil, fault.New(fault.GitError, "the repository's own setting %s begins with %s, which git replaces", fault.Quote(key), value[:2]).
 				WithHint("ask the user about it")
 		}
 	}
