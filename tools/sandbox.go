@@ -203,10 +203,10 @@ func scanIgnored(ctx context.Context, root workspace.Path) []string {
 	return scanFor(ctx, root, workspace.WalkOptions{IncludeIgnored: true}, func(workspace.Path) bool { return false })
 }
 
-// scanFor gives the repositories below a folder, and what else is wanted.
+// scanFor gives the repositories below a folder, whatever they are called, and what else is wanted.
 func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, wanted func(workspace.Path) bool) []string {
 	var out []string
-	seen := 0
+	seen, laid := 0, layoutWith()
 	_ = root.Walk(ctx, o, func(e workspace.Entry) error { // what was seen until an error counts
 		if seen++; seen > lookEntries {
 			return fs.SkipAll
@@ -214,7 +214,7 @@ func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, 
 		if git := e.Path.Join(".git"); e.Type.IsDir() && git.Exists() {
 			out = append(out, git.Abs())
 		}
-		if !wanted(e.Path) {
+		if (!e.Type.IsDir() || !laid.isRepository(e.Path)) && !wanted(e.Path) {
 			return nil
 		}
 		out = append(out, e.Path.Abs())

@@ -149,12 +149,17 @@ func TestProtectedPathsUnderBubblewrap(t *testing.T) {
 	t.Parallel()
 	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
 	w.git("init")
-	for _, name := range []string{".vscode/tasks.json", "deep/er/.envrc", "CLAUDE.md", "sub/.git/config", ".github/workflows/ci.yml"} {
+	w.git("init -q --bare plain") // repositories by another name
+	w.git("init -q --bare layout/.bare")
+	w.write("layout/.git", "gitdir: ./.bare\n")
+	w.git("init -q --separate-git-dir apart.d separate")
+	protected := []string{".vscode/tasks.json", "deep/er/.envrc", "CLAUDE.md", "sub/.git/config", ".github/workflows/ci.yml", "plain/config", "layout/.bare/hooks/pre-commit", "apart.d/config"}
+	for _, name := range protected {
 		w.write(name, "before\n")
 	}
 	level := works(w).Level
 	closed := level == process.Bubblewrap
-	for _, name := range []string{".vscode/tasks.json", "deep/er/.envrc", "CLAUDE.md", "sub/.git/config", ".github/workflows/ci.yml", ".git/config"} {
+	for _, name := range append(protected, ".git/config") {
 		got := w.run("run_command", "f="+name+"; echo after >> $f", nil)
 		if changed := strings.Contains(w.holds(name), "after"); changed == closed || got.Sandbox != level {
 			t.Errorf("%s changed: %t, %+v", name, changed, got)

@@ -215,12 +215,15 @@ func (p part) mayRun(program string) bool {
 		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
 			return true
 		}
-		if !strings.HasPrefix(w.text, "-") {
+		if !strings.HasPrefix(w.text, "-") && !descriptors.MatchString(w.text) {
 			operands++
 		}
 	}
 	return operands == 0 && runsOthers[programName(first)]
 }
+
+// descriptors are files that are what the line itself hands a program to read.
+var descriptors = regexp.MustCompile(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
 
 func (p part) texts() []string {
 	var out []string

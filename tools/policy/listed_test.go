@@ -294,7 +294,7 @@ func TestCommandsThatOnlyRead(t *testing.T) {
 	for line, want := range map[string]Verdict{
 		"ls": Run, "ls -la": Run, "ls -la src && git status -s": Run, "cat a.txt | head -20": Run, "head -n 5 a.txt": Run, "git log --oneline -5": Run, "find . -name a.go -type f": Run,
 		"grep -n x a.go": Run, "echo a": Run, "cd sub && ls": Ask, "ls >a.txt": Ask, "ls | tee a": Ask, "cat .env": Ask, "ls /etc": Ask, "ls ../x": Ask, "cat $X": Ask, "cat *": Ask,
-		"grep -rn x .": Ask, "find . -delete": Ask, "find . -exec rm a": Ask, "git add a": Ask, "git diff --output=x": Ask, "git -c a=b log": Ask, "ls; rm a": Ask, "sort -o a a": Ask, "uniq a b": Ask,
+		"grep -rn x .": Ask, "find . -delete": Ask, "find . -exec rm a": Ask, "git add a": Ask, "git diff --output=x": Ask, "git -c a=b log": Ask, "ls; rm a": Ask, "sort -o a a": Ask, "uniq a b": Ask, "uniq - b": Ask,
 		"./ls": Ask, "go test ./...": Ask, "ls --hyperlink": Ask, "A=b ls": Ask, "git show HEAD:.env": Ask, "git show HEAD:README.md": Run, "git cat-file -p HEAD:a.txt": Run, "tail -f a.txt": Ask, "ls -]": Ask, "tree -o a": Ask, "make": Ask,
 	} {
 		r := command(line, "")

@@ -204,7 +204,7 @@ func hazard(words []string) string {
 func operands(words []string) int {
 	n := 0
 	for _, w := range words[1:] {
-		if !strings.HasPrefix(w, "-") {
+		if !strings.HasPrefix(w, "-") || w == "-" {
 			n++
 		}
 	}
