@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"pillion/internal/fault"
@@ -323,4 +324,186 @@ func (b *Bridge) Rename(ctx context.Context, s *document.Snapshot, p workspace.P
 	}
 	edits, err := r.reader(b, s, p).workspaceEdit(r.result)
 	return edits, r.by, err
+}
+
+const (
+	editorTime  = 3 * time.Second // for the editor's servers to answer, where there are others
+	editorQuiet = time.Minute     // for which nothing more is asked while they still do not
+)
+
+// editorPatience is how long the editor is waited for: its servers may have to read a
+// whole project first, and longer where nobody else can be asked.
+func (b *Bridge) editorPatience(p workspace.Path) time.Duration {
+	spec, ok := b.serverFor(b.o.Settings(p.Top()), languageOf(target(p), b.bufferOf(p)))
+	if ok && b.installed(spec) {
+		return b.patience.editor
+	}
+	return b.patience.question
+}
+
+// put asks the editor, if it can be asked and owes no answer to what it was asked before. An answer
+// that does not come in time is waited for by nobody, but the request stands: as soon as it is
+// answered the editor is known to be able again.
+func (b *Bridge) put(ctx context.Context, method string, params any, patience time.Duration) (json.RawMessage, error) {
+	if b.o.Ask == nil || b.late.Load() > 0 || !b.work() {
+		return nil, errNoAnswer
+	}
+	asking, cancel := context.WithTimeout(b.ctx, editorQuiet)
+	stays := context.AfterFunc(ctx, cancel)
+	defer stays()
+	var answer struct {
+		raw json.RawMessage
+		err error
+	}
+	var over atomic.Bool // by the answer, or by the end of patience
+	came := make(chan struct{})
+	go func() {
+		defer b.running.Done()
+		defer cancel()
+		answer.err = b.o.Ask(asking, method, params, &answer.raw)
+		if over.Swap(true) {
+			b.late.Add(-1)
+		}
+		close(came)
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-came:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		if !over.Swap(true) {
+			b.late.Add(1)
+			return nil, context.DeadlineExceeded
+		}
+		<-came
+	}
+	return answer.raw, answer.err
+}
+
+// editorDiagnostics are those that the editor shows for p, if it says. Most editors do
+// not know which text their list is about: it is fresh only if its version is the one
+// that the text has, and still is when the answer comes.
+func (b *Bridge) editorDiagnostics(ctx context.Context, s *document.Snapshot, p workspace.Path) (language.Report, bool) {
+	f, err := s.Read(p, "")
+	if b.o.Ask == nil || err != nil {
+		return language.Report{}, false
+	}
+	about := documentID{URI: p.URI()}
+	if f.Buffer != nil {
+		about = documentID{f.Buffer.URI, &f.Buffer.Version}
+	}
+	answer, err := b.put(ctx, "diagnostics", map[string]any{"textDocument": about}, b.editorPatience(p))
+	if err != nil {
+		return language.Report{}, false
+	}
+	raw, version, name := envelope(answer)
+	if _, err := decodeDiagnostics(raw); err != nil {
+		return language.Report{}, false
+	}
+	out := language.Report{Server: language.Server{Name: name, Status: language.Editor}, Freshness: language.Stale, Diagnostics: decoded(string(raw), f.Text, counts{encoding: utf16})}
+	if version == nil {
+		out.Hint = "the editor does not say which text its diagnostics are about"
+		return out, true
+	}
+	out.Version = *version
+	if now := b.bufferOf(p); f.Source == document.FromBuffer && now != nil && now.Version == *version && now.Text == f.Text {
+		out.Freshness = language.Fresh
+	}
+	return out, true
+}
+
+// location is a Location or a LocationLink.
+type location struct {
+	URI       string         `json:"uri"`
+	Range     document.Range `json:"range"`
+	TargetURI string         `json:"targetUri"`
+	Selection document.Range `json:"targetSelectionRange"`
+}
+
+// decodeLocations takes null, a Location, or a list of Locations or LocationLinks.
+func decodeLocations(raw json.RawMessage) ([]location, error) {
+	var found []location
+	switch raw = bytes.TrimSpace(raw); {
+	case isNull(raw):
+		return nil, nil
+	case raw[0] == '{':
+		raw = append(append([]byte{'['}, raw...), ']')
+	}
+	if err := json.Unmarshal(raw, &found); err != nil {
+		return nil, err
+	}
+	for i, p := range found {
+		if p.TargetURI != "" {
+			found[i] = location{URI: p.TargetURI, Range: p.Selection}
+		}
+		if found[i].URI == "" {
+			return nil, errors.New("a location without a uri")
+		}
+	}
+	return found, nil
+}
+
+func fitsLocations(raw json.RawMessage) error {
+	_, err := decodeLocations(raw)
+	return err
+}
+
+// reader turns locations in files, as somebody counts them, into ours. It reads a file
+// only where that needs its text, and once.
+type reader struct {
+	bridge   *Bridge
+	snapshot *document.Snapshot
+	asked    workspace.Path // the file that the question was about
+	encoding encoding
+	from     *client           // nil: the editor answered
+	outside  map[string]string // texts of files outside the workspace, by URI
+}
+
+func (r reply) reader(b *Bridge, s *document.Snapshot, asked workspace.Path) *reader {
+	return &reader{bridge: b, snapshot: s, asked: asked, encoding: r.encoding, from: r.from, outside: map[string]string{}}
+}
+
+func (r *reader) locations(found []location) []language.Location {
+	out := make([]language.Location, 0, len(found))
+	for _, at := range found {
+		out = append(out, r.location(at.URI, at.Range))
+	}
+	return out
+}
+
+// location is a place in our words. Where it lies outside the workspace it shows what
+// stands there.
+func (r *reader) location(uri string, in document.Range) language.Location {
+	l := language.Location{URI: uri, Range: in}
+	if p, ok := r.path(uri); ok {
+		l.Path = p
+		if r.encoding != utf16 {
+			if text, err := r.snapshot.ReadText(p); err == nil {
+				l.Range = r.encoding.oursRange(text, in)
+			}
+		}
+		return l
+	}
+	text, read := r.outside[uri]
+	if !read {
+		text = r.textOutside(uri)
+		r.outside[uri] = text
+	}
+	if text != "" {
+		l.Range = r.encoding.oursRange(text, in)
+		l.Excerpt = excerpt(text, l.Range)
+	}
+	return l
+}
+
+// path is the place in the workspace that a server means.
+func (r *reader) path(uri string) (workspace.Path, bool) {
+	return r.bridge.o.Documents.Workspace().FromURI(uri)
+}
+
+// garbled is an answer that is not what LSP has.
+func garbled(by language.Server, err error) error {
+	return fault.New(fault.ExecutionFailed, "%s answered what cannot be read: %w", by.Name, err).WithHint("%s", instead)
 }

@@ -77,12 +77,12 @@ func TestRealGo(t *testing.T) {
 	r.leadsTo(p, call, "workspace/language/identify.go", to)
 	r.tells(p, call, "Of is the language of a file")
 	if got := r.usedAt(p, call); !slices.Contains(got, fmt.Sprintf("workspace/language/identify.go:%d:5", to.Line)) || !slices.ContainsFunc(got, func(s string) bool {
-		return strings.HasPrefix(s, "lspbridge/servers.go:")
+		return strings.HasPrefix(s, "lspbridge/bridge.go:")
 	}) {
 		t.Errorf("used at %q", got)
 	}
 	got := r.renamed(p, call, "Named")
-	if !strings.Contains(got["workspace/language/identify.go"], "\nfunc Named(editor, name, text string)") || !strings.Contains(got["lspbridge/servers.go"], "language.Named(") {
+	if !strings.Contains(got["workspace/language/identify.go"], "\nfunc Named(editor, name, text string)") || !strings.Contains(got["lspbridge/bridge.go"], "language.Named(") {
 		t.Errorf("renamed in %q", slices.Sorted(maps.Keys(got)))
 	}
 	r.wantClean(p)

@@ -2,11 +2,14 @@ package lspbridge
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
+
+	"go.lsp.dev/protocol"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -332,4 +335,191 @@ func (s *server) turnLocked(to state, c *client) {
 	s.life, s.client = to, c
 	close(s.turned)
 	s.turned = make(chan struct{})
+}
+
+// patience is how long is waited for servers, and how often they come back.
+type patience struct {
+	question time.Duration // for an answer
+	start    time.Duration // for the answer to initialize
+	editor   time.Duration // for an answer of the editor
+	silence  time.Duration // for any sign of life from a server that owes an answer
+	ending   time.Duration // for its end, when it was asked to or has closed its output
+	look     time.Duration // between two looks at whether a server is silent, or idle
+
+	crashes time.Duration // the time within which mostCrashes are too many
+	first   time.Duration // before the first restart; doubled each time
+	longest time.Duration // before any
+}
+
+var usual = patience{
+	question: questionTime, editor: editorTime, start: startTime, silence: time.Minute, ending: time.Second, look: 15 * time.Second,
+	crashes: 3 * time.Minute, first: 200 * time.Millisecond, longest: 10 * time.Second,
+}
+
+// pulse tells a server that is at work from one that hangs: which of them owes
+// something, and has said nothing at all since. Zero is one that owes nothing.
+type pulse struct {
+	mu    sync.Mutex // guards all below
+	since time.Time  // when it was asked first of what it owes; zero: it owes nothing
+	asked bool       // it owes an answer to a question, not to a probe alone
+}
+
+// owe notes that the server was sent something that it has to answer.
+func (p *pulse) owe(question bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since.IsZero() {
+		p.since = time.Now()
+	}
+	p.asked = p.asked || question
+}
+
+// beat notes that it said something.
+func (p *pulse) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since, p.asked = time.Time{}, false
+}
+
+// silent is for how long it has owed something and not said a word. asked: it owes the
+// answer to a question.
+func (p *pulse) silent() (length time.Duration, asked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since.IsZero() {
+		return 0, false
+	}
+	return time.Since(p.since), p.asked
+}
+
+// quota keeps what a server has us write to the log from filling it. Zero is ready.
+type quota struct {
+	mu      sync.Mutex // guards all below
+	began   time.Time
+	written int
+	left    int
+}
+
+const (
+	mostLines = 50 // within linesTime
+	linesTime = 10 * time.Second
+)
+
+// take says if a line may be written now, and how many were left out before it.
+func (b *quota) take(now time.Time) (left int, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Sub(b.began) > linesTime {
+		b.began, b.written = now, 0
+	}
+	if b.written == mostLines {
+		b.left++
+		return 0, false
+	}
+	b.written++
+	left, b.left = b.left, 0
+	return left, true
+}
+
+// logf writes to our log, under the server's name.
+func (s *server) logf(format string, args ...any) {
+	left, ok := s.log.take(time.Now())
+	if !ok {
+		return
+	}
+	if left > 0 {
+		s.bridge.o.Logf("%s: %d more lines were left out", s.spec.Name, left)
+	}
+	s.bridge.o.Logf(s.spec.Name+": "+format, args...)
+}
+
+// note keeps what a server says to people, in our log alone.
+func (s *server) note(message string) { s.logf("%s", clip(message, 1000)) }
+
+// capabilities is what we tell of ourselves, and nothing that is not so.
+const capabilities = `{
+"general":{"positionEncodings":["utf-16","utf-8","utf-32"]},
+"workspace":{"configuration":true,"workspaceFolders":true,"didChangeConfiguration":{"dynamicRegistration":false},
+ "didChangeWatchedFiles":{"dynamicRegistration":true,"relativePatternSupport":true},
+ "symbol":{"symbolKind":{"valueSet":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26]}},
+ "workspaceEdit":{"documentChanges":true},"applyEdit":false},
+"window":{"workDoneProgress":true,"showDocument":{"support":false}},
+"textDocument":{
+ "synchronization":{"dynamicRegistration":false,"didSave":true},
+ "definition":{"dynamicRegistration":false,"linkSupport":true},
+ "references":{"dynamicRegistration":false},
+ "hover":{"dynamicRegistration":false,"contentFormat":["markdown","plaintext"]},
+ "documentSymbol":{"dynamicRegistration":false,"hierarchicalDocumentSymbolSupport":true,
+  "symbolKind":{"valueSet":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26]}},
+ "rename":{"dynamicRegistration":false,"prepareSupport":true},
+ "codeAction":{"dynamicRegistration":false,"isPreferredSupport":true,"disabledSupport":true,"dataSupport":true,
+  "resolveSupport":{"properties":["edit"]},
+  "codeActionLiteralSupport":{"codeActionKind":{"valueSet":["","quickfix","refactor","refactor.extract","refactor.inline","refactor.rewrite","source","source.organizeImports","source.fixAll"]}}},
+ "publishDiagnostics":{"relatedInformation":false,"versionSupport":true},
+ "diagnostic":{"dynamicRegistration":true,"relatedDocumentSupport":false}}}`
+
+// abilities are a server's capabilities, as far as we use them. protocol's type would
+// refuse all of them for one that is not as LSP has it.
+type abilities struct {
+	PositionEncoding        encoding `json:"positionEncoding"`
+	TextDocumentSync        syncing  `json:"textDocumentSync"`
+	DefinitionProvider      ability  `json:"definitionProvider"`
+	HoverProvider           ability  `json:"hoverProvider"`
+	ReferencesProvider      ability  `json:"referencesProvider"`
+	DocumentSymbolProvider  ability  `json:"documentSymbolProvider"`
+	WorkspaceSymbolProvider ability  `json:"workspaceSymbolProvider"`
+	RenameProvider          ability  `json:"renameProvider"`
+	CodeActionProvider      ability  `json:"codeActionProvider"`
+	DiagnosticProvider      ability  `json:"diagnosticProvider"`
+}
+
+// ability is a boolean, or an object of options.
+type ability struct {
+	offered bool
+	options json.RawMessage
+}
+
+func (a *ability) UnmarshalJSON(raw []byte) error {
+	switch raw[0] {
+	case 't':
+		a.offered = true
+	case '{':
+		a.offered, a.options = true, append(json.RawMessage(nil), raw...)
+	}
+	return nil
+}
+
+// has looks for a boolean in the options.
+func (a ability) has(name string) bool {
+	var options map[string]json.RawMessage
+	return json.Unmarshal(a.options, &options) == nil && string(options[name]) == "true"
+}
+
+// syncing is textDocumentSync: a number, or an object.
+type syncing struct {
+	Change protocol.TextDocumentSyncKind
+	Save   bool
+}
+
+func (s *syncing) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '{' {
+		s.Save = true
+		return json.Unmarshal(raw, &s.Change)
+	}
+	var options struct {
+		Change protocol.TextDocumentSyncKind `json:"change"`
+		Save   ability                       `json:"save"`
+	}
+	err := json.Unmarshal(raw, &options)
+	s.Change, s.Save = options.Change, options.Save.offered
+	return err
+}
+
+// text looks for a string in the options.
+func (a ability) text(name string) (out string) {
+	var options map[string]json.RawMessage
+	if json.Unmarshal(a.options, &options) == nil {
+		_ = json.Unmarshal(options[name], &out) //nolint:errcheck // then there is none
+	}
+	return out
 }

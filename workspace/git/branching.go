@@ -285,3 +285,70 @@ func lostCommits(name string, n int, beyond string) error {
 	return fault.New(fault.GitError, "the work of %s would be lost: %s not in %s", fault.Quote(name), are, fault.Quote(beyond)).
 		WithHint("merge it first, or ask the user to delete it")
 }
+
+// Head is what is checked out.
+type Head struct {
+	Branch string // "" when detached
+	Hash   string // "" before the first commit
+}
+
+// Branch is a local branch.
+type Branch struct {
+	Name     string `json:"name"`
+	Hash     string `json:"hash"`
+	Upstream string `json:"upstream,omitempty"` // such as origin/main, whether or not it exists
+}
+
+// BranchList is what git branch lists, by name.
+type BranchList struct {
+	Head     Head
+	Branches []Branch
+}
+
+// Branches lists the local branches of the repository that dir, inside the
+// workspace's folder root, lies in.
+func (g *Reader) Branches(ctx context.Context, root, dir string) (BranchList, error) {
+	r, err := g.open(ctx, root, dir)
+	if err != nil {
+		return BranchList{}, err
+	}
+	if r == nil {
+		return builtinBranches(root, dir)
+	}
+	list := BranchList{}
+	if list.Head.Branch, err = r.branch(); err != nil {
+		return list, err
+	}
+	if list.Head.Hash, err = r.head(); err != nil {
+		return list, err
+	}
+	out, err := r.output("for-each-ref", "--format=%(refname:lstrip=2)%00%(objectname)%00%(upstream:short)", "refs/heads/")
+	for line := range strings.Lines(out) {
+		if part := strings.Split(strings.TrimSuffix(line, "\n"), "\x00"); len(part) == 3 {
+			list.Branches = append(list.Branches, Branch{part[0], part[1], part[2]})
+		}
+	}
+	return list, err
+}
+
+// checkBranchName holds a name to git check-ref-format --branch, without the
+// abbreviations of other names (@{-1}).
+func checkBranchName(name string) error {
+	if problem := badReference(name); problem != "" {
+		return fault.Invalid("no branch can be called %s: %s", fault.Quote(name), problem)
+	}
+	return nil
+}
+
+// badReference is why no branch has the name; "" if one may.
+func badReference(name string) string {
+	switch {
+	case name == "":
+		return "the name is empty"
+	case name == "HEAD" || name == "@":
+		return "that is another name for what is checked out"
+	case strings.HasPrefix(name, "-"):
+		return "it begins with -"
+	}
+	return gitdir.NameProblem(name)
+}

@@ -3,9 +3,6 @@ package git
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -60,32 +57,6 @@ const Converted = "converted"
 // State is another text whenever anything of the draft is another.
 func (d Draft) State() string { return stateOf(d) }
 
-func stateOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-// operationInProgress is what git is in the middle of, "" for nothing, by what the repository has.
-func operationInProgress(has func(file string) bool) string {
-	for _, one := range []struct{ file, what string }{
-		{"MERGE_HEAD", "a merge"},
-		{"CHERRY_PICK_HEAD", "a cherry-pick, whose author the commit gets"},
-		{"REVERT_HEAD", "a revert"},
-		{"rebase-merge", "a rebase"},
-		{"rebase-apply", "a rebase or git am"},
-		{"BISECT_LOG", "a bisection"},
-	} {
-		if has(one.file) {
-			return one.what
-		}
-	}
-	return ""
-}
-
 // NewDraft looks at what a commit in the repository of o.Dir would hold.
 func (g *Reader) NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) {
 	r, err := g.openToWrite(ctx, root, o.Dir)
@@ -130,23 +101,6 @@ func (d *drafting) others() error {
 	name, address, _ := strings.Cut(strings.TrimSuffix(who, "\n"), "\x00")
 	d.draft.Author = Identity{name, address}
 	return err
-}
-
-// unmerged refuses what git refuses, and says which files it is about.
-func (r *repository) unmerged() error {
-	out, err := r.output("diff", "--name-only", "-z", "--diff-filter=U", "--no-relative", "--ignore-submodules=dirty", "--")
-	names := fields(out)
-	slices.Sort(names)
-	if names = slices.Compact(names); err != nil || len(names) == 0 {
-		return err
-	}
-	return unmerged(names)
-}
-
-func unmerged(names []string) error {
-	const most = 20
-	return fault.New(fault.GitError, "there are conflicts that nobody has resolved: %s", listed(names, most)).
-		WithHint("resolve them and stage the files with git add; then commit")
 }
 
 // drafting is the making of a draft.
