@@ -1,6 +1,5 @@
 -- The line above each window of a dialog: who wants what, what to know about it, and the keys.
 
-local answers = require("pillion.answers")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local words = require("pillion.words")
@@ -43,8 +42,8 @@ end
 ---@param clicks integer
 ---@param button string
 function M.click(number, clicks, button)
-  local key, window = keys.configured()[clickable[number]], vim.fn.getmousepos().winid
-  if key and key ~= "" and clicks == 1 and button == "l" and api.nvim_win_is_valid(window) then
+  local key, window = keys.of(clickable[number]), vim.fn.getmousepos().winid
+  if key and clicks == 1 and button == "l" and api.nvim_win_is_valid(window) then
     api.nvim_set_current_win(window)
     api.nvim_feedkeys(vim.keycode("<C-Bslash><C-n>"), "n", false)
     api.nvim_feedkeys(vim.keycode(key), "m", false)
@@ -62,10 +61,10 @@ end
 ---@param wanted {[1]: pillion.Action, [2]: string}[]
 ---@return pillion.BarPart[][] of each that has a key, the key and what it does
 local function key_parts(wanted)
-  local configured, found = keys.configured(), {}
+  local found = {}
   for _, entry in ipairs(wanted) do
-    local key = configured[entry[1]]
-    if key and key ~= "" then
+    local key = keys.of(entry[1])
+    if key then
       local name = plain(key, 20, "PillionKey")
       name.action = entry[1]
       found[#found + 1] = { name, { " " .. entry[2], action = entry[1] } }
@@ -167,7 +166,7 @@ local function keys_of(approval, is_page)
   local selected, all = approval.chosen:count()
   local files = #words.paths(approval:files())
   local found, last = {}, nil
-  for _, one in ipairs(answers(approval)) do
+  for _, one in ipairs(approval:answers()) do
     local share = ""
     if one.action == "approve" then
       share = selected < all and (" %d of %d"):format(selected, all) or files > 1 and (" %d files"):format(files) or ""
@@ -336,25 +335,6 @@ end
 ---@return pillion.Bar
 function M.listing(title, shown_keys)
   return titled(title, {}, shown_keys)
-end
-
---- Above the list of what agents changed.
----@return pillion.Bar
-function M.journal()
-  local found = {
-    { "show", "show" },
-    { "revert", "revert" },
-    { "revert_turn", "its turn" },
-    { "revert_since", "restore to here" },
-    { "revert_agent", "all by its agent" },
-  }
-  return M.listing("Changes by agents", vim.list_extend(found, { { "close", "close" } }))
-end
-
---- Above what one of them was.
----@return pillion.Bar
-function M.change()
-  return M.listing("A change", { { "revert", "revert" }, { "close", "close" } })
 end
 
 ---@param outcome string

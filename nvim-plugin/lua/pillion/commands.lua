@@ -179,7 +179,7 @@ local actions = {
   help = function(id)
     local approval = approvals.get(id)
     if approval then
-      require("pillion.key_help").of(approval, vim.api.nvim_get_current_buf() == require("pillion.page").buffer(id))
+      require("pillion.keys").help(approval, vim.api.nvim_get_current_buf() == require("pillion.page").buffer(id))
     end
   end,
 }

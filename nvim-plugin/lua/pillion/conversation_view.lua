@@ -87,21 +87,6 @@ local function lines()
   return #found > 0 and found or { "" }
 end
 
---- Changes the buffer; who reads at its end stays there, and nobody else is moved.
----@param change fun()
-local function write(change)
-  local options, last = vim.bo[buffers.talk], api.nvim_buf_line_count(buffers.talk)
-  local following = vim.tbl_filter(function(window)
-    return api.nvim_win_get_cursor(window)[1] == last
-  end, vim.fn.win_findbuf(buffers.talk))
-  options.modifiable = true
-  change()
-  options.modifiable, options.modified = false, false
-  for _, window in ipairs(following) do
-    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffers.talk), 0 })
-  end
-end
-
 local function is_open()
   return api.nvim_buf_is_loaded(buffers.talk)
 end
@@ -110,7 +95,7 @@ local function draw()
   if not is_open() then
     return
   end
-  write(function()
+  page.follow(buffers.talk, function()
     local before, now = api.nvim_buf_get_lines(buffers.talk, 0, -1, false), lines()
     local same = 0
     while same < #before and same < #now and before[same + 1] == now[same + 1] do
@@ -124,7 +109,7 @@ end
 ---@param text string
 local function add(text)
   if is_open() then
-    write(function()
+    page.follow(buffers.talk, function()
       local row = api.nvim_buf_line_count(buffers.talk) - 1
       local column = #api.nvim_buf_get_lines(buffers.talk, row, row + 1, false)[1]
       api.nvim_buf_set_text(buffers.talk, row, column, row, column, vim.split(text, "\n", { plain = true }))

@@ -184,16 +184,6 @@ function Dialog:list_files()
   end
 end
 
---- A page, of which all that is asked about is to be seen.
----@param window integer
-function Dialog.dress_page(window)
-  api.nvim_win_call(window, function()
-    vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
-    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4,list:-1 showbreak=NONE") -- only a line of the page's own begins at its edge
-    vim.bo.formatlistpat = "^\\S.\\{-}\\s\\{2,}" -- a long fact goes on below its text
-  end)
-end
-
 ---@private
 function Dialog:dress(window, buffer, is_diff)
   vim.wo[window].winfixbuf = false
@@ -204,7 +194,7 @@ function Dialog:dress(window, buffer, is_diff)
   if is_diff then
     proposal.dress(window)
   else
-    Dialog.dress_page(window)
+    page.dress(window)
   end
 end
 

@@ -5,7 +5,7 @@
 local client = require("pillion.client")
 local config = require("pillion.config")
 local escape = require("pillion.escape")
-local mark_keys = require("pillion.mark_keys")
+local keys = require("pillion.keys")
 local words = require("pillion.words")
 
 local api = vim.api
@@ -115,6 +115,69 @@ local function marked_rows(buffer)
   return rows
 end
 
+local steps = { next_mark = 1, prev_mark = -1 }
+
+---@param buffer integer
+---@param key string
+---@return vim.api.keyset.keymap?
+local function mapping(buffer, key)
+  return vim.iter(api.nvim_buf_get_keymap(buffer, "n")):find(function(one)
+    return vim.keycode(one.lhs) == vim.keycode(key)
+  end)
+end
+
+--- To the first line of the next stretch of marked lines, or of the one before; from the last to the first.
+---@param rows integer[]
+---@param step 1|-1
+local function go(rows, step)
+  local starts = {}
+  for index, row in ipairs(rows) do
+    if rows[index - 1] ~= row - 1 then
+      starts[#starts + 1] = row + 1
+    end
+  end
+  if #starts == 0 then
+    require("pillion.announce").tell("Pillion: this file has no marks")
+    return
+  end
+  local here = api.nvim_win_get_cursor(0)[1]
+  local place ---@type integer?
+  for index, line in ipairs(starts) do
+    if step > 0 and line > here then
+      place = place or index
+    elseif step < 0 and line < here then
+      place = index
+    end
+  end
+  vim.cmd("normal! m'")
+  api.nvim_win_set_cursor(0, { starts[place or step > 0 and 1 or #starts], 0 })
+  vim.cmd("normal! zv^")
+end
+
+--- The keys that go from mark to mark, while a buffer has marks; never over a mapping of its own.
+---@param buffer integer
+local function bind(buffer)
+  for action, step in pairs(steps) do
+    local key = keys.of(action)
+    if key and not mapping(buffer, key) then
+      vim.keymap.set("n", key, function()
+        go(marked_rows(buffer), step)
+      end, { buffer = buffer, desc = keys.descriptions[action] })
+    end
+  end
+end
+
+---@param buffer integer
+local function unbind(buffer)
+  for action in pairs(steps) do
+    local key = keys.of(action)
+    local found = key and mapping(buffer, key)
+    if found and found.desc == keys.descriptions[action] then
+      vim.keymap.del("n", key, { buffer = buffer })
+    end
+  end
+end
+
 ---@param buffer integer
 ---@param marks pillion.LineMark[]
 local function place(buffer, marks)
@@ -123,9 +186,7 @@ local function place(buffer, marks)
     fresh[mark.row] = true
   end
   shown[buffer] = shown[buffer] or {}
-  mark_keys.bind(buffer, function()
-    return marked_rows(buffer)
-  end)
+  bind(buffer)
   for id, mark in pairs(standing(buffer)) do
     if fresh[mark.row] then
       api.nvim_buf_del_extmark(buffer, space, id)
@@ -245,7 +306,7 @@ end
 local function clear(buffer)
   shown[buffer], undoable[buffer] = nil, nil
   if api.nvim_buf_is_valid(buffer) then
-    mark_keys.unbind(buffer)
+    unbind(buffer)
     api.nvim_buf_clear_namespace(buffer, space, 0, -1)
     kept[vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""] = nil
   end
@@ -383,7 +444,7 @@ local function stow(buffer)
     kept[path] = #marks > 0 and { looks = looks(path), marks = marks } or nil
   end
   shown[buffer], edited[buffer], undoable[buffer] = nil, nil, nil
-  mark_keys.unbind(buffer)
+  unbind(buffer)
   api.nvim_buf_clear_namespace(buffer, space, 0, -1) -- else they come back with the buffer
 end
 

@@ -91,6 +91,60 @@ function M.put(buffer, page)
   end
 end
 
+--- A page, of which all that is asked about is to be seen.
+---@param window integer
+function M.dress(window)
+  api.nvim_win_call(window, function()
+    vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
+    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4,list:-1 showbreak=NONE") -- only a line of the page's own begins at its edge
+    vim.bo.formatlistpat = "^\\S.\\{-}\\s\\{2,}" -- a long fact goes on below its text
+  end)
+end
+
+--- A page in a tab of its own, which the user asked for.
+---@param name string
+---@param page pillion.Sheet
+---@return integer buffer
+function M.open(name, page)
+  local buffer = M.scratch(name, "nofile")
+  vim.bo[buffer].bufhidden = "wipe"
+  M.put(buffer, page)
+  vim.cmd(("keepalt tab sbuffer %d"):format(buffer))
+  M.dress(api.nvim_get_current_win())
+  return buffer
+end
+
+--- The window that shows a buffer, or a new one at the bottom. The user asked for it: it gets the cursor.
+---@param buffer integer
+---@return integer window
+---@return boolean is_new
+function M.go_to(buffer)
+  local window = vim.fn.bufwinid(buffer)
+  if window ~= -1 then
+    api.nvim_set_current_win(window)
+    return window, false
+  end
+  vim.cmd(("botright sbuffer %d"):format(buffer))
+  return api.nvim_get_current_win(), true
+end
+
+--- Changes a read-only buffer. Who reads at its end stays there, and nobody else is moved.
+---@param buffer integer
+---@param change fun()
+function M.follow(buffer, change)
+  local options, last, mode = vim.bo[buffer], api.nvim_buf_line_count(buffer), api.nvim_get_mode().mode
+  local following = vim.tbl_filter(function(window)
+    local selects = window == api.nvim_get_current_win() and mode:match("^[vVsS\22\19]") ~= nil
+    return not selects and api.nvim_win_get_cursor(window)[1] == last
+  end, vim.fn.win_findbuf(buffer))
+  options.modifiable = true
+  change()
+  options.modifiable, options.modified = false, false
+  for _, window in ipairs(following) do
+    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffer), 0 })
+  end
+end
+
 ---@param approval pillion.Approval
 ---@param what string
 ---@return string

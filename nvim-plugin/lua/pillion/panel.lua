@@ -46,12 +46,9 @@ function Panel:open(config, show)
   self.buffer = page.of_request(self.approval, "files", "nofile")
   vim.bo[self.buffer].bufhidden = "wipe"
   keys.bind(self.buffer, self.approval, true)
-  local key = keys.configured().show
-  if key and key ~= "" then
-    vim.keymap.set("n", key, function()
-      show(api.nvim_win_get_cursor(0)[1])
-    end, { buffer = self.buffer, nowait = true, desc = "Pillion: show this file" })
-  end
+  keys.map(self.buffer, "show", function()
+    show(api.nvim_win_get_cursor(0)[1])
+  end, "Pillion: show this file")
   config.height = self:height()
   self.window = api.nvim_open_win(self.buffer, false, config)
   api.nvim_win_call(self.window, function()
@@ -79,11 +76,10 @@ function Panel:draw(index)
     unseen = unseen + (seen and 0 or 1)
     local selected, all = self.approval.chosen:count(self.approval.chosen:key(file))
     local note = selected == 0 and all > 0 and "left out" or words.share(selected, all)
-    local name = file.name .. (" "):rep(width - vim.fn.strdisplaywidth(file.name))
     sheet:parts({
       { number == index and "▸ " or "  ", "Label" },
       { seen and "  " or "● ", "Warning" },
-      { name, "Rule" },
+      { words.pad(file.name, width), "Rule" },
       { "  " .. (file.text and words.size({ file }) or file.summary), "Muted" },
       { note ~= "" and "  " .. note or "", "Warning" },
     })

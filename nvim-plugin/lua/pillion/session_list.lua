@@ -16,16 +16,6 @@ local M = {}
 ---@field session pillion.Session
 ---@field rule? string the remembered rule that stands on the line
 
----@param parts string[]
-local function joined(parts, separator)
-  return table.concat(
-    vim.tbl_filter(function(part)
-      return part ~= ""
-    end, parts),
-    separator
-  )
-end
-
 ---@param session pillion.Session
 ---@return string what there is to know at first sight; empty while it simply works
 local function standing(session)
@@ -60,7 +50,7 @@ local function counts(session)
     return "no calls yet"
   end
   local parts = { count(session.calls, "call"), count(session.changes, "change") }
-  return joined(vim.list_extend(parts, { times(session.rejected, "rejected"), times(session.refused, "refused") }), ", ")
+  return words.joined(vim.list_extend(parts, { times(session.rejected, "rejected"), times(session.refused, "refused") }), ", ")
 end
 
 ---@param session pillion.Session
@@ -86,7 +76,7 @@ local function add(sheet, at, session, indent)
     { state ~= "" and "  " .. state or "", session.connected and "Warning" or "Muted" },
     { mode ~= "" and "  " .. mode or "", session.mode == "full_access" and "Warning" or "Label" },
   })
-  line({ { "  " .. joined({ counts(session), span(session) }, " · "), "Muted" } })
+  line({ { "  " .. words.joined({ counts(session), span(session) }, " · "), "Muted" } })
   for _, rule in ipairs(session.grants or {}) do
     line({ { "  remembers  ", "Muted" }, { escape.visible(rule), "Rule" } }, rule)
   end

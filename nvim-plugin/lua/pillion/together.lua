@@ -20,9 +20,6 @@ local buffer = -1
 local listed = {}
 local armed_at = 0
 
---- What each key does there.
-local kinds = { approve = "approve", reject = "reject", cancel = "cancel" }
-
 ---@return pillion.Approval[] of what is on the page, what still waits
 local function waiting()
   local found = {}
@@ -115,15 +112,11 @@ end
 
 local function make()
   buffer = page.scratch(name, "nofile")
-  local configured = keys.configured()
   local function map(action, callback)
-    local key = configured[action]
-    if key and key ~= "" then
-      vim.keymap.set("n", key, callback, { buffer = buffer, nowait = true, desc = "Pillion: " .. action .. " all that is on this page" })
-    end
+    keys.map(buffer, action, callback, "Pillion: " .. action .. " all that is on this page")
   end
-  for action, kind in pairs(kinds) do
-    map(action, function()
+  for _, kind in ipairs({ "approve", "reject", "cancel" }) do
+    map(kind, function()
       M.answer(kind)
     end)
   end
@@ -145,7 +138,7 @@ function M.run()
     api.nvim_set_current_win(window)
   else
     vim.cmd(("tab sbuffer %d"):format(buffer))
-    require("pillion.dialog").dress_page(api.nvim_get_current_win())
+    page.dress(api.nvim_get_current_win())
   end
   write(all)
 end

@@ -28,12 +28,7 @@ local icons = { queued = "…", running = "▸", waiting = "?", done = "✓", fa
 
 ---@param parts string[]
 local function joined(parts)
-  return table.concat(
-    vim.tbl_filter(function(part)
-      return part ~= ""
-    end, parts),
-    " · "
-  )
+  return words.joined(parts, " · ")
 end
 
 ---@param call pillion.Call
