@@ -71,16 +71,16 @@ test("it starts, answers, and leaves nothing", function()
 end)
 
 test("the sidecar says which agents can be connected, and those are offered", function()
-  local connect, select = require("pillion.connect"), vim.ui.select
-  same(connect.names(), {})
+  local agent, select = require("pillion.agent"), vim.ui.select
+  same(agent.connectable(), {})
   ready(workspace())
-  assert(vim.tbl_contains(connect.names(), "claude"), vim.inspect(connect.names()))
+  assert(vim.tbl_contains(agent.connectable(), "claude"), vim.inspect(agent.connectable()))
   same(require("pillion.commands").complete("cl", "Pillion connect cl"), { "claude" })
   local offered
   vim.ui.select = function(items, options)
     offered = vim.tbl_map(options.format_item, items)
   end
-  connect.run("")
+  agent.connect("")
   vim.ui.select = select
   assert(vim.tbl_contains(offered, "Claude Code"), vim.inspect(offered))
   pillion.stop()

@@ -273,6 +273,15 @@ local function context(rest, range)
   end
 end
 
+--- What a part of the plugin does that is read only now.
+---@param part string
+---@param name string
+local function of(part, name)
+  return function(...)
+    return require("pillion." .. part)[name](...)
+  end
+end
+
 ---@type table<string, fun(rest: string, range?: {[1]: integer, [2]: integer})>
 M.table = {
   approve = function(rest)
@@ -304,12 +313,8 @@ M.table = {
   end,
   processes = processes.open,
   trust = trust.open,
-  journal = function()
-    require("pillion.journal_list").open()
-  end,
-  revert = function(rest)
-    require("pillion.revert").run(rest)
-  end,
+  journal = of("journal_list", "open"),
+  revert = of("revert", "run"),
   accept = marks.accept,
   who = marks.who,
   kill = processes.kill_named,
@@ -317,15 +322,9 @@ M.table = {
   mode = modes.change,
   pause = modes.pause,
   resume = modes.resume,
-  sessions = function()
-    require("pillion.session_list").open()
-  end,
-  rules = function()
-    require("pillion.rules_list").open()
-  end,
-  todos = function()
-    require("pillion.todo_list").open()
-  end,
+  sessions = of("session_list", "open"),
+  rules = of("rules_list", "open"),
+  todos = of("todo_list", "open"),
   restart = function()
     require("pillion").restart()
   end,
@@ -335,19 +334,13 @@ M.table = {
   start = function()
     require("pillion").start()
   end,
-  connect = function(rest)
-    require("pillion.connect").run(rest)
-  end,
-  conversation = function()
-    require("pillion.conversation_view").open()
-  end,
+  connect = of("agent", "connect"),
+  conversation = of("conversation", "open"),
   gateway = function(rest)
     require("pillion.conversation").connect(rest)
-    require("pillion.conversation_view").open()
+    require("pillion.conversation").open()
   end,
-  disconnect = function()
-    require("pillion.conversation").disconnect()
-  end,
+  disconnect = of("conversation", "disconnect"),
   send = function(rest, range)
     if rest == "" or rest == "diagnostics" or range then
       require("pillion.agent").send(rest, range)
@@ -355,13 +348,9 @@ M.table = {
       require("pillion.conversation").send(rest)
     end
   end,
-  agent = function(rest)
-    require("pillion.agent").toggle(rest)
-  end,
+  agent = of("agent", "toggle"),
   context = context,
-  tools = function()
-    require("pillion.tools").open()
-  end,
+  tools = of("tools", "open"),
   doctor = function()
     vim.cmd.checkhealth("pillion")
   end,
@@ -386,35 +375,28 @@ function M.names()
   return vim.fn.sort(vim.tbl_keys(M.table))
 end
 
+---@param offered string[]
+local function always(offered)
+  return function()
+    return offered
+  end
+end
+
 --- What may stand behind a command.
 ---@type table<string, fun(): string[]>
 local arguments = {
-  approve = function()
-    return { "all" }
-  end,
-  mode = function()
-    return modes.names
-  end,
+  approve = always({ "all" }),
+  mode = always(modes.names),
   revert = function()
     return require("pillion.revert").names
   end,
-  accept = function()
-    return { "all" }
-  end,
+  accept = always({ "all" }),
   kill = processes.names,
   write = processes.names,
-  connect = function()
-    return require("pillion.connect").names()
-  end,
-  context = function()
-    return { "add", "remove", "clear" }
-  end,
-  agent = function()
-    return require("pillion.agent").names()
-  end,
-  send = function()
-    return { "diagnostics" }
-  end,
+  connect = of("agent", "connectable"),
+  context = always({ "add", "remove", "clear" }),
+  agent = of("agent", "names"),
+  send = always({ "diagnostics" }),
 }
 
 ---@param lead string

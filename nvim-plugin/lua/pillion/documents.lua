@@ -5,7 +5,6 @@
 -- Changes of one moment are told together, as soon as Neovim is idle; `flush` tells them at once.
 
 local client = require("pillion.client")
-local encoding = require("pillion.encoding")
 
 local api = vim.api
 
@@ -103,6 +102,38 @@ function M.is_readonly(buffer, path)
   return options.readonly or not options.modifiable or not is_writable(path)
 end
 
+--- Neovim's names for encodings, as the rest of the world writes them.
+---@type table<string, string>
+local encodings = {
+  [""] = "utf-8",
+  latin1 = "iso-8859-1",
+  ["ucs-2"] = "utf-16be",
+  ["ucs-2be"] = "utf-16be",
+  ["ucs-2le"] = "utf-16le",
+  ["utf-16"] = "utf-16be",
+  sjis = "shift_jis",
+  cp932 = "shift_jis",
+  cp949 = "euc-kr",
+  ["euc-cn"] = "gbk",
+  cp936 = "gbk",
+  ["euc-tw"] = "big5",
+  cp950 = "big5",
+  macroman = "macintosh",
+  cp437 = "ibm437",
+  cp850 = "ibm850",
+  cp852 = "ibm852",
+  cp855 = "ibm855",
+  cp866 = "ibm866",
+  cp874 = "windows-874",
+}
+
+---@param fileencoding string the option's value
+---@return string
+local function encoding_of(fileencoding)
+  local name = fileencoding:lower()
+  return encodings[name] or (name:gsub("^cp(125%d)$", "windows-%1"))
+end
+
 --- Tells what LSP does not, when it is new.
 ---@param document pillion.Document
 local function tell(document)
@@ -111,7 +142,7 @@ local function tell(document)
     uri = document.uri,
     version = document.version,
     dirty = options.modified,
-    encoding = encoding.name(options.fileencoding),
+    encoding = encoding_of(options.fileencoding),
     eol = options.fileformat == "dos" and "\r\n" or "\n",
     bom = options.bomb,
     readonly = M.is_readonly(document.buffer, document.path),

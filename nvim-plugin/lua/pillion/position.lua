@@ -31,28 +31,6 @@ local function width(byte)
   return 4, 2
 end
 
---- The offset of a position: beyond a line's end it is the end, beyond the text the text's end.
----@param text string
----@param starts integer[]
----@param position { line: integer, character: integer }
----@return integer
-function M.offset(text, starts, position)
-  local at = starts[position.line + 1]
-  if not at then
-    return #text
-  end
-  local units = 0
-  while at < #text and units < position.character do
-    local byte = text:byte(at + 1)
-    if byte == 10 or byte == 13 then
-      break
-    end
-    local bytes, wide = width(byte)
-    at, units = at + bytes, units + wide
-  end
-  return math.min(at, #text)
-end
-
 ---@param encoding string
 ---@param bytes integer
 ---@param wide integer
@@ -77,6 +55,20 @@ function M.recode(line, character, from, to)
     at, seen, counted = at + bytes, seen + units(from, bytes, wide), counted + units(to, bytes, wide)
   end
   return counted
+end
+
+--- The offset of a position: beyond a line's end it is the end, beyond the text the text's end.
+---@param text string
+---@param starts integer[]
+---@param position { line: integer, character: integer }
+---@return integer
+function M.offset(text, starts, position)
+  local at = starts[position.line + 1]
+  if not at then
+    return #text
+  end
+  local line = text:sub(at + 1, starts[position.line + 2] or #text)
+  return at + math.min(#line, M.recode(line, position.character, "utf-16", "utf-8"))
 end
 
 --- The row and column of an offset; the row after the last when it lies behind the final newline.
