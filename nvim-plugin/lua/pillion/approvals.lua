@@ -25,10 +25,7 @@ local listeners = {}
 local function notify(event, ...)
   for _, listener in ipairs(listeners) do
     if listener[event] then
-      local fine, problem = xpcall(listener[event], debug.traceback, ...)
-      if not fine then
-        announce.trouble(problem)
-      end
+      announce.guard(listener[event], ...)
     end
   end
 end

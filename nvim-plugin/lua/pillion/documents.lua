@@ -315,6 +315,22 @@ local function follow(document)
   })
 end
 
+--- The name of a file, that may be gone, without links in the names of its folders; nil where those are gone.
+---@param name string
+---@return string?
+function M.real(name)
+  local folder = vim.uv.fs_realpath(vim.fs.dirname(name))
+  return folder and vim.fs.joinpath(folder, vim.fs.basename(name))
+end
+
+--- What a file looks like from outside.
+---@param path string
+---@return string
+function M.looks(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
+end
+
 --- The name of a buffer's file as the workspace spells it; nil when it lies elsewhere.
 ---@param buffer integer
 ---@param root string
@@ -324,8 +340,7 @@ local function path_in(buffer, root)
   if client.is_below(name, root) then
     return name
   end
-  local folder = vim.uv.fs_realpath(vim.fs.dirname(name))
-  local real = folder and vim.fs.joinpath(folder, vim.fs.basename(name))
+  local real = M.real(name)
   return real and client.is_below(real, root) and real or nil
 end
 

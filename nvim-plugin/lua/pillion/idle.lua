@@ -17,11 +17,7 @@ end
 
 local function drain()
   while #steps > 0 and M.free() do
-    local step = table.remove(steps, 1)
-    local fine, problem = xpcall(step, debug.traceback)
-    if not fine then
-      require("pillion.announce").trouble(problem)
-    end
+    require("pillion.announce").guard(table.remove(steps, 1))
   end
 end
 

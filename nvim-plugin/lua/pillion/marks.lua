@@ -4,6 +4,7 @@
 
 local client = require("pillion.client")
 local config = require("pillion.config")
+local documents = require("pillion.documents")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local words = require("pillion.words")
@@ -50,14 +51,6 @@ local most_since = 200
 
 local signs = { added = "▌", changed = "▌", removed = "▁" }
 local names = { added = "Added", changed = "Changed", removed = "Removed" }
-
---- What a file looks like from outside.
----@param path string
----@return string
-local function looks(path)
-  local stat = vim.uv.fs_stat(path)
-  return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
-end
 
 ---@param path string
 ---@return integer? a loaded buffer on this file
@@ -247,7 +240,7 @@ end
 local function keep(path, lines, by)
   local older = kept[path] and kept[path].marks or {}
   local marks = vim.list_extend(shifted(older, lines), marks_of(lines, by))
-  kept[path] = { looks = looks(path), marks = vim.list_slice(marks, 1, M.limit) }
+  kept[path] = { looks = documents.looks(path), marks = vim.list_slice(marks, 1, M.limit) }
 end
 
 --- Lines as they lie in a buffer now, if they were told of as they lay after an agent's last edit.
@@ -296,7 +289,7 @@ function M.moved(path, to)
       kept[old] = nil
       if to then
         local now = to .. old:sub(#path + 1)
-        kept[now] = { looks = looks(now), marks = marks }
+        kept[now] = { looks = documents.looks(now), marks = marks }
       end
     end
   end
@@ -441,7 +434,7 @@ local function stow(buffer)
       mark.seq = nil
       return not mark.hidden
     end, vim.tbl_values(standing(buffer)))
-    kept[path] = #marks > 0 and { looks = looks(path), marks = marks } or nil
+    kept[path] = #marks > 0 and { looks = documents.looks(path), marks = marks } or nil
   end
   shown[buffer], edited[buffer], undoable[buffer] = nil, nil, nil
   unbind(buffer)
@@ -453,7 +446,7 @@ local function unstow(buffer)
   local path = vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""
   local file = kept[path]
   kept[path] = nil
-  if file and file.looks == looks(path) then
+  if file and file.looks == documents.looks(path) then
     place(buffer, file.marks)
   end
 end

@@ -17,13 +17,9 @@ local M = {}
 
 ---@type pillion.Prompt[] in order of arrival
 local waiting = {}
----@type fun()[]
-local listeners = {}
-
----@param listener fun()
-function M.listen(listener)
-  listeners[#listeners + 1] = listener
-end
+local changed
+---@type fun(listener: fun())
+M.listen, changed = require("pillion.listeners").new()
 
 ---@return pillion.Prompt[]
 function M.all()
@@ -46,9 +42,7 @@ local function settle(prompt, result, err)
     return other ~= prompt
   end, waiting)
   prompt.reply(result, err)
-  for _, listener in ipairs(listeners) do
-    listener()
-  end
+  changed()
 end
 
 ---@param request table
@@ -64,9 +58,7 @@ function M.open(request, reply, client, cancelled)
       M.withdraw(prompt)
     end)
   end
-  for _, listener in ipairs(listeners) do
-    listener()
-  end
+  changed()
   announce.waiting(("%s asks: %s  (:Pillion)"):format(escape.visible(request.agent.name), escape.short(request.message, 200)), function()
     return get(prompt.promptId) == prompt
   end)

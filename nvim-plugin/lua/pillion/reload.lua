@@ -35,8 +35,7 @@ local seen = {}
 
 ---@param document pillion.Document
 local function is_touched(document)
-  local stat = vim.uv.fs_stat(document.path)
-  local now = stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
+  local now = documents.looks(document.path)
   local before = seen[document.buffer]
   seen[document.buffer] = now
   return now ~= before

@@ -44,6 +44,7 @@ M.codes = { method_not_found = -32601, internal_error = -32603, request_cancelle
 ---@param handlers pillion.rpc.Handlers
 ---@return pillion.rpc.Connection? connection, string? problem
 function M.start(command, options, handlers)
+  handlers.trace = handlers.trace or function() end
   local self = setmetatable({ handlers = handlers, last = 0, asked = {}, unasked = {}, queued = {}, closed = false }, Connection)
   local read = M.reader(function(body)
     self:arrive(body)
@@ -108,15 +109,6 @@ function M.reader(message)
 end
 
 ---@private
----@param direction string
----@param body string
-function Connection:trace(direction, body)
-  if self.handlers.trace then
-    self.handlers.trace(direction, body)
-  end
-end
-
----@private
 function Connection:send(message)
   if self.closed or self.process:is_closing() then
     return false
@@ -126,7 +118,7 @@ function Connection:send(message)
   if body:find("\\/", 1, true) then
     body = body:gsub("\\(.)", { ["/"] = "/" }) -- arguments are shown as they came
   end
-  self:trace("to the sidecar", body)
+  self.handlers.trace("to the sidecar", body)
   return (pcall(self.process.write, self.process, ("Content-Length: %d\r\n\r\n%s"):format(#body, body)))
 end
 
@@ -162,7 +154,7 @@ end
 ---@private
 ---@param body string
 function Connection:arrive(body)
-  self:trace("from the sidecar", body)
+  self.handlers.trace("from the sidecar", body)
   local ok, message = pcall(vim.json.decode, body, { luanil = { object = true, array = true } })
   if not ok or type(message) ~= "table" then
     vim.schedule(function()

@@ -138,16 +138,11 @@ local function wire()
     if one.state == "ready" then
       sessions.refresh(one)
     else
-      sessions.abandon(one)
-      processes.abandon(one)
-      trust.abandon(one)
       rules_list.receive(nil, one)
       approvals.abandon(one, "sidecar stopped")
-      prompts.abandon(one)
-      activity.abandon(one)
-      unusual.abandon(one)
-      tracking.abandon(one)
-      conversation.abandon(one)
+      for _, part in ipairs({ sessions, processes, trust, prompts, activity, unusual, tracking, conversation }) do
+        part.abandon(one)
+      end
     end
     redraw()
   end)
