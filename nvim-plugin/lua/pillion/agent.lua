@@ -130,14 +130,6 @@ function M.toggle(id)
 end
 
 ---@param path string
----@return string as the agent knows it
-local function relative(path)
-  local here = client.current()
-  local root = here and here.root .. "/" or ""
-  return vim.startswith(path, root) and path:sub(#root + 1) or path
-end
-
----@param path string
 ---@param range? {[1]: integer, [2]: integer}
 ---@return string
 local function diagnostics(path, range)
@@ -160,7 +152,9 @@ local function material(what, range)
   if vim.bo.buftype ~= "" or name == "" then
     return "", "this buffer is no file; go to the file that you want to send"
   end
-  local path = relative(name)
+  local here = client.current()
+  local root = here and here.root .. "/" or ""
+  local path = vim.startswith(name, root) and name:sub(#root + 1) or name -- as the agent knows it
   if what == "diagnostics" then
     local text = diagnostics(path, range)
     return text, text == "" and "this file has no diagnostics" .. (range and " in these lines" or "") or nil

@@ -289,13 +289,15 @@ function Approval:answer(choice)
   if choice.kind == "cancel" and not self:is_review() then
     return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback }
   elseif choice.kind == "reject" or choice.kind == "cancel" then
-    return self:refusal(choice.feedback)
+    local feedback = choice.feedback ~= "" and choice.feedback or nil
+    return { decision = "reject", decisionId = self.request.decisions[1].id, digest = self.request.digest, feedback = feedback }
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
   elseif self:editable() ~= "command" and self.own and vim.trim(self.own) == "" then
     return nil, "no-message"
   end
-  return self:consent(choice.decisionId or self:once(), choice.digest or self.request.digest)
+  local once = self.request.decisions[2]
+  return self:consent(choice.decisionId or once and once.id, choice.digest or self.request.digest)
 end
 
 ---@private
@@ -314,25 +316,6 @@ function Approval:consent(decision_id, digest)
     answer.selected = self.chosen:ids()
   end
   return answer
-end
-
----@private
----@param feedback string?
----@return pillion.ApprovalAnswer
-function Approval:refusal(feedback)
-  return {
-    decision = "reject",
-    decisionId = self.request.decisions[1].id,
-    digest = self.request.digest,
-    feedback = feedback ~= "" and feedback or nil,
-  }
-end
-
----@private
----@return string?
-function Approval:once()
-  local approval = self.request.decisions[2]
-  return approval and approval.id
 end
 
 return Approval

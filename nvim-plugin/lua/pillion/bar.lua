@@ -279,26 +279,15 @@ function M.page(approval, index, hunk)
   return { heads = vim.tbl_map(noted, heads), keys = keys_of(approval, true) }
 end
 
+--- Above a list.
 ---@param title string
----@param more pillion.BarPart[] what stands behind it, where there is room
 ---@param shown_keys {[1]: pillion.Action, [2]: string}[]
+---@param note? string "" too where there is none
 ---@return pillion.Bar
-local function titled(title, more, shown_keys)
+function M.listing(title, shown_keys, note)
   local short = { { title, paint = "PillionTitle" } }
-  return { heads = { vim.list_extend(vim.list_slice(short), more), short, {} }, keys = shown_keys }
-end
-
---- Above the list of all that waits.
----@param title string
----@param note string
----@return pillion.Bar
-function M.together(title, note)
-  local warning = note == "" and {} or { { "  " }, plain(note, 80, "PillionWarning") }
-  return titled(
-    title,
-    warning,
-    { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "stop agents" }, { "close", "close" } }
-  )
+  local long = (note or "") ~= "" and { short[1], { "  " }, plain(note, 80, "PillionWarning") } or short
+  return { heads = { long, short, {} }, keys = shown_keys }
 end
 
 --- Above what a process prints: nothing that it prints gets here.
@@ -314,27 +303,6 @@ function M.process(process)
   local state = { ("  %s%s"):format(process:state(), older) }
   local long = { name, { "  " }, plain(process.command, 60), { "  " .. agent .. vim.trim(state[1]) } }
   return { heads = { long, { name, state } }, keys = found }
-end
-
---- Above the files of a request.
----@param count integer
----@param unseen integer how many entries the user has not looked at
----@return pillion.Bar
-function M.files(count, unseen)
-  local rest = unseen > 0 and { { "  " }, { ("● %d not looked at"):format(unseen), paint = "PillionWarning" } } or {}
-  return titled(
-    words.count(count, "file"),
-    rest,
-    { { "show", "show" }, { "next_file", "next" }, { "prev_file", "previous" }, { "help", "keys" } }
-  )
-end
-
---- Above a list.
----@param title string
----@param shown_keys {[1]: pillion.Action, [2]: string}[]
----@return pillion.Bar
-function M.listing(title, shown_keys)
-  return titled(title, {}, shown_keys)
 end
 
 ---@param outcome string

@@ -48,16 +48,6 @@ local function short(path)
   return escape.short(vim.fn.fnamemodify(path, ":~:."), 60)
 end
 
---- Neovim keeps the old name as a buffer of its own.
----@param name string
-local function wipe(name)
-  for _, left in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_get_name(left) == name and not api.nvim_buf_is_loaded(left) then
-      pcall(vim.cmd.bwipeout, { left, bang = true })
-    end
-  end
-end
-
 --- Gives the buffer its new name, and reads it anew: else Neovim takes the file for somebody else's, and `:write` asks.
 ---@param buffer integer
 ---@param to string
@@ -79,31 +69,12 @@ local function follow(buffer, to, who)
     end)
   end)
   restore()
-  wipe(old)
+  for _, left in ipairs(api.nvim_list_bufs()) do -- Neovim keeps the old name as a buffer of its own
+    if api.nvim_buf_get_name(left) == old and not api.nvim_buf_is_loaded(left) then
+      pcall(vim.cmd.bwipeout, { left, bang = true })
+    end
+  end
   documents.consider(buffer)
-end
-
---- A move. `who` did it.
----@param from string
----@param to string
----@param who string
-local function file_moved(from, to, who)
-  for _, one in ipairs(buffers_at(from)) do
-    idle.run(function() -- not under the user's hands
-      follow(one.buffer, to .. one.path:sub(#from + 1), who)
-    end)
-  end
-end
-
---- A deletion.
----@param path string
----@param who string
-local function file_deleted(path, who)
-  local open = buffers_at(path)
-  if #open > 0 then
-    local where = #open == 1 and "its text is still in its buffer" or ("%s of it are still open"):format(words.count(#open, "file"))
-    announce.say(("Pillion: %s deleted %s; %s"):format(escape.visible(who), short(path), where), vim.log.levels.WARN)
-  end
 end
 
 ---@param file pillion.ChangedPlace
@@ -112,14 +83,22 @@ local function report_file(file, by)
   if file.uri == "" then
     return -- it lies in no folder that is open
   end
-  local path = vim.uri_to_fname(file.uri)
+  local path, who = vim.uri_to_fname(file.uri), journal.who(by)
   if file.operation == "move" and file.toUri then
     local to = vim.uri_to_fname(file.toUri)
     marks.moved(path, to)
-    file_moved(path, to, journal.who(by))
+    for _, one in ipairs(buffers_at(path)) do
+      idle.run(function() -- not under the user's hands
+        follow(one.buffer, to .. one.path:sub(#path + 1), who)
+      end)
+    end
   elseif file.operation == "delete" then
     marks.moved(path)
-    file_deleted(path, journal.who(by))
+    local open = buffers_at(path)
+    if #open > 0 then
+      local where = #open == 1 and "its text is still in its buffer" or ("%s of it are still open"):format(words.count(#open, "file"))
+      announce.say(("Pillion: %s deleted %s; %s"):format(escape.visible(who), short(path), where), vim.log.levels.WARN)
+    end
   elseif file.lines and #file.lines > 0 then
     marks.add(path, file.lines, by)
   end
@@ -148,12 +127,12 @@ end
 --- A `workspace/changed` notification.
 ---@param params {changes?: {path: string, type: string, by: string}[]}
 function M.seen(params)
-  for _, change in ipairs(params.changes or {}) do
-    if change.by ~= "editor" then
-      reload.soon()
-      revert.look_again()
-      return
-    end
+  local any = vim.iter(params.changes or {}):any(function(change)
+    return change.by ~= "editor"
+  end)
+  if any then
+    reload.soon()
+    revert.look_again()
   end
 end
 

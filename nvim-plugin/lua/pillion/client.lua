@@ -173,6 +173,13 @@ local function new(root)
   return client
 end
 
+---@param client pillion.Client
+---@param problem string
+local function fail(client, problem)
+  become(client, "failed", problem)
+  announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+end
+
 local launch ---@type fun(client: pillion.Client)
 
 --- The sidecar ended, or never came up, without being asked to.
@@ -185,9 +192,7 @@ local function lost(client, connection)
   client.connection, client.lsp = nil, nil
   client.restarts = vim.uv.now() - client.started_at > healthy_ms and 1 or client.restarts + 1
   if client.restarts > maximum_restarts then
-    local problem = ("the sidecar ended %d times in a row; :Pillion log says why"):format(client.restarts)
-    become(client, "failed", problem)
-    announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+    fail(client, ("the sidecar ended %d times in a row; :Pillion log says why"):format(client.restarts))
     return
   end
   local delay = first_delay_ms * 2 ^ (client.restarts - 1)
@@ -348,8 +353,7 @@ end
 local function obtain(client)
   local begun = require("pillion.obtain").begin(function(problem)
     if problem then
-      become(client, "failed", problem)
-      announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+      fail(client, problem)
     elseif client.state == "failed" then
       announce.say("Pillion: the program is here")
       launch(client)
@@ -376,8 +380,7 @@ launch = function(client)
   record(("sidecar: %s (%s) for %s"):format(located.path, located.from, client.root))
   client.lsp = lsp_start(lsp_config(client))
   if not client.connection then
-    become(client, "failed", ("%s could not be started; :Pillion log says why"):format(located.path))
-    announce.say("Pillion: " .. client.problem, vim.log.levels.ERROR)
+    fail(client, ("%s could not be started; :Pillion log says why"):format(located.path))
   end
 end
 

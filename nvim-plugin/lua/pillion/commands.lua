@@ -10,7 +10,6 @@ local modes = require("pillion.modes")
 local processes = require("pillion.processes")
 local together = require("pillion.together")
 local trust = require("pillion.trust")
-local typed = require("pillion.typed")
 local view = require("pillion.view")
 local words = require("pillion.words")
 
@@ -82,17 +81,6 @@ local function save_and_run(id)
 end
 
 ---@param id string
-local function reject_with_reason(id)
-  local approval = approvals.get(id)
-  local refusal = approval and approval.request.decisions[1].title or "Reject"
-  vim.ui.input({ prompt = refusal .. ", because: " }, function(reason)
-    if reason then
-      answer(id, { kind = "reject", feedback = reason })
-    end
-  end)
-end
-
----@param id string
 local function edit(id)
   local approval = approvals.get(id)
   if approval and front.show(id) then
@@ -155,9 +143,14 @@ local actions = {
     local approval = approvals.get(id)
     if approval and approval:is_own() then
       answer(id, { kind = "reject" })
-    else
-      reject_with_reason(id)
+      return
     end
+    local refusal = approval and approval.request.decisions[1].title or "Reject"
+    vim.ui.input({ prompt = refusal .. ", because: " }, function(reason)
+      if reason then
+        answer(id, { kind = "reject", feedback = reason })
+      end
+    end)
   end,
   cancel = function(id)
     answer(id, { kind = "cancel" })
@@ -204,7 +197,7 @@ end
 local function of_all(kind)
   if not together.in_front() then
     return false
-  elseif typed.is_meant_for_all() then
+  elseif front.is_meant_for_all() then
     together.answer(kind)
   else
     announce.tell("Pillion: it was updated meanwhile: check it and answer again")
@@ -217,7 +210,7 @@ end
 local function of_focused(action)
   return function()
     local approval = approvals.get(front.focused())
-    if approval and typed.is_meant(approval) then
+    if approval and front.is_meant(approval) then
       actions[action](approval.id)
       return
     elseif approval then

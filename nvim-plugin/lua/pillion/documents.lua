@@ -90,16 +90,12 @@ local function is_plain(document)
   return not document.stray and document.shape:match(" true false$") ~= nil
 end
 
----@param path string
-local function is_writable(path)
-  return vim.uv.fs_access(path, "W") == true or vim.uv.fs_stat(path) == nil
-end
-
 ---@param buffer integer
 ---@param path string
 function M.is_readonly(buffer, path)
   local options = vim.bo[buffer]
-  return options.readonly or not options.modifiable or not is_writable(path)
+  local is_writable = vim.uv.fs_access(path, "W") or not vim.uv.fs_stat(path)
+  return options.readonly or not options.modifiable or not is_writable
 end
 
 --- Neovim's names for encodings, as the rest of the world writes them.

@@ -48,25 +48,19 @@ local function code_of(character)
   return code
 end
 
----@param character string
-local function wide(character)
-  local code = code_of(character)
-  return unseen(code) and ("\\u{%x}"):format(code) or nil
-end
-
----@param character string
-local function control(character)
-  return named[character] or ("\\u{%x}"):format(character:byte())
-end
-
 --- One line: every invisible character is written out as `\u{…}`.
 ---@param text string?
 ---@return string
 function M.visible(text)
   text = text or ""
-  text = text:gsub("[%z\1-\31\127]", control)
+  text = text:gsub("[%z\1-\31\127]", function(character)
+    return named[character] or ("\\u{%x}"):format(character:byte())
+  end)
   if text:find("[\128-\255]") then
-    text = text:gsub("[\192-\247][\128-\191]*", wide)
+    text = text:gsub("[\192-\247][\128-\191]*", function(character)
+      local code = code_of(character)
+      return unseen(code) and ("\\u{%x}"):format(code) or nil
+    end)
   end
   return text
 end

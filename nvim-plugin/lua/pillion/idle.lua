@@ -7,7 +7,6 @@ local M = {}
 
 ---@type fun()[]
 local steps = {}
-local watching = false
 
 ---@return boolean
 function M.free()
@@ -21,25 +20,17 @@ local function drain()
   end
 end
 
-local function watch()
-  if watching then
-    return
-  end
-  watching = true
-  local group = api.nvim_create_augroup("pillion.idle", {})
-  api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, {
-    group = group,
-    callback = function()
-      if #steps > 0 then
-        vim.schedule(drain)
-      end
-    end,
-  })
-end
+api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, {
+  group = api.nvim_create_augroup("pillion.idle", {}),
+  callback = function()
+    if #steps > 0 then
+      vim.schedule(drain)
+    end
+  end,
+})
 
 ---@param step fun()
 function M.run(step)
-  watch()
   steps[#steps + 1] = step
   drain()
 end

@@ -22,21 +22,14 @@ local line_of = {}
 ---@type table<integer, pillion.Call> by line, from 1
 local call_at = {}
 
---- What sidecars said of themselves, and what of the talk with them is traced.
 ---@return string[]
-local function said()
+local function lines()
+  line_of, call_at = {}, {}
   local found = vim.tbl_map(escape.visible, require("pillion.client").log())
   if #found > 0 then
     table.insert(found, 1, "Output of the sidecar:")
     found[#found + 1] = ""
   end
-  return found
-end
-
----@return string[]
-local function lines()
-  line_of, call_at = {}, {}
-  local found = said()
   local calls = vim.iter(activity.entries()):rev():totable()
   if #calls == 0 then
     found[#found + 1] = "No agent has called a tool yet."

@@ -243,18 +243,6 @@ local function shown(text)
   return (text:gsub("\239\184[\142\143]", ""):gsub("[^\t]+", escape.visible))
 end
 
----@private
----@param character string
-function Output:control(character)
-  if character == "\n" then
-    self:feed_line()
-  elseif character == "\r" then
-    self.column = 0
-  elseif character == "\b" then
-    self.column = math.max(0, (self.column or vim.fn.strchars(self.lines[self.last].text)) - 1)
-  end
-end
-
 ---@param text string as it came
 function Output:write(text)
   local at = 1
@@ -264,12 +252,17 @@ function Output:write(text)
       self:put(shown(text:sub(at, from - 1)))
     end
     local _, to, parameters, final = text:find("^\27%[([%d;:]*)(%a)", from)
+    local character = text:sub(from, from)
     if final == "m" then
       self.style = restyled(self.style, parameters)
     elseif final == "K" and (parameters == "" or parameters == "0" or parameters == "2") then
       self:clear(parameters == "2")
-    elseif not final then
-      self:control(text:sub(from, from))
+    elseif character == "\n" then
+      self:feed_line()
+    elseif character == "\r" then
+      self.column = 0
+    elseif character == "\b" then
+      self.column = math.max(0, (self.column or vim.fn.strchars(self.lines[self.last].text)) - 1)
     end
     at = (to or from) + 1
   end

@@ -74,6 +74,32 @@ function M.seclude(buffer, buftype)
   options.modeline, options.swapfile, options.undofile = false, false, false
 end
 
+--- Has a buffer filled again when it is read again.
+---@param buffer integer
+---@param buftype string
+---@param fill fun()
+function M.refill(buffer, buftype, fill)
+  api.nvim_create_autocmd("BufReadCmd", {
+    buffer = buffer,
+    callback = function()
+      M.seclude(buffer, buftype)
+      fill()
+    end,
+  })
+end
+
+--- What the user writes in a buffer of ours is on no disk.
+---@param buffer integer
+function M.keep_writing(buffer)
+  api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buffer,
+    callback = function()
+      vim.bo[buffer].modified = false
+      announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
+    end,
+  })
+end
+
 ---@param buffer integer
 ---@param page pillion.Sheet
 function M.put(buffer, page)
@@ -163,13 +189,9 @@ function M.ready(approval)
   shown[approval.id] = { page = buffer, own = buffers and buffers.own }
   M.changed(approval)
   keys.bind(buffer, approval, true)
-  api.nvim_create_autocmd("BufReadCmd", {
-    buffer = buffer,
-    callback = function()
-      M.seclude(buffer, "nofile")
-      M.changed(approval)
-    end,
-  })
+  M.refill(buffer, "nofile", function()
+    M.changed(approval)
+  end)
   return buffer
 end
 
@@ -242,13 +264,7 @@ function M.own(approval, changed)
       changed()
     end,
   })
-  api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buffer,
-    callback = function()
-      vim.bo[buffer].modified = false
-      announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
-    end,
-  })
+  M.keep_writing(buffer)
   return buffer
 end
 

@@ -8,6 +8,8 @@ local words = require("pillion.words")
 
 local api = vim.api
 
+local bar_keys = { { "show", "show" }, { "next_file", "next" }, { "prev_file", "previous" }, { "help", "keys" } }
+
 ---@class pillion.Panel
 ---@field approval pillion.Approval
 ---@field private buffer integer
@@ -26,13 +28,6 @@ end
 ---@param file pillion.FilePreview
 function Panel:look(file)
   self.looked[self.approval.chosen:key(file)] = { before = file.before, after = file.after }
-end
-
----@private
----@param file pillion.FilePreview
-function Panel:has_seen(file)
-  local seen = self.looked[self.approval.chosen:key(file)]
-  return seen ~= nil and seen.before == file.before and seen.after == file.after
 end
 
 ---@return integer with the line above
@@ -72,9 +67,11 @@ function Panel:draw(index)
     width = math.max(width, vim.fn.strdisplaywidth(file.name))
   end
   for number, file in ipairs(files) do
-    local seen = self:has_seen(file)
+    local key = self.approval.chosen:key(file)
+    local looked = self.looked[key]
+    local seen = looked and looked.before == file.before and looked.after == file.after
     unseen = unseen + (seen and 0 or 1)
-    local selected, all = self.approval.chosen:count(self.approval.chosen:key(file))
+    local selected, all = self.approval.chosen:count(key)
     local note = selected == 0 and all > 0 and "left out" or words.share(selected, all)
     sheet:parts({
       { number == index and "▸ " or "  ", "Label" },
@@ -88,7 +85,8 @@ function Panel:draw(index)
   if api.nvim_get_current_win() ~= window then
     api.nvim_win_set_cursor(window, { index, 0 })
   end
-  bar.put(window, bar.files(#words.paths(files), unseen))
+  local note = unseen > 0 and ("● %d not looked at"):format(unseen) or ""
+  bar.put(window, bar.listing(words.count(#words.paths(files), "file"), bar_keys, note))
 end
 
 return Panel

@@ -183,18 +183,6 @@ function Process:settle()
   return #self.pending > 0
 end
 
----@param style pillion.Style
----@return string[]
-local function groups(style)
-  return vim.tbl_filter(function(group)
-    return group ~= false
-  end, {
-    style.colour and "PillionOutput" .. style.colour or false,
-    style.bold and "PillionOutputBold" or false,
-    style.underline and "PillionOutputUnderlined" or false,
-  })
-end
-
 ---@private
 ---@param number integer
 function Process:paint(number)
@@ -203,8 +191,11 @@ function Process:paint(number)
     api.nvim_buf_set_extmark(self.buffer, space, row, 0, { end_col = #line.text, hl_group = "PillionNote" })
   end
   for _, one in ipairs(line.paint) do
-    for _, group in ipairs(groups(one.style)) do
-      api.nvim_buf_set_extmark(self.buffer, space, row, one.from, { end_col = one.to, hl_group = group })
+    local style = one.style
+    for _, group in ipairs({ style.colour or false, style.bold and "Bold" or false, style.underline and "Underlined" or false }) do
+      if group then
+        api.nvim_buf_set_extmark(self.buffer, space, row, one.from, { end_col = one.to, hl_group = "PillionOutput" .. group })
+      end
     end
   end
 end
@@ -258,13 +249,9 @@ function Process:make()
       require("pillion.processes").kill(self)
     end,
   })
-  api.nvim_create_autocmd("BufReadCmd", {
-    buffer = self.buffer,
-    callback = function()
-      page.seclude(self.buffer, "nofile")
-      self:redraw()
-    end,
-  })
+  page.refill(self.buffer, "nofile", function()
+    self:redraw()
+  end)
   self:redraw()
 end
 

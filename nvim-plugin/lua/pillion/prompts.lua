@@ -48,16 +48,14 @@ end
 ---@param request table
 ---@param reply pillion.Reply
 ---@param client any
----@param cancelled? fun(callback: fun())
+---@param cancelled fun(callback: fun())
 function M.open(request, reply, client, cancelled)
   ---@type pillion.Prompt
   local prompt = vim.tbl_extend("force", request, { reply = reply, client = client })
   waiting[#waiting + 1] = prompt
-  if cancelled then
-    cancelled(function()
-      M.withdraw(prompt)
-    end)
-  end
+  cancelled(function()
+    M.withdraw(prompt)
+  end)
   changed()
   announce.waiting(("%s asks: %s  (:Pillion)"):format(escape.visible(request.agent.name), escape.short(request.message, 200)), function()
     return get(prompt.promptId) == prompt

@@ -61,22 +61,14 @@ local function read(path, callback)
   end)
 end
 
----@return table<string, integer> loaded buffers by their names
-local function loaded()
-  local found = {}
-  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buffer) then
-      found[vim.api.nvim_buf_get_name(buffer)] = buffer
-    end
-  end
-  return found
-end
-
 --- The texts of some files; those that cannot be read are missing.
 ---@param uris string[]
 ---@param callback fun(readers: table<string, fun(place: pillion.Place, from: pillion.Encoding, to: pillion.Encoding): integer>)
 local function texts(uris, callback)
-  local buffers, found, left = loaded(), {}, #uris
+  local buffers, found, left = {}, {}, #uris
+  for _, buffer in ipairs(vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.api.nvim_list_bufs())) do
+    buffers[vim.api.nvim_buf_get_name(buffer)] = buffer
+  end
   local function one(uri, text)
     found[uri] = text and reader(text)
     left = left - 1

@@ -26,17 +26,6 @@ local function without_data(sent)
   return sent
 end
 
---- As its server sent it.
----@param diagnostic vim.Diagnostic
----@return table?
-local function original(diagnostic)
-  local sent = vim.tbl_get(diagnostic, "user_data", "lsp")
-  if type(sent) ~= "table" or not sent.range then
-    return nil
-  end
-  return without_data(vim.deepcopy(sent))
-end
-
 --- The server that a namespace is of, and whether it was asked for what is in it.
 ---@param namespace integer
 ---@param servers vim.lsp.Client[]
@@ -75,7 +64,8 @@ local function shown(buffer, servers, fresh)
   for _, diagnostic in ipairs(vim.diagnostic.get(buffer)) do
     local server, was_asked = origin(diagnostic.namespace, servers)
     if not (server and was_asked and fresh[server.id]) then
-      local sent = server and original(diagnostic)
+      local sent = server and vim.tbl_get(diagnostic, "user_data", "lsp") -- as its server sent it
+      sent = type(sent) == "table" and sent.range and without_data(vim.deepcopy(sent))
       local encoding = server and sent and server.offset_encoding or "utf-8"
       found[encoding] = found[encoding] or {}
       table.insert(found[encoding], sent or as_lsp(diagnostic))

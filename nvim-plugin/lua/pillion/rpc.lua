@@ -13,7 +13,7 @@ local M = {}
 ---@field busy? table<string, fun(params: any): any> results for requests that must not wait while Neovim waits for a key
 
 ---@class pillion.rpc.Connection
----@field private process vim.SystemObj
+---@field process vim.SystemObj
 ---@field private handlers pillion.rpc.Handlers
 ---@field private last integer id of the last request that we sent
 ---@field private asked table<integer, fun(err?: table, result: any)> who waits for an answer to us, by id
@@ -290,11 +290,6 @@ function Connection:kill()
   if not self.closed then
     pcall(self.process.kill, self.process, "sigterm") -- it may have ended by itself
   end
-end
-
----@return integer
-function Connection:pid()
-  return self.process.pid
 end
 
 return M

@@ -16,13 +16,6 @@ local M = {}
 local boxes = { pending = "[ ] ", in_progress = "[>] ", completed = "[x] " }
 local paints = { in_progress = "Heading", completed = "Muted" }
 
----@param session pillion.Session
----@param list pillion.Todo[]
-local function heading(session, list)
-  local done = ("%d of %d done"):format(todos.completed(list), #list)
-  return { { sessions.name(session), "Label" }, { "  " .. done .. (session.connected and "" or " · not connected"), "Muted" } }
-end
-
 ---@return pillion.Sheet
 ---@return table<integer, pillion.ListedTodo>
 local function draw()
@@ -31,7 +24,8 @@ local function draw()
   for _, session in ipairs(lists) do
     local list = todos.of(session)
     if #lists > 1 or not session.connected then
-      sheet:parts(heading(session, list))
+      local done = ("  %d of %d done"):format(todos.completed(list), #list)
+      sheet:parts({ { sessions.name(session), "Label" }, { done .. (session.connected and "" or " · not connected"), "Muted" } })
       at[#sheet.lines] = { id = session.sessionId, session = session }
     end
     for _, todo in ipairs(list) do

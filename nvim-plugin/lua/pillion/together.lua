@@ -20,6 +20,8 @@ local buffer = -1
 local listed = {}
 local armed_at = 0
 
+local bar_keys = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "stop agents" }, { "close", "close" } }
+
 ---@return pillion.Approval[] of what is on the page, what still waits
 local function waiting()
   local found = {}
@@ -37,7 +39,7 @@ end
 
 local function title()
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    bar.put(window, bar.together(words.count(#listed, "request"), news()))
+    bar.put(window, bar.listing(words.count(#listed, "request"), bar_keys, news()))
   end
 end
 

@@ -65,13 +65,6 @@ function M.abandon(client)
   end)
 end
 
----@param one pillion.Unusual
-local function dismiss(one)
-  drop(function(other)
-    return other == one
-  end)
-end
-
 --- What can be done about it.
 ---@param one pillion.Unusual
 ---@return {label: string, run: fun()}[]
@@ -101,7 +94,9 @@ end
 ---@param one pillion.Unusual
 function M.act(one)
   choose(choices(one), { prompt = M.line(one), kind = "pillion.unusual" }, function(choice)
-    dismiss(one)
+    drop(function(other)
+      return other == one
+    end)
     choice.run()
   end)
 end
