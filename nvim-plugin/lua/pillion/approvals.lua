@@ -51,11 +51,9 @@ end
 ---@param id string?
 ---@return pillion.Approval?
 function M.get(id)
-  for _, approval in ipairs(waiting) do
-    if approval.id == id then
-      return approval
-    end
-  end
+  return vim.iter(waiting):find(function(approval)
+    return approval.id == id
+  end)
 end
 
 ---@param approval pillion.Approval

@@ -140,23 +140,18 @@ function M.put(window, bar)
   vim.wo[window][0].winbar = M.render(bar, api.nvim_win_get_width(window))
 end
 
-api.nvim_create_autocmd("WinResized", {
-  group = api.nvim_create_augroup("pillion.bar", {}),
-  callback = function()
-    for _, window in ipairs(vim.v.event.windows) do
-      local one = shown[window]
-      if one and api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == one.buffer then
-        M.put(window, one.bar)
-      end
+local on = require("pillion.on")("bar")
+on("WinResized", function()
+  for _, window in ipairs(vim.v.event.windows) do
+    local one = shown[window]
+    if one and api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == one.buffer then
+      M.put(window, one.bar)
     end
-  end,
-})
-api.nvim_create_autocmd("WinClosed", {
-  group = "pillion.bar",
-  callback = function(event)
-    shown[tonumber(event.match)] = nil
-  end,
-})
+  end
+end)
+on("WinClosed", function(event)
+  shown[tonumber(event.match)] = nil
+end)
 
 --- What this request can be answered with here.
 ---@param approval pillion.Approval

@@ -124,11 +124,23 @@ local function step_hunk(by)
   end
 end
 
+---@param kind "approve"|"reject"|"cancel"
+local function answering_with(kind)
+  return function(id)
+    answer(id, { kind = kind })
+  end
+end
+
+---@param by integer
+local function step_file(by)
+  return function(id)
+    front.turn(id, by)
+  end
+end
+
 ---@type table<pillion.Action, fun(id: string)>
 local actions = {
-  approve = function(id)
-    answer(id, { kind = "approve" })
-  end,
+  approve = answering_with("approve"),
   save = save_and_run,
   session = function(id)
     remember(id, "session")
@@ -136,9 +148,7 @@ local actions = {
   workspace = function(id)
     remember(id, "workspace")
   end,
-  reject = function(id)
-    answer(id, { kind = "reject" })
-  end,
+  reject = answering_with("reject"),
   reason = function(id)
     local approval = approvals.get(id)
     if approval and approval:is_own() then
@@ -152,20 +162,14 @@ local actions = {
       end
     end)
   end,
-  cancel = function(id)
-    answer(id, { kind = "cancel" })
-  end,
+  cancel = answering_with("cancel"),
   edit = edit,
   hunk = choose_hunks(false),
   file = choose_hunks(true),
   next_hunk = step_hunk(1),
   prev_hunk = step_hunk(-1),
-  next_file = function(id)
-    front.turn(id, 1)
-  end,
-  prev_file = function(id)
-    front.turn(id, -1)
-  end,
+  next_file = step_file(1),
+  prev_file = step_file(-1),
   next = step(1),
   prev = step(-1),
   close = front.put_away,

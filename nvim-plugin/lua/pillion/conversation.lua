@@ -141,17 +141,6 @@ local function changed()
   vim.cmd.redrawstatus({ bang = true })
 end
 
----@param text string
-local function add(text)
-  if is_open() then
-    page.follow(buffers.talk, function()
-      local row = api.nvim_buf_line_count(buffers.talk) - 1
-      local column = #api.nvim_buf_get_lines(buffers.talk, row, row + 1, false)[1]
-      api.nvim_buf_set_text(buffers.talk, row, column, row, column, vim.split(text, "\n", { plain = true }))
-    end)
-  end
-end
-
 ---@param entries pillion.ConversationEntry[]
 ---@param entry pillion.ConversationEntry
 local function put(entries, entry)
@@ -205,7 +194,13 @@ function M.append(params, client)
   local last = one and one.entries[#one.entries]
   if one and last and one.conversationId == params.conversationId and last.entryId == params.entryId then
     last.text = last.text .. params.text
-    add(params.text)
+    if is_open() then
+      page.follow(buffers.talk, function()
+        local row = api.nvim_buf_line_count(buffers.talk) - 1
+        local column = #api.nvim_buf_get_lines(buffers.talk, row, row + 1, false)[1]
+        api.nvim_buf_set_text(buffers.talk, row, column, row, column, vim.split(params.text, "\n", { plain = true }))
+      end)
+    end
   end
 end
 

@@ -453,10 +453,7 @@ local function saved(buffer)
 end
 
 local function watch()
-  local group = api.nvim_create_augroup("pillion.documents", {})
-  local function on(events, callback, pattern)
-    api.nvim_create_autocmd(events, { group = group, callback = callback, pattern = pattern })
-  end
+  local on = require("pillion.on")("documents")
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
     M.consider(event.buf)
   end)
@@ -478,7 +475,7 @@ local function watch()
     for _, document in ipairs(M.all()) do
       schedule(document)
     end
-  end, { "modified", "readonly", "modifiable", "fileencoding", "fileformat", "bomb", "endofline", "binary", "buftype" })
+  end, { pattern = { "modified", "readonly", "modifiable", "fileencoding", "fileformat", "bomb", "endofline", "binary", "buftype" } })
   on({ "FocusGained", "CursorHold", "FileChangedShellPost" }, function()
     for _, document in ipairs(M.all()) do
       M.flush(document)

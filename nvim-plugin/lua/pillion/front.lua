@@ -349,60 +349,43 @@ end
 
 --- Once, by `ui`.
 function M.attach()
-  local group = api.nvim_create_augroup("pillion.front", {})
-  api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
-  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
-    group = group,
-    pattern = "pillion://*",
-    callback = function()
-      if dialogs[active] and dialogs[active]:is_current() then
-        dialogs[active]:pointed()
-      end
-    end,
-  })
-  api.nvim_create_autocmd({ "TabEnter", "WinEnter" }, {
-    group = group,
-    nested = true, -- a filetype has plugins
-    callback = function(event)
-      if event.event == "TabEnter" then
-        remember_from(dialogs[active])
-      end
-      if dialogs[active] and dialogs[active]:is_current() then
-        dialogs[active]:entered()
-      end
-      vim.schedule(uncover) -- not while a window is being closed
-    end,
-  })
-  api.nvim_create_autocmd("VimResized", {
-    group = group,
-    callback = function()
-      for _, dialog in pairs(dialogs) do
-        dialog:fit()
-      end
-    end,
-  })
-  api.nvim_create_autocmd("QuitPre", {
-    group = group,
-    callback = function() -- nothing of ours may hold up a `:qa`
-      vim.tbl_map(function(approval)
-        proposal.changing(approval)
-        page.changing(approval)
-      end, approvals.all())
-    end,
-  })
-  api.nvim_create_autocmd("CmdlineEnter", {
-    group = group,
-    callback = function()
-      local approval = approvals.get(vim.b.pillion_approval)
-      seen = { id = approval and approval.id, digest = approval and approval.request.digest, all = require("pillion.together").digest() }
-    end,
-  })
-  api.nvim_create_autocmd("CmdlineLeave", {
-    group = group,
-    callback = vim.schedule_wrap(function() -- the command runs before this does
+  local on = require("pillion.on")("front")
+  on({ "BufEnter", "WinEnter", "TabEnter" }, look)
+  on({ "CursorMoved", "CursorMovedI" }, function()
+    if dialogs[active] and dialogs[active]:is_current() then
+      dialogs[active]:pointed()
+    end
+  end, { pattern = "pillion://*" })
+  on({ "TabEnter", "WinEnter" }, function(event)
+    if event.event == "TabEnter" then
+      remember_from(dialogs[active])
+    end
+    if dialogs[active] and dialogs[active]:is_current() then
+      dialogs[active]:entered()
+    end
+    vim.schedule(uncover) -- not while a window is being closed
+  end, { nested = true }) -- a filetype has plugins
+  on("VimResized", function()
+    for _, dialog in pairs(dialogs) do
+      dialog:fit()
+    end
+  end)
+  on("QuitPre", function() -- nothing of ours may hold up a `:qa`
+    for _, approval in ipairs(approvals.all()) do
+      proposal.changing(approval)
+      page.changing(approval)
+    end
+  end)
+  on("CmdlineEnter", function()
+    local approval = approvals.get(vim.b.pillion_approval)
+    seen = { id = approval and approval.id, digest = approval and approval.request.digest, all = require("pillion.together").digest() }
+  end)
+  on(
+    "CmdlineLeave",
+    vim.schedule_wrap(function() -- the command runs before this does
       seen = nil
-    end),
-  })
+    end)
+  )
   approvals.listen({ changing = proposal.changing, changed = proposal.changed })
   approvals.listen({ changing = page.changing, changed = page.changed })
   approvals.listen(M)

@@ -20,14 +20,11 @@ local function drain()
   end
 end
 
-api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, {
-  group = api.nvim_create_augroup("pillion.idle", {}),
-  callback = function()
-    if #steps > 0 then
-      vim.schedule(drain)
-    end
-  end,
-})
+require("pillion.on")("idle")({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, function()
+  if #steps > 0 then
+    vim.schedule(drain)
+  end
+end)
 
 ---@param step fun()
 function M.run(step)

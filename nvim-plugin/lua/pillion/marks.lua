@@ -452,33 +452,25 @@ local function unstow(buffer)
 end
 
 function M.setup()
-  local group = api.nvim_create_augroup("pillion.marks", {})
-  local function on(events, callback)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      callback = function(event)
-        callback(event.buf)
-      end,
-    })
-  end
-  on("BufWritePost", function(buffer)
-    if shown[buffer] and not saving[buffer] and not vim.bo[buffer].modified then -- else a copy was written
-      clear(buffer)
+  local on = require("pillion.on")("marks")
+  on("BufWritePost", function(event)
+    if shown[event.buf] and not saving[event.buf] and not vim.bo[event.buf].modified then -- else a copy was written
+      clear(event.buf)
     end
   end)
-  on("TextChanged", function(buffer)
-    if shown[buffer] then
-      follow_undo(buffer)
+  on("TextChanged", function(event)
+    if shown[event.buf] then
+      follow_undo(event.buf)
     end
   end)
-  on("BufUnload", function(buffer)
-    if shown[buffer] then
-      stow(buffer)
+  on("BufUnload", function(event)
+    if shown[event.buf] then
+      stow(event.buf)
     end
   end)
-  on("BufReadPost", function(buffer)
+  on("BufReadPost", function(event)
     if next(kept) then
-      unstow(buffer)
+      unstow(event.buf)
     end
   end)
 end

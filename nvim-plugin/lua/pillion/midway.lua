@@ -63,18 +63,15 @@ function M.wait(buffer, step, cancelled)
 end
 
 function M.setup()
-  local group = api.nvim_create_augroup("pillion.midway", {})
-  api.nvim_create_autocmd("ModeChanged", {
-    group = group,
-    callback = function()
-      local old, new = vim.v.event.old_mode, vim.v.event.new_mode
-      in_block = new:sub(1, 1) == "i" and (in_block or old == "\22") or new:sub(1, 2) == "ni" and in_block
-      if #waiting > 0 then
-        vim.schedule(look)
-      end
-    end,
-  })
-  api.nvim_create_autocmd({ "BufEnter", "WinEnter" }, { group = group, callback = vim.schedule_wrap(look) })
+  local on = require("pillion.on")("midway")
+  on("ModeChanged", function()
+    local old, new = vim.v.event.old_mode, vim.v.event.new_mode
+    in_block = new:sub(1, 1) == "i" and (in_block or old == "\22") or new:sub(1, 2) == "ni" and in_block
+    if #waiting > 0 then
+      vim.schedule(look)
+    end
+  end)
+  on({ "BufEnter", "WinEnter" }, vim.schedule_wrap(look))
 end
 
 return M

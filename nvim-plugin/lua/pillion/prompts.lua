@@ -29,11 +29,9 @@ end
 ---@param id string
 ---@return pillion.Prompt?
 local function get(id)
-  for _, prompt in ipairs(waiting) do
-    if prompt.promptId == id then
-      return prompt
-    end
-  end
+  return vim.iter(waiting):find(function(prompt)
+    return prompt.promptId == id
+  end)
 end
 
 ---@param prompt pillion.Prompt

@@ -204,11 +204,9 @@ end
 ---@param path string
 ---@return pillion.FilePreview?
 local function file_of(approval, path)
-  for _, file in ipairs(approval:files()) do
-    if file.path == path then
-      return file
-    end
-  end
+  return vim.iter(approval:files()):find(function(file)
+    return file.path == path
+  end)
 end
 
 ---@param approval pillion.Approval

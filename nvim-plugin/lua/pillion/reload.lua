@@ -73,14 +73,11 @@ function M.setup()
       M.soon()
     end
   end)
-  api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave" }, {
-    group = api.nvim_create_augroup("pillion.reload", {}),
-    callback = function()
-      if unfinished then
-        M.soon()
-      end
-    end,
-  })
+  require("pillion.on")("reload")({ "ModeChanged", "CmdwinLeave" }, function()
+    if unfinished then
+      M.soon()
+    end
+  end)
 end
 
 return M

@@ -119,27 +119,21 @@ local function report_focus()
 end
 
 local function follow_focus()
-  local group = api.nvim_create_augroup("pillion.focus", {})
-  api.nvim_create_autocmd({ "FocusGained", "VimResume", "UIEnter", "TermEnter" }, { group = group, callback = report_focus })
-  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "CmdlineEnter", "ModeChanged" }, {
-    group = group,
-    callback = function()
-      if vim.uv.now() - told_at > quiet_ms then
-        report_focus()
-      end
-    end,
-  })
-  api.nvim_create_autocmd("FocusLost", {
-    group = group,
-    callback = function()
-      if config.get().notify then
-        told_at = -quiet_ms -- what the user does next says that they are back
-        client.each(function(one)
-          one.notify("window/focused", { focused = false })
-        end)
-      end
-    end,
-  })
+  local on = require("pillion.on")("focus")
+  on({ "FocusGained", "VimResume", "UIEnter", "TermEnter" }, report_focus)
+  on({ "CursorMoved", "CursorMovedI", "CmdlineEnter", "ModeChanged" }, function()
+    if vim.uv.now() - told_at > quiet_ms then
+      report_focus()
+    end
+  end)
+  on("FocusLost", function()
+    if config.get().notify then
+      told_at = -quiet_ms -- what the user does next says that they are back
+      client.each(function(one)
+        one.notify("window/focused", { focused = false })
+      end)
+    end
+  end)
   client.on_state(function(one)
     if one.state == "ready" and #api.nvim_list_uis() > 0 then
       one.notify("window/focused", {})
