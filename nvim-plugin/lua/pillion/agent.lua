@@ -5,7 +5,7 @@
 local announce = require("pillion.announce")
 local choose = require("pillion.choose")
 local client = require("pillion.client")
-local terminal = require("pillion.terminal")
+local config = require("pillion.config")
 
 local api = vim.api
 
@@ -18,6 +18,36 @@ local least_columns = 160
 local started = {}
 ---@type string? the one that was shown last
 local last
+
+local separator = vim.fn.has("win32") == 1 and ";" or ":"
+
+--- PATH with a folder at its end, unless it is there.
+---@param path string
+---@param folder string
+---@return string
+function M.path_with(path, folder)
+  if vim.tbl_contains(vim.split(path, separator, { plain = true }), folder) then
+    return path
+  end
+  return path == "" and folder or path .. separator .. folder
+end
+
+--- Runs a program in the current window, which has the cursor and an empty buffer.
+---@param command string[]
+---@param name string as a tab or a statusline shows it
+---@param folder? string
+---@return integer job
+local function run(command, name, folder)
+  local job
+  if vim.fn.has("nvim-0.11") == 1 then
+    job = vim.fn.jobstart(command, { cwd = folder, term = true })
+  else
+    job = vim.fn.termopen(command, { cwd = folder or vim.fn.getcwd() })
+  end
+  pcall(vim.api.nvim_buf_set_name, 0, "pillion://" .. name) -- an ended one may have it still
+  vim.cmd.startinsert()
+  return job
+end
 
 --- What can be connected, as the sidecars say.
 ---@return {id: string, name: string}[]
@@ -82,7 +112,7 @@ local function show(buffer)
   api.nvim_set_current_win(window)
 end
 
---- In the workspace's folder, where it finds this Neovim; its environment is this Neovim's, in whose PATH terminal.lua has the program.
+--- In the workspace's folder, where it finds this Neovim; its environment is this Neovim's, in whose PATH `setup` put the program.
 ---@param id string
 local function start(id)
   if vim.fn.executable(id) == 0 then
@@ -95,7 +125,7 @@ local function start(id)
   local buffer = api.nvim_create_buf(false, false)
   show(buffer)
   local here = client.current()
-  local job = terminal.run({ id }, id, here and here.root)
+  local job = run({ id }, id, here and here.root)
   vim.bo[buffer].buflisted = false
   started[id], last = { buffer = buffer, job = job }, id
 end
@@ -186,13 +216,13 @@ end
 
 ---@param id string
 local function install(id)
-  local located = require("pillion.locator").locate(require("pillion.config").get().path)
+  local located = require("pillion.locator").locate(config.get().path)
   if located.problem then
     announce.say("Pillion: " .. located.problem, vim.log.levels.ERROR)
     return
   end
   vim.cmd.tabnew() -- all of what it shows should be seen
-  terminal.run({ located.path, "mcp", "install", id }, "connect " .. id)
+  run({ located.path, "mcp", "install", id }, "connect " .. id)
 end
 
 ---@param id string "" to be asked
@@ -207,6 +237,16 @@ function M.connect(id)
   else
     choose_agent(connectable(), "Connect which agent?", install)
   end
+end
+
+--- An agent in a terminal finds the sidecar by the registry that its home folder leads to (docs/agents.md), so nothing of this Neovim is
+--- handed to it. Only the program itself must be found, when it lies in this plugin and not on PATH.
+function M.setup()
+  client.on_state(function(one)
+    if one.state == "ready" and config.get().terminal_path and vim.fn.executable("pillion") == 0 then
+      vim.env.PATH = M.path_with(vim.env.PATH or "", vim.fs.dirname(one.path))
+    end
+  end)
 end
 
 return M

@@ -321,7 +321,7 @@ M.table = {
   resume = modes.resume,
   sessions = of("session_list", "open"),
   rules = of("rules_list", "open"),
-  todos = of("todo_list", "open"),
+  todos = of("todos", "open"),
   restart = function()
     require("pillion").restart()
   end,

@@ -4,7 +4,7 @@
 
 local client = require("pillion.client")
 local documents = require("pillion.documents")
-local recode = require("pillion.recode")
+local position = require("pillion.position")
 local reports = require("pillion.reports")
 
 local M = {}
@@ -109,7 +109,7 @@ local function ask(questions, done)
         one(index)
         return
       end
-      recode.from_server(result, server.offset_encoding, question.uri, function(counted)
+      position.from_server(result, server.offset_encoding, question.uri, function(counted)
         one(index, { server = server, result = counted })
       end)
     end, buffer)
@@ -222,7 +222,7 @@ local function of_document(document, method, params)
       method = method,
       params = {
         textDocument = { uri = uri },
-        position = place and recode.to_server(document.buffer, place, server.offset_encoding),
+        position = place and position.to_server(document.buffer, place, server.offset_encoding),
         context = params.context,
       },
       buffer = document.buffer,

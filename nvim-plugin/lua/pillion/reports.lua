@@ -1,7 +1,7 @@
 -- What is wrong with a buffer, as its language servers and the user's other linters reported it to Neovim. What a server was
 -- just asked for is about the text as it is; what it sent by itself, and what others found, is about a text that nobody named.
 
-local recode = require("pillion.recode")
+local position = require("pillion.position")
 
 local M = {}
 
@@ -91,7 +91,7 @@ function M.collect(buffer, servers, said, callback)
     callback(found, is_current)
   end
   for encoding, list in pairs(lists) do
-    recode.from_server(list, encoding, vim.uri_from_bufnr(buffer), function(counted)
+    position.from_server(list, encoding, vim.uri_from_bufnr(buffer), function(counted)
       vim.list_extend(found, counted)
       left = left - 1
       if left == 0 then
