@@ -126,7 +126,7 @@ local function is_open()
   return api.nvim_buf_is_loaded(buffers.talk)
 end
 
-local function changed()
+local function draw()
   if not is_open() then
     return
   end
@@ -160,7 +160,7 @@ function M.change(params, client)
   if params.closed then
     if one and one.conversationId == params.conversationId then
       conversations[client] = nil
-      changed()
+      draw()
     end
     return
   end
@@ -184,7 +184,7 @@ function M.change(params, client)
       return not vim.tbl_contains(params.removed, entry.entryId)
     end, one.entries)
   end
-  changed()
+  draw()
 end
 
 ---@param params {conversationId: string, entryId: string, text: string}
@@ -208,13 +208,13 @@ end
 ---@param client any
 function M.connected(state, client)
   gateways[client] = state
-  changed()
+  draw()
 end
 
 ---@param client any
 function M.abandon(client)
   conversations[client], gateways[client] = nil, nil
-  changed()
+  draw()
 end
 
 ---@param method string
@@ -312,7 +312,7 @@ function M.open()
     api.nvim_win_set_buf(window, buffers.talk)
     vim.wo[window].winbar, vim.wo[window].wrap, vim.wo[window].linebreak = bar:format("heading"), true, true
     vim.wo[window].number, vim.wo[window].relativenumber, vim.wo[window].signcolumn = false, false, "no"
-    changed()
+    draw()
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffers.talk), 0 })
   end
   local writing = vim.fn.bufwinid(buffers.message)

@@ -22,13 +22,15 @@ local api = vim.api
 local Dialog = {}
 Dialog.__index = Dialog
 
---- With `layout = "float"` the windows of a request are over the editor, in rows that fill one frame. What a border takes, in both directions.
+-- With `layout = "float"` the windows of a request are over the editor, in rows that fill one frame.
+
+--- What a border takes, in both directions.
 local edge = 2
 --- Where there is no more room than this, all of it is used.
 local least = { columns = 100, lines = 30 }
 local share = 0.9
 
---- What such a window is opened with; `arrange` gives it its place.
+--- What such a window is opened with; `arrange_floats` gives it its place.
 ---@return vim.api.keyset.win_config
 local function float()
   return { relative = "editor", row = 0, col = 0, width = 2, height = 2, border = "rounded", zindex = 40 } -- below lists to choose from

@@ -340,7 +340,10 @@ end
 
 --- Floating windows that the user has left cover what they went to: closed, they wait.
 local function uncover()
-  for _, dialog in pairs(api.nvim_win_get_config(0).relative == "" and dialogs or {}) do
+  if api.nvim_win_get_config(0).relative ~= "" then
+    return
+  end
+  for _, dialog in pairs(dialogs) do
     if dialog.layout == "float" then
       dialog:close()
     end

@@ -132,11 +132,18 @@ end
 --- A page in a window of its own, which the user asked for.
 ---@param change pillion.AgentChange
 local function show(change)
-  require("pillion.revert").plan_of(change, function(result)
+  local function present(result)
     local shown = page.open(("pillion://journal/%s"):format(change.id), page_for(change, result))
     page_of = { [shown] = change }
     keys.bind_doings(shown, keys.reverting())
     bar.put(api.nvim_get_current_win(), bar.listing("A change", { { "revert", "revert" }, { "close", "close" } }))
+  end
+  if not journal.is_revertible(change) then
+    present(nil)
+    return
+  end
+  change.client.request("journal/revert", { callId = change.callId, dryRun = true }, function(err, result)
+    present(not err and result or nil)
   end)
 end
 

@@ -106,8 +106,9 @@ function Listing:make()
   api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
     buffer = self.buffer,
     callback = function()
-      page.seclude(self.buffer, "nofile");
-      (self.renew or self.refresh)(self)
+      page.seclude(self.buffer, "nofile")
+      local refresh = self.renew or self.refresh
+      refresh(self)
     end,
   })
 end

@@ -234,15 +234,6 @@ local function shifted(marks, lines)
   return left
 end
 
----@param path string
----@param lines table[]
----@param by pillion.Maker
-local function keep(path, lines, by)
-  local older = kept[path] and kept[path].marks or {}
-  local marks = vim.list_extend(shifted(older, lines), marks_of(lines, by))
-  kept[path] = { looks = documents.looks(path), marks = vim.list_slice(marks, 1, M.limit) }
-end
-
 --- Lines as they lie in a buffer now, if they were told of as they lay after an agent's last edit.
 ---@param buffer integer
 ---@param lines {start: integer, end: integer, removed?: integer}[]
@@ -275,7 +266,9 @@ function M.add(path, lines, by)
     local seq = edited[buffer] and edited[buffer].seq or vim.fn.undotree(buffer).seq_cur
     place(buffer, marks_of(followed(buffer, lines), by, seq))
   else
-    keep(path, lines, by)
+    local older = kept[path] and kept[path].marks or {}
+    local marks = vim.list_extend(shifted(older, lines), marks_of(lines, by))
+    kept[path] = { looks = documents.looks(path), marks = vim.list_slice(marks, 1, M.limit) }
   end
 end
 

@@ -213,19 +213,6 @@ show = function(target, result)
   forget_when_hidden(id)
 end
 
---- What reverting a change would do; nil where that is not known.
----@param change pillion.AgentChange
----@param callback fun(result: pillion.RevertResult?)
-function M.plan_of(change, callback)
-  if not journal.is_revertible(change) then
-    callback(nil)
-    return
-  end
-  change.client.request("journal/revert", { callId = change.callId, dryRun = true }, function(err, result)
-    callback(not err and result or nil)
-  end)
-end
-
 --- Shows what reverting this would do.
 ---@param target pillion.RevertTarget
 function M.show(target)
