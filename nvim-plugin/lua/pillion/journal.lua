@@ -26,8 +26,7 @@ M.limit = 200
 ---@field files {path: string, to?: string, operation: string, additions: integer, deletions: integer, note?: string}[]
 ---@field client any
 
----@type fun(listener: fun())
-M.listen, M.changed = require("pillion.listeners").new()
+M.changed = require("pillion.listeners")(M)
 
 --- What became of a change that is not simply done.
 M.states = {

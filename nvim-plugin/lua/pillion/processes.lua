@@ -19,9 +19,7 @@ local draw_ms = 50
 local all = {}
 local drawing = false
 
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Process[] those that run first
 function M.all()

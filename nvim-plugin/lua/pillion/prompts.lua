@@ -17,9 +17,7 @@ local M = {}
 
 ---@type pillion.Prompt[] in order of arrival
 local waiting = {}
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Prompt[]
 function M.all()

@@ -36,9 +36,7 @@ local M = {}
 ---@type pillion.Session[] in the order in which they began
 local all = {}
 
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Session[]
 function M.all()

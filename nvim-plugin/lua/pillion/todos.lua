@@ -24,9 +24,7 @@ local modified = -32801
 local pending = {}
 local making = false
 
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 --- What the user is to see of a session's list.
 ---@param session pillion.Session
