@@ -122,7 +122,7 @@ end
 ---@param bar pillion.Bar
 ---@param width integer
 ---@return string
-function M.render(bar, width)
+local function render(bar, width)
   local out = {}
   for index, part in ipairs(fitting(bar, width)) do
     local text = part[1]:gsub("%%", "%%%%")
@@ -137,7 +137,7 @@ end
 ---@param bar pillion.Bar
 function M.put(window, bar)
   shown[window] = { bar = bar, buffer = api.nvim_win_get_buf(window) }
-  vim.wo[window][0].winbar = M.render(bar, api.nvim_win_get_width(window))
+  vim.wo[window][0].winbar = render(bar, api.nvim_win_get_width(window))
 end
 
 local on = require("pillion.on")("bar")

@@ -9,13 +9,13 @@ local M = {}
 local steps = {}
 
 ---@return boolean
-function M.free()
+local function free()
   local now = api.nvim_get_mode()
   return not now.blocking and (now.mode == "n" or now.mode == "nt") and vim.fn.getcmdwintype() == ""
 end
 
 local function drain()
-  while #steps > 0 and M.free() do
+  while #steps > 0 and free() do
     require("pillion.announce").guard(table.remove(steps, 1))
   end
 end

@@ -48,7 +48,7 @@ end
 ---@param from "utf-8"|"utf-16"|"utf-32"
 ---@param to "utf-8"|"utf-16"|"utf-32"
 ---@return integer
-function M.recode(line, character, from, to)
+local function recode(line, character, from, to)
   local at, seen, counted = 0, 0, 0
   while at < #line and seen < character do
     local byte = line:byte(at + 1)
@@ -72,7 +72,7 @@ function M.offset(text, starts, position)
     return #text
   end
   local line = text:sub(at + 1, starts[position.line + 2] or #text)
-  return at + math.min(#line, M.recode(line, position.character, "utf-16", "utf-8"))
+  return at + math.min(#line, recode(line, position.character, "utf-16", "utf-8"))
 end
 
 --- The row and column of an offset; the row after the last when it lies behind the final newline.
@@ -122,7 +122,7 @@ local function reader(text)
       return place.character
     end
     local line = text:sub(first + 1, starts[place.line + 2] or #text)
-    return M.recode(line, place.character, from, to)
+    return recode(line, place.character, from, to)
   end
 end
 

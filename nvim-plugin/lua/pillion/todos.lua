@@ -154,7 +154,7 @@ end
 
 --- Those with lists of the agents that are there; when none of them has one, the last that was there and left something to do.
 ---@return pillion.Session[]
-function M.lists()
+local function lists()
   local present = vim.tbl_filter(function(session)
     return #M.of(session) > 0
   end, sessions.connected())
@@ -199,10 +199,10 @@ local paints = { in_progress = "Heading", completed = "Muted" }
 ---@return table<integer, pillion.ListedTodo>
 local function draw()
   local sheet, at = sheets.new(), {}
-  local lists = M.lists()
-  for _, session in ipairs(lists) do
+  local shown = lists()
+  for _, session in ipairs(shown) do
     local list = M.of(session)
-    if #lists > 1 or not session.connected then
+    if #shown > 1 or not session.connected then
       local done = ("  %d of %d done"):format(M.completed(list), #list)
       sheet:parts({ { sessions.name(session), "Label" }, { done .. (session.connected and "" or " · not connected"), "Muted" } })
       at[#sheet.lines] = { id = session.sessionId, session = session }
@@ -213,7 +213,7 @@ local function draw()
       at[#sheet.lines] = { id = session.sessionId .. "\n" .. todo.id, session = session, todo = todo }
     end
   end
-  if #lists == 0 then
+  if #shown == 0 then
     sheet:line(#sessions.connected() > 0 and "No to-dos. An agent lists here what it plans to do." or "No agent is connected.", "Muted")
   end
   return sheet, at
