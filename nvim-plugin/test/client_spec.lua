@@ -58,7 +58,7 @@ end
 test("it starts, answers, and leaves nothing", function()
   pillion.setup({ path = program })
   local one = ready(workspace())
-  local pid = one.connection:pid()
+  local pid = one.connection.process.pid
   check.match(one.version, "%d")
   same(asks(one, "session/list").sessions, {})
   same(#vim.lsp.get_clients({ name = "pillion" }), 1)
@@ -71,16 +71,16 @@ test("it starts, answers, and leaves nothing", function()
 end)
 
 test("the sidecar says which agents can be connected, and those are offered", function()
-  local connect, select = require("pillion.connect"), vim.ui.select
-  same(connect.names(), {})
+  local agent, select = require("pillion.agent"), vim.ui.select
+  same(agent.connectable(), {})
   ready(workspace())
-  assert(vim.tbl_contains(connect.names(), "claude"), vim.inspect(connect.names()))
+  assert(vim.tbl_contains(agent.connectable(), "claude"), vim.inspect(agent.connectable()))
   same(require("pillion.commands").complete("cl", "Pillion connect cl"), { "claude" })
   local offered
   vim.ui.select = function(items, options)
     offered = vim.tbl_map(options.format_item, items)
   end
-  connect.run("")
+  agent.connect("")
   vim.ui.select = select
   assert(vim.tbl_contains(offered, "Claude Code"), vim.inspect(offered))
   pillion.stop()
@@ -160,10 +160,10 @@ test("after a crash it comes back, and is told everything", function()
   local one = ready(root)
   vim.cmd.edit(path)
   vim.api.nvim_buf_set_lines(0, 0, 0, true, { "unsaved" })
-  local pid = one.connection:pid()
+  local pid = one.connection.process.pid
   vim.uv.kill(pid, "sigkill")
   check.eventually("another one is ready", function()
-    return one.state == "ready" and one.connection:pid() ~= pid
+    return one.state == "ready" and one.connection.process.pid ~= pid
   end)
   local read = asks(one, "tools/call", { name = "read_file", arguments = { path = "notes.txt" } })
   check.match(read.content[1].text, "unsaved")
@@ -225,11 +225,11 @@ test("another program is taken by what runs, and what was stopped stays so", fun
   pillion.setup({ path = program })
   local stopped, running = ready(workspace()), ready(workspace())
   client.stop(stopped)
-  local before, copy = running.connection:pid(), check.folder() .. "/pillion"
+  local before, copy = running.connection.process.pid, check.folder() .. "/pillion"
   vim.uv.fs_symlink(program, copy)
   pillion.setup({ path = copy })
   check.eventually("it runs anew", function()
-    return running.state == "ready" and running.connection:pid() ~= before
+    return running.state == "ready" and running.connection.process.pid ~= before
   end)
   same({ stopped.state, running.path }, { "stopped", copy })
   pillion.stop()
@@ -258,7 +258,7 @@ test("leaving Neovim leaves no process, also while a question waits", function()
   check.eventually("the sidecar is ready", function()
     return child.lua([[return require("pillion.client").for_path(...).state]], root) == "ready"
   end)
-  local pid = child.lua([[return require("pillion.client").for_path(...).connection:pid()]], root)
+  local pid = child.lua([[return require("pillion.client").for_path(...).connection.process.pid]], root)
   child.lua(
     [[require("pillion.client").for_path(...).request("tools/call", { name = "run_command", arguments = { command = "sleep 1000" } }, function() end)]],
     root
@@ -279,7 +279,7 @@ test("a Neovim that is killed leaves no process either", function()
   check.eventually("the sidecar is ready", function()
     return child.lua([[return require("pillion").status().state]]) == "ready"
   end)
-  local pid = child.lua([[return require("pillion.client").for_path(...).connection:pid()]], root)
+  local pid = child.lua([[return require("pillion.client").for_path(...).connection.process.pid]], root)
   vim.uv.kill(child.lua("return vim.uv.os_getpid()"), "sigkill")
   check.eventually("nothing is left", function()
     return is_gone(pid)

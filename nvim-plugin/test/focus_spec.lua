@@ -5,9 +5,7 @@ local person = require("person")
 
 local sit = person.sitting()
 
---- The plugin's own set-up does this.
 local function watch(human)
-  human:lua("require('pillion.focus').setup()")
   human:lua([[
     Wire.noted = {}
     Wire.client.notify = function(method, params)

@@ -24,9 +24,7 @@ local calls = {}
 ---@type table<any, table<string, {status: string, message: string}>>
 local statuses = {}
 
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Call[] newest first
 function M.entries()

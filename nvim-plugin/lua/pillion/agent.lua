@@ -1,8 +1,11 @@
 -- `:Pillion agent [name]`: an agent's own program in a terminal beside the user's windows, which the same command puts away and
--- shows again; and what `:Pillion send` puts into its prompt. It is never sent there: the user does that.
+-- shows again; and what `:Pillion send` puts into its prompt. It is never sent there: the user does that. `:Pillion connect [agent]`
+-- puts Pillion into an agent's own configuration: the program does it, in a terminal, where it shows what it would write and asks first.
 
 local announce = require("pillion.announce")
 local choose = require("pillion.choose")
+local client = require("pillion.client")
+local config = require("pillion.config")
 
 local api = vim.api
 
@@ -16,19 +19,79 @@ local started = {}
 ---@type string? the one that was shown last
 local last
 
+local separator = vim.fn.has("win32") == 1 and ";" or ":"
+
+--- PATH with a folder at its end, unless it is there.
+---@param path string
+---@param folder string
+---@return string
+function M.path_with(path, folder)
+  if vim.tbl_contains(vim.split(path, separator, { plain = true }), folder) then
+    return path
+  end
+  return path == "" and folder or path .. separator .. folder
+end
+
+--- Runs a program in the current window, which has the cursor and an empty buffer.
+---@param command string[]
+---@param name string as a tab or a statusline shows it
+---@param folder? string
+---@return integer job
+local function run(command, name, folder)
+  local job
+  if vim.fn.has("nvim-0.11") == 1 then
+    job = vim.fn.jobstart(command, { cwd = folder, term = true })
+  else
+    job = vim.fn.termopen(command, { cwd = folder or vim.fn.getcwd() })
+  end
+  pcall(vim.api.nvim_buf_set_name, 0, "pillion://" .. name) -- an ended one may have it still
+  vim.cmd.startinsert()
+  return job
+end
+
+--- What can be connected, as the sidecars say.
+---@return {id: string, name: string}[]
+local function connectable()
+  local one = client.ready()[1]
+  return one and one.agents or {}
+end
+
 --- Those that can be connected, if their programs are installed.
 ---@return {id: string, name: string}[]
 local function installed()
   return vim.tbl_filter(function(agent)
     return vim.fn.executable(agent.id) == 1
-  end, require("pillion.connect").agents())
+  end, connectable())
+end
+
+---@param agents {id: string, name: string}[]
+---@return string[]
+local function ids(agents)
+  return vim.tbl_map(function(agent)
+    return agent.id
+  end, agents)
 end
 
 ---@return string[]
 function M.names()
-  return vim.tbl_map(function(agent)
-    return agent.id
-  end, installed())
+  return ids(installed())
+end
+
+---@return string[]
+function M.connectable()
+  return ids(connectable())
+end
+
+---@param agents {id: string, name: string}[]
+---@param prompt string
+---@param callback fun(id: string)
+local function choose_agent(agents, prompt, callback)
+  local function name(agent)
+    return agent.name
+  end
+  choose(agents, { prompt = prompt, kind = "pillion.agent", format_item = name }, function(agent)
+    callback(agent.id)
+  end)
 end
 
 ---@param id string?
@@ -49,7 +112,7 @@ local function show(buffer)
   api.nvim_set_current_win(window)
 end
 
---- In the workspace's folder, where it finds this Neovim; its environment is this Neovim's, in whose PATH terminal.lua has the program.
+--- In the workspace's folder, where it finds this Neovim; its environment is this Neovim's, in whose PATH `setup` put the program.
 ---@param id string
 local function start(id)
   if vim.fn.executable(id) == 0 then
@@ -61,8 +124,8 @@ local function start(id)
   end
   local buffer = api.nvim_create_buf(false, false)
   show(buffer)
-  local client = require("pillion.client").current()
-  local job = require("pillion.terminal").run({ id }, id, client and client.root)
+  local here = client.current()
+  local job = run({ id }, id, here and here.root)
   vim.bo[buffer].buflisted = false
   started[id], last = { buffer = buffer, job = job }, id
 end
@@ -92,24 +155,8 @@ function M.toggle(id)
   elseif #found == 1 then
     start(found[1].id)
   else
-    choose(found, {
-      prompt = "Start which agent?",
-      kind = "pillion.agent",
-      format_item = function(agent)
-        return agent.name
-      end,
-    }, function(agent)
-      start(agent.id)
-    end)
+    choose_agent(found, "Start which agent?", start)
   end
-end
-
----@param path string
----@return string as the agent knows it
-local function relative(path)
-  local client = require("pillion.client").current()
-  local root = client and client.root .. "/" or ""
-  return vim.startswith(path, root) and path:sub(#root + 1) or path
 end
 
 ---@param path string
@@ -135,7 +182,9 @@ local function material(what, range)
   if vim.bo.buftype ~= "" or name == "" then
     return "", "this buffer is no file; go to the file that you want to send"
   end
-  local path = relative(name)
+  local here = client.current()
+  local root = here and here.root .. "/" or ""
+  local path = vim.startswith(name, root) and name:sub(#root + 1) or name -- as the agent knows it
   if what == "diagnostics" then
     local text = diagnostics(path, range)
     return text, text == "" and "this file has no diagnostics" .. (range and " in these lines" or "") or nil
@@ -163,6 +212,41 @@ function M.send(what, range)
   show(one.buffer)
   api.nvim_put(vim.split(text, "\n"), "c", true, false)
   vim.cmd.startinsert()
+end
+
+---@param id string
+local function install(id)
+  local located = require("pillion.locator").locate(config.get().path)
+  if located.problem then
+    announce.say("Pillion: " .. located.problem, vim.log.levels.ERROR)
+    return
+  end
+  vim.cmd.tabnew() -- all of what it shows should be seen
+  run({ located.path, "mcp", "install", id }, "connect " .. id)
+end
+
+---@param id string "" to be asked
+function M.connect(id)
+  local names = M.connectable()
+  if id ~= "" and #names > 0 and not vim.tbl_contains(names, id) then
+    announce.say("Pillion: unknown agent: use " .. table.concat(names, ", "))
+  elseif id ~= "" then
+    install(id)
+  elseif #names == 0 then
+    announce.say("Pillion: open a project first, or name an agent: :Pillion connect claude")
+  else
+    choose_agent(connectable(), "Connect which agent?", install)
+  end
+end
+
+--- An agent in a terminal finds the sidecar by the registry that its home folder leads to (docs/agents.md), so nothing of this Neovim is
+--- handed to it. Only the program itself must be found, when it lies in this plugin and not on PATH.
+function M.setup()
+  client.on_state(function(one)
+    if one.state == "ready" and config.get().terminal_path and vim.fn.executable("pillion") == 0 then
+      vim.env.PATH = M.path_with(vim.env.PATH or "", vim.fs.dirname(one.path))
+    end
+  end)
 end
 
 return M

@@ -201,6 +201,15 @@ function M.trouble(problem)
   M.say("Pillion: " .. problem:match("[^\n]*"), vim.log.levels.ERROR)
 end
 
+--- Runs what may fail without that being anybody else's concern.
+---@param run function
+function M.guard(run, ...)
+  local fine, problem = xpcall(run, debug.traceback, ...)
+  if not fine then
+    M.trouble(problem)
+  end
+end
+
 --- As `say`, for what the status line and `:Pillion` show as well; the user may not want to be told.
 ---@param text string
 ---@param news? fun(): boolean

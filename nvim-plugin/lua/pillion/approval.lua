@@ -106,6 +106,13 @@ local Chosen = require("pillion.chosen")
 ---@field feedback? string
 ---@field deliberate? boolean
 
+---@class pillion.PossibleAnswer
+---@field action pillion.Action
+---@field title string
+---@field meaning string
+---@field word? string in place of the title where there is little room
+---@field rule? string what choosing it saves
+
 ---@alias pillion.Reply fun(result: any, err?: {code: integer, message: string})
 
 ---@class pillion.Approval
@@ -193,6 +200,43 @@ function Approval:editable()
   return name and type(arguments) == "table" and type(arguments[name]) == "string" and name or nil
 end
 
+--- What it can be answered with: on its page in full, in the line above it in a word.
+---@return pillion.PossibleAnswer[]
+function Approval:answers()
+  local list = {} ---@type pillion.PossibleAnswer[]
+  local function add(action, title, meaning, word, rule)
+    list[#list + 1] = { action = action, title = title, meaning = meaning, word = word, rule = rule }
+  end
+  local refusal, consent = self.request.decisions[1], self.request.decisions[2]
+  if consent then
+    add("approve", consent.title, consent.meaning)
+  end
+  add("reject", refusal.title, refusal.meaning) -- where there is little room, no is not what is cut
+  if #self:unsaved() > 0 and self.request.preview.kind == "command" then
+    add("save", "Save and Run", "once, after saving")
+  elseif #self:unsaved() > 0 then
+    add("save", "Save First", "then review it again")
+  end
+  if self:editable() == "message" then
+    add("edit", "Edit Message", "your text is committed")
+  end
+  for _, scope in ipairs({ "session", "workspace" }) do
+    for _, decision in ipairs(not self.own and self:remembering(scope) or {}) do -- a rule is about the agent's command
+      add(scope, decision.title, decision.meaning, scope, decision.rule)
+    end
+  end
+  if self:has_agent() then
+    add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "reason")
+    if not self:is_review() then
+      add("cancel", "Stop Agent", "rejects this and pauses the agent")
+    end
+  end
+  if self:editable() == "command" then
+    add("edit", "Edit", "your command runs")
+  end
+  return list
+end
+
 --- The files whose unsaved text a command would not see.
 ---@return string[]
 function Approval:unsaved()
@@ -245,13 +289,15 @@ function Approval:answer(choice)
   if choice.kind == "cancel" and not self:is_review() then
     return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback }
   elseif choice.kind == "reject" or choice.kind == "cancel" then
-    return self:refusal(choice.feedback)
+    local feedback = choice.feedback ~= "" and choice.feedback or nil
+    return { decision = "reject", decisionId = self.request.decisions[1].id, digest = self.request.digest, feedback = feedback }
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
   elseif self:editable() ~= "command" and self.own and vim.trim(self.own) == "" then
     return nil, "no-message"
   end
-  return self:consent(choice.decisionId or self:once(), choice.digest or self.request.digest)
+  local once = self.request.decisions[2]
+  return self:consent(choice.decisionId or once and once.id, choice.digest or self.request.digest)
 end
 
 ---@private
@@ -270,25 +316,6 @@ function Approval:consent(decision_id, digest)
     answer.selected = self.chosen:ids()
   end
   return answer
-end
-
----@private
----@param feedback string?
----@return pillion.ApprovalAnswer
-function Approval:refusal(feedback)
-  return {
-    decision = "reject",
-    decisionId = self.request.decisions[1].id,
-    digest = self.request.digest,
-    feedback = feedback ~= "" and feedback or nil,
-  }
-end
-
----@private
----@return string?
-function Approval:once()
-  local approval = self.request.decisions[2]
-  return approval and approval.id
 end
 
 return Approval

@@ -25,10 +25,7 @@ local listeners = {}
 local function notify(event, ...)
   for _, listener in ipairs(listeners) do
     if listener[event] then
-      local fine, problem = xpcall(listener[event], debug.traceback, ...)
-      if not fine then
-        announce.trouble(problem)
-      end
+      announce.guard(listener[event], ...)
     end
   end
 end
@@ -54,11 +51,9 @@ end
 ---@param id string?
 ---@return pillion.Approval?
 function M.get(id)
-  for _, approval in ipairs(waiting) do
-    if approval.id == id then
-      return approval
-    end
-  end
+  return vim.iter(waiting):find(function(approval)
+    return approval.id == id
+  end)
 end
 
 ---@param approval pillion.Approval

@@ -1,6 +1,5 @@
 -- The line above each window of a dialog: who wants what, what to know about it, and the keys.
 
-local answers = require("pillion.answers")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local words = require("pillion.words")
@@ -43,8 +42,8 @@ end
 ---@param clicks integer
 ---@param button string
 function M.click(number, clicks, button)
-  local key, window = keys.configured()[clickable[number]], vim.fn.getmousepos().winid
-  if key and key ~= "" and clicks == 1 and button == "l" and api.nvim_win_is_valid(window) then
+  local key, window = keys.of(clickable[number]), vim.fn.getmousepos().winid
+  if key and clicks == 1 and button == "l" and api.nvim_win_is_valid(window) then
     api.nvim_set_current_win(window)
     api.nvim_feedkeys(vim.keycode("<C-Bslash><C-n>"), "n", false)
     api.nvim_feedkeys(vim.keycode(key), "m", false)
@@ -62,10 +61,10 @@ end
 ---@param wanted {[1]: pillion.Action, [2]: string}[]
 ---@return pillion.BarPart[][] of each that has a key, the key and what it does
 local function key_parts(wanted)
-  local configured, found = keys.configured(), {}
+  local found = {}
   for _, entry in ipairs(wanted) do
-    local key = configured[entry[1]]
-    if key and key ~= "" then
+    local key = keys.of(entry[1])
+    if key then
       local name = plain(key, 20, "PillionKey")
       name.action = entry[1]
       found[#found + 1] = { name, { " " .. entry[2], action = entry[1] } }
@@ -123,7 +122,7 @@ end
 ---@param bar pillion.Bar
 ---@param width integer
 ---@return string
-function M.render(bar, width)
+local function render(bar, width)
   local out = {}
   for index, part in ipairs(fitting(bar, width)) do
     local text = part[1]:gsub("%%", "%%%%")
@@ -138,26 +137,21 @@ end
 ---@param bar pillion.Bar
 function M.put(window, bar)
   shown[window] = { bar = bar, buffer = api.nvim_win_get_buf(window) }
-  vim.wo[window][0].winbar = M.render(bar, api.nvim_win_get_width(window))
+  vim.wo[window][0].winbar = render(bar, api.nvim_win_get_width(window))
 end
 
-api.nvim_create_autocmd("WinResized", {
-  group = api.nvim_create_augroup("pillion.bar", {}),
-  callback = function()
-    for _, window in ipairs(vim.v.event.windows) do
-      local one = shown[window]
-      if one and api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == one.buffer then
-        M.put(window, one.bar)
-      end
+local on = require("pillion.on")("bar")
+on("WinResized", function()
+  for _, window in ipairs(vim.v.event.windows) do
+    local one = shown[window]
+    if one and api.nvim_win_is_valid(window) and api.nvim_win_get_buf(window) == one.buffer then
+      M.put(window, one.bar)
     end
-  end,
-})
-api.nvim_create_autocmd("WinClosed", {
-  group = "pillion.bar",
-  callback = function(event)
-    shown[tonumber(event.match)] = nil
-  end,
-})
+  end
+end)
+on("WinClosed", function(event)
+  shown[tonumber(event.match)] = nil
+end)
 
 --- What this request can be answered with here.
 ---@param approval pillion.Approval
@@ -167,7 +161,7 @@ local function keys_of(approval, is_page)
   local selected, all = approval.chosen:count()
   local files = #words.paths(approval:files())
   local found, last = {}, nil
-  for _, one in ipairs(answers(approval)) do
+  for _, one in ipairs(approval:answers()) do
     local share = ""
     if one.action == "approve" then
       share = selected < all and (" %d of %d"):format(selected, all) or files > 1 and (" %d files"):format(files) or ""
@@ -280,26 +274,15 @@ function M.page(approval, index, hunk)
   return { heads = vim.tbl_map(noted, heads), keys = keys_of(approval, true) }
 end
 
+--- Above a list.
 ---@param title string
----@param more pillion.BarPart[] what stands behind it, where there is room
 ---@param shown_keys {[1]: pillion.Action, [2]: string}[]
+---@param note? string "" too where there is none
 ---@return pillion.Bar
-local function titled(title, more, shown_keys)
+function M.listing(title, shown_keys, note)
   local short = { { title, paint = "PillionTitle" } }
-  return { heads = { vim.list_extend(vim.list_slice(short), more), short, {} }, keys = shown_keys }
-end
-
---- Above the list of all that waits.
----@param title string
----@param note string
----@return pillion.Bar
-function M.together(title, note)
-  local warning = note == "" and {} or { { "  " }, plain(note, 80, "PillionWarning") }
-  return titled(
-    title,
-    warning,
-    { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "stop agents" }, { "close", "close" } }
-  )
+  local long = (note or "") ~= "" and { short[1], { "  " }, plain(note, 80, "PillionWarning") } or short
+  return { heads = { long, short, {} }, keys = shown_keys }
 end
 
 --- Above what a process prints: nothing that it prints gets here.
@@ -315,46 +298,6 @@ function M.process(process)
   local state = { ("  %s%s"):format(process:state(), older) }
   local long = { name, { "  " }, plain(process.command, 60), { "  " .. agent .. vim.trim(state[1]) } }
   return { heads = { long, { name, state } }, keys = found }
-end
-
---- Above the files of a request.
----@param count integer
----@param unseen integer how many entries the user has not looked at
----@return pillion.Bar
-function M.files(count, unseen)
-  local rest = unseen > 0 and { { "  " }, { ("● %d not looked at"):format(unseen), paint = "PillionWarning" } } or {}
-  return titled(
-    words.count(count, "file"),
-    rest,
-    { { "show", "show" }, { "next_file", "next" }, { "prev_file", "previous" }, { "help", "keys" } }
-  )
-end
-
---- Above a list.
----@param title string
----@param shown_keys {[1]: pillion.Action, [2]: string}[]
----@return pillion.Bar
-function M.listing(title, shown_keys)
-  return titled(title, {}, shown_keys)
-end
-
---- Above the list of what agents changed.
----@return pillion.Bar
-function M.journal()
-  local found = {
-    { "show", "show" },
-    { "revert", "revert" },
-    { "revert_turn", "its turn" },
-    { "revert_since", "restore to here" },
-    { "revert_agent", "all by its agent" },
-  }
-  return M.listing("Changes by agents", vim.list_extend(found, { { "close", "close" } }))
-end
-
---- Above what one of them was.
----@return pillion.Bar
-function M.change()
-  return M.listing("A change", { { "revert", "revert" }, { "close", "close" } })
 end
 
 ---@param outcome string

@@ -82,31 +82,40 @@ function Chosen:selection()
 end
 
 ---@param path? string of all files without it
+---@return pillion.Hunk[]
+function Chosen:all(path)
+  return vim
+    .iter(path and { path } or self.order)
+    :map(function(name)
+      return self:of(name)
+    end)
+    :flatten()
+    :totable()
+end
+
+---@param path? string of all files without it
+---@return pillion.Hunk[]
+function Chosen:selected(path)
+  return vim.tbl_filter(self:selection(), self:all(path))
+end
+
+---@param path? string of all files without it
 ---@return integer selected, integer all
 function Chosen:count(path)
-  local selected, all = 0, 0
-  for _, name in ipairs(path and { path } or self.order) do
-    for _, one in ipairs(self:of(name)) do
-      selected, all = selected + (self:has(one) and 1 or 0), all + 1
-    end
-  end
-  return selected, all
+  return #self:selected(path), #self:all(path)
 end
 
 --- Which one of all files it is, from 1.
 ---@param wanted pillion.Hunk
 ---@return integer
 function Chosen:number(wanted)
-  local number = 0
-  for _, path in ipairs(self.order) do
-    for _, one in ipairs(self:of(path)) do
-      number = number + 1
-      if one == wanted then
-        return number
-      end
+  local all = self:all()
+  for number, one in ipairs(all) do
+    if one == wanted then
+      return number
     end
   end
-  return number
+  return #all
 end
 
 --- Whether there is anything to choose: a single hunk is approved or not.
@@ -125,17 +134,6 @@ function Chosen:is_nothing()
     return #self:of(path) == 0
   end)
   return not self:is_whole() and self:count() == 0 and not self:is_edited() and not without_hunks
-end
-
----@return pillion.Hunk[]
-function Chosen:selected()
-  local found = {}
-  for _, path in ipairs(self.order) do
-    for _, one in ipairs(self:of(path)) do
-      found[#found + 1] = self:has(one) and one or nil
-    end
-  end
-  return found
 end
 
 --- What is selected, by its ids.

@@ -148,24 +148,6 @@ function M.current()
   return file and M.for_path(file) or M.for_path(vim.uv.fs_realpath(vim.fn.getcwd()) or "") or only
 end
 
---- Sends to the current client.
----@param method string
----@param params any
----@param callback fun(err?: table, result: any)
----@return boolean sent
-function M.request(method, params, callback)
-  local client = M.current()
-  return client ~= nil and client.request(method, params, callback)
-end
-
----@param method string
----@param params any
----@return boolean sent
-function M.notify(method, params)
-  local client = M.current()
-  return client ~= nil and client.notify(method, params)
-end
-
 ---@param params any
 local function object(params)
   return (params == nil or type(params) == "table" and next(params) == nil) and vim.empty_dict() or params
@@ -191,6 +173,13 @@ local function new(root)
   return client
 end
 
+---@param client pillion.Client
+---@param problem string
+local function fail(client, problem)
+  become(client, "failed", problem)
+  announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+end
+
 local launch ---@type fun(client: pillion.Client)
 
 --- The sidecar ended, or never came up, without being asked to.
@@ -203,9 +192,7 @@ local function lost(client, connection)
   client.connection, client.lsp = nil, nil
   client.restarts = vim.uv.now() - client.started_at > healthy_ms and 1 or client.restarts + 1
   if client.restarts > maximum_restarts then
-    local problem = ("the sidecar ended %d times in a row; :Pillion log says why"):format(client.restarts)
-    become(client, "failed", problem)
-    announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+    fail(client, ("the sidecar ended %d times in a row; :Pillion log says why"):format(client.restarts))
     return
   end
   local delay = first_delay_ms * 2 ^ (client.restarts - 1)
@@ -366,8 +353,7 @@ end
 local function obtain(client)
   local begun = require("pillion.obtain").begin(function(problem)
     if problem then
-      become(client, "failed", problem)
-      announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+      fail(client, problem)
     elseif client.state == "failed" then
       announce.say("Pillion: the program is here")
       launch(client)
@@ -394,8 +380,7 @@ launch = function(client)
   record(("sidecar: %s (%s) for %s"):format(located.path, located.from, client.root))
   client.lsp = lsp_start(lsp_config(client))
   if not client.connection then
-    become(client, "failed", ("%s could not be started; :Pillion log says why"):format(located.path))
-    announce.say("Pillion: " .. client.problem, vim.log.levels.ERROR)
+    fail(client, ("%s could not be started; :Pillion log says why"):format(located.path))
   end
 end
 
@@ -412,7 +397,7 @@ function M.start(root)
 end
 
 ---@param client pillion.Client
----@return fun(): boolean gone
+---@return pillion.rpc.Connection? connection that is about to end
 local function ask_to_end(client)
   if client.timer then
     client.timer:stop()
@@ -423,41 +408,31 @@ local function ask_to_end(client)
   if client.state ~= "stopped" then
     become(client, "stopped")
   end
-  if not connection then
-    return function()
-      return true
-    end
-  end
-  if not connection:request("shutdown", nil, function()
+  if connection and not connection:request("shutdown", nil, function()
     connection:notify("exit", nil)
   end) then
     connection:kill()
   end
-  return function()
-    return connection.closed
-  end, connection
+  return connection
 end
 
 --- Stops a sidecar, or all of them, and waits until they are gone.
 ---@param client? pillion.Client
 function M.stop(client)
-  local leaving = {} ---@type { gone: fun(): boolean, connection?: pillion.rpc.Connection }[]
+  local leaving = {} ---@type pillion.rpc.Connection[]
   M.each(function(one)
     if one == (client or one) then
-      local gone, connection = ask_to_end(one)
-      leaving[#leaving + 1] = { gone = gone, connection = connection }
+      leaving[#leaving + 1] = ask_to_end(one)
     end
   end)
   local function all_gone()
-    return vim.iter(leaving):all(function(one)
-      return one.gone()
+    return vim.iter(leaving):all(function(connection)
+      return connection.closed
     end)
   end
   if not vim.wait(stop_ms, all_gone, 5) then
-    for _, one in ipairs(leaving) do
-      if one.connection then
-        one.connection:kill()
-      end
+    for _, connection in ipairs(leaving) do
+      connection:kill()
     end
     vim.wait(stop_ms, all_gone, 5)
   end

@@ -10,7 +10,6 @@ local modes = require("pillion.modes")
 local processes = require("pillion.processes")
 local together = require("pillion.together")
 local trust = require("pillion.trust")
-local typed = require("pillion.typed")
 local view = require("pillion.view")
 local words = require("pillion.words")
 
@@ -82,17 +81,6 @@ local function save_and_run(id)
 end
 
 ---@param id string
-local function reject_with_reason(id)
-  local approval = approvals.get(id)
-  local refusal = approval and approval.request.decisions[1].title or "Reject"
-  vim.ui.input({ prompt = refusal .. ", because: " }, function(reason)
-    if reason then
-      answer(id, { kind = "reject", feedback = reason })
-    end
-  end)
-end
-
----@param id string
 local function edit(id)
   local approval = approvals.get(id)
   if approval and front.show(id) then
@@ -136,11 +124,23 @@ local function step_hunk(by)
   end
 end
 
+---@param kind "approve"|"reject"|"cancel"
+local function answering_with(kind)
+  return function(id)
+    answer(id, { kind = kind })
+  end
+end
+
+---@param by integer
+local function step_file(by)
+  return function(id)
+    front.turn(id, by)
+  end
+end
+
 ---@type table<pillion.Action, fun(id: string)>
 local actions = {
-  approve = function(id)
-    answer(id, { kind = "approve" })
-  end,
+  approve = answering_with("approve"),
   save = save_and_run,
   session = function(id)
     remember(id, "session")
@@ -148,38 +148,35 @@ local actions = {
   workspace = function(id)
     remember(id, "workspace")
   end,
-  reject = function(id)
-    answer(id, { kind = "reject" })
-  end,
+  reject = answering_with("reject"),
   reason = function(id)
     local approval = approvals.get(id)
     if approval and approval:is_own() then
       answer(id, { kind = "reject" })
-    else
-      reject_with_reason(id)
+      return
     end
+    local refusal = approval and approval.request.decisions[1].title or "Reject"
+    vim.ui.input({ prompt = refusal .. ", because: " }, function(reason)
+      if reason then
+        answer(id, { kind = "reject", feedback = reason })
+      end
+    end)
   end,
-  cancel = function(id)
-    answer(id, { kind = "cancel" })
-  end,
+  cancel = answering_with("cancel"),
   edit = edit,
   hunk = choose_hunks(false),
   file = choose_hunks(true),
   next_hunk = step_hunk(1),
   prev_hunk = step_hunk(-1),
-  next_file = function(id)
-    front.turn(id, 1)
-  end,
-  prev_file = function(id)
-    front.turn(id, -1)
-  end,
+  next_file = step_file(1),
+  prev_file = step_file(-1),
   next = step(1),
   prev = step(-1),
   close = front.put_away,
   help = function(id)
     local approval = approvals.get(id)
     if approval then
-      require("pillion.key_help").of(approval, vim.api.nvim_get_current_buf() == require("pillion.page").buffer(id))
+      require("pillion.keys").help(approval, vim.api.nvim_get_current_buf() == require("pillion.page").buffer(id))
     end
   end,
 }
@@ -204,7 +201,7 @@ end
 local function of_all(kind)
   if not together.in_front() then
     return false
-  elseif typed.is_meant_for_all() then
+  elseif front.is_meant_for_all() then
     together.answer(kind)
   else
     announce.tell("Pillion: it was updated meanwhile: check it and answer again")
@@ -217,7 +214,7 @@ end
 local function of_focused(action)
   return function()
     local approval = approvals.get(front.focused())
-    if approval and typed.is_meant(approval) then
+    if approval and front.is_meant(approval) then
       actions[action](approval.id)
       return
     elseif approval then
@@ -273,6 +270,15 @@ local function context(rest, range)
   end
 end
 
+--- What a part of the plugin does that is read only now.
+---@param part string
+---@param name string
+local function of(part, name)
+  return function(...)
+    return require("pillion." .. part)[name](...)
+  end
+end
+
 ---@type table<string, fun(rest: string, range?: {[1]: integer, [2]: integer})>
 M.table = {
   approve = function(rest)
@@ -304,12 +310,8 @@ M.table = {
   end,
   processes = processes.open,
   trust = trust.open,
-  journal = function()
-    require("pillion.journal_list").open()
-  end,
-  revert = function(rest)
-    require("pillion.revert").run(rest)
-  end,
+  journal = of("journal_list", "open"),
+  revert = of("revert", "run"),
   accept = marks.accept,
   who = marks.who,
   kill = processes.kill_named,
@@ -317,15 +319,9 @@ M.table = {
   mode = modes.change,
   pause = modes.pause,
   resume = modes.resume,
-  sessions = function()
-    require("pillion.session_list").open()
-  end,
-  rules = function()
-    require("pillion.rules_list").open()
-  end,
-  todos = function()
-    require("pillion.todo_list").open()
-  end,
+  sessions = of("session_list", "open"),
+  rules = of("rules_list", "open"),
+  todos = of("todos", "open"),
   restart = function()
     require("pillion").restart()
   end,
@@ -335,19 +331,13 @@ M.table = {
   start = function()
     require("pillion").start()
   end,
-  connect = function(rest)
-    require("pillion.connect").run(rest)
-  end,
-  conversation = function()
-    require("pillion.conversation_view").open()
-  end,
+  connect = of("agent", "connect"),
+  conversation = of("conversation", "open"),
   gateway = function(rest)
     require("pillion.conversation").connect(rest)
-    require("pillion.conversation_view").open()
+    require("pillion.conversation").open()
   end,
-  disconnect = function()
-    require("pillion.conversation").disconnect()
-  end,
+  disconnect = of("conversation", "disconnect"),
   send = function(rest, range)
     if rest == "" or rest == "diagnostics" or range then
       require("pillion.agent").send(rest, range)
@@ -355,13 +345,9 @@ M.table = {
       require("pillion.conversation").send(rest)
     end
   end,
-  agent = function(rest)
-    require("pillion.agent").toggle(rest)
-  end,
+  agent = of("agent", "toggle"),
   context = context,
-  tools = function()
-    require("pillion.tools").open()
-  end,
+  tools = of("tools", "open"),
   doctor = function()
     vim.cmd.checkhealth("pillion")
   end,
@@ -386,35 +372,28 @@ function M.names()
   return vim.fn.sort(vim.tbl_keys(M.table))
 end
 
+---@param offered string[]
+local function always(offered)
+  return function()
+    return offered
+  end
+end
+
 --- What may stand behind a command.
 ---@type table<string, fun(): string[]>
 local arguments = {
-  approve = function()
-    return { "all" }
-  end,
-  mode = function()
-    return modes.names
-  end,
+  approve = always({ "all" }),
+  mode = always(modes.names),
   revert = function()
     return require("pillion.revert").names
   end,
-  accept = function()
-    return { "all" }
-  end,
+  accept = always({ "all" }),
   kill = processes.names,
   write = processes.names,
-  connect = function()
-    return require("pillion.connect").names()
-  end,
-  context = function()
-    return { "add", "remove", "clear" }
-  end,
-  agent = function()
-    return require("pillion.agent").names()
-  end,
-  send = function()
-    return { "diagnostics" }
-  end,
+  connect = of("agent", "connectable"),
+  context = always({ "add", "remove", "clear" }),
+  agent = of("agent", "names"),
+  send = always({ "diagnostics" }),
 }
 
 ---@param lead string

@@ -83,17 +83,6 @@ M.defaults = {
 ---@type pillion.Config
 M.current = vim.deepcopy(M.defaults)
 
-local types = {
-  path = "string",
-  root_markers = "table",
-  settings = "table",
-  layout = "string",
-  notify = "boolean",
-  keys = "table",
-  marks = "table",
-  terminal_path = "boolean",
-}
-
 ---@return pillion.Config
 function M.get()
   return M.current
@@ -107,11 +96,10 @@ function M.problem(options)
     return "setup takes a table"
   end
   for name, value in vim.spairs(options) do
-    local wanted = types[name]
-    if not wanted then
-      return ("unknown option %s; use one of %s"):format(tostring(name), table.concat(vim.fn.sort(vim.tbl_keys(types)), ", "))
-    end
-    if type(value) ~= wanted then
+    local wanted = type(M.defaults[name])
+    if wanted == "nil" then
+      return ("unknown option %s; use one of %s"):format(tostring(name), table.concat(vim.fn.sort(vim.tbl_keys(M.defaults)), ", "))
+    elseif type(value) ~= wanted then
       return ("the option %s is a %s, not a %s"):format(name, wanted, type(value))
     end
   end

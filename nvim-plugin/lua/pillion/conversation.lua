@@ -1,7 +1,12 @@
--- The conversation with an agent that comes by a gateway, as the sidecar tells it: the newest of each sidecar.
+-- The conversation with an agent that comes by a gateway, as the sidecar tells it: the newest of each sidecar. `:Pillion conversation`
+-- shows what was said and done in a read-only window, and below it a small one to write in.
 
 local announce = require("pillion.announce")
 local escape = require("pillion.escape")
+local page = require("pillion.page")
+local view = require("pillion.view")
+
+local api = vim.api
 
 local M = {}
 
@@ -26,31 +31,114 @@ local M = {}
 local conversations = {}
 ---@type table<any, {state: string, url: string, error?: {message: string, hint?: string}}>
 local gateways = {}
----@type fun(conversation: pillion.Conversation, text: string)[]
-local readers = {}
-
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
-
---- Calls back when words are added to the newest entry, which is all that changed.
----@param reader fun(conversation: pillion.Conversation, text: string)
-function M.on_words(reader)
-  readers[#readers + 1] = reader
-end
+local names = { talk = "pillion://conversation", message = "pillion://conversation/message" }
+---@type table<string, integer>
+local buffers = { talk = -1, message = -1 }
+local message_lines = 4
 
 --- The one of the current workspace, else any.
 ---@return pillion.Conversation?
-function M.current()
+local function current()
   local here = require("pillion.client").current()
   return here and conversations[here] or select(2, next(conversations))
 end
 
 --- How the current workspace's gateway is connected.
 ---@return {state: string, url: string, error?: {message: string, hint?: string}}?
-function M.gateway()
+local function current_gateway()
   local here = require("pillion.client").current()
   return here and gateways[here] or select(2, next(gateways))
+end
+
+local statuses = {
+  thinking = "thinking",
+  executing_tool = "at work",
+  waiting_approval = "waiting for your answer",
+  error = "failed",
+}
+
+--- How it stands, in one line.
+---@return string
+local function heading()
+  local one, gateway = current(), current_gateway()
+  if not one then
+    return "no agent is connected"
+  end
+  local parts = { escape.visible(one.agent.name), one.connection }
+  if one.connection ~= "connected" and gateway and gateway.error then
+    parts[#parts + 1] = escape.short(gateway.error.message, 120)
+  elseif statuses[one.status] then
+    parts[#parts + 1] = statuses[one.status] .. (one.message ~= "" and ": " .. escape.short(one.message, 80) or "")
+  end
+  return table.concat(parts, " · ")
+end
+
+--- What the agent was given to read.
+---@return string
+local function context()
+  local one = current()
+  local files = vim.tbl_map(function(file)
+    local part = file.content and (" (%d lines)"):format(file.lines or 0) or ""
+    return escape.visible(file.path) .. part .. (file.by == "agent" and ", by the agent" or "")
+  end, one and one.context or {})
+  return #files == 0 and "no files as context" or "context: " .. table.concat(files, " · ")
+end
+
+---@param one pillion.Conversation
+---@param entry pillion.ConversationEntry
+---@param before? pillion.ConversationEntry
+---@return string[]
+local function lines_of(one, entry, before)
+  if entry.call then
+    local row = vim.tbl_extend("force", { durationMs = 0, agent = { name = "" } }, entry.call)
+    local gap = before and not before.call and { "" } or {}
+    return vim.list_extend(gap, { view.call_line(row) })
+  end
+  local found = before and { "" } or {}
+  if entry.kind == "user" or entry.kind == "agent" then
+    local who = entry.kind == "user" and "You" or escape.visible(one.agent.name)
+    vim.list_extend(found, { "## " .. who, "" })
+    return vim.list_extend(found, vim.split(entry.text, "\n", { plain = true }))
+  end
+  local sign = entry.kind == "error" and "✗ " or "! "
+  return vim.list_extend(found, vim.split(sign .. entry.text, "\n", { plain = true }))
+end
+
+---@return string[]
+local function lines()
+  local one = current()
+  if not one then
+    return {
+      "No agent is connected.",
+      "",
+      ":Pillion gateway URL connects one, or :Pillion gateway with the setting gateway.url.",
+      "The token is what the setting gateway.tokenCommand prints, or $PILLION_GATEWAY_TOKEN.",
+    }
+  end
+  local found = {} ---@type string[]
+  for index, entry in ipairs(one.entries) do
+    vim.list_extend(found, lines_of(one, entry, one.entries[index - 1]))
+  end
+  return #found > 0 and found or { "" }
+end
+
+local function is_open()
+  return api.nvim_buf_is_loaded(buffers.talk)
+end
+
+local function draw()
+  if not is_open() then
+    return
+  end
+  page.follow(buffers.talk, function()
+    local before, now = api.nvim_buf_get_lines(buffers.talk, 0, -1, false), lines()
+    local same = 0
+    while same < #before and same < #now and before[same + 1] == now[same + 1] do
+      same = same + 1
+    end
+    api.nvim_buf_set_lines(buffers.talk, same, -1, false, vim.list_slice(now, same + 1)) -- cursors above stay
+  end)
+  vim.cmd.redrawstatus({ bang = true })
 end
 
 ---@param entries pillion.ConversationEntry[]
@@ -72,7 +160,7 @@ function M.change(params, client)
   if params.closed then
     if one and one.conversationId == params.conversationId then
       conversations[client] = nil
-      changed()
+      draw()
     end
     return
   end
@@ -96,7 +184,7 @@ function M.change(params, client)
       return not vim.tbl_contains(params.removed, entry.entryId)
     end, one.entries)
   end
-  changed()
+  draw()
 end
 
 ---@param params {conversationId: string, entryId: string, text: string}
@@ -106,8 +194,12 @@ function M.append(params, client)
   local last = one and one.entries[#one.entries]
   if one and last and one.conversationId == params.conversationId and last.entryId == params.entryId then
     last.text = last.text .. params.text
-    for _, reader in ipairs(readers) do
-      reader(one, params.text)
+    if is_open() then
+      page.follow(buffers.talk, function()
+        local row = api.nvim_buf_line_count(buffers.talk) - 1
+        local column = #api.nvim_buf_get_lines(buffers.talk, row, row + 1, false)[1]
+        api.nvim_buf_set_text(buffers.talk, row, column, row, column, vim.split(params.text, "\n", { plain = true }))
+      end)
     end
   end
 end
@@ -116,13 +208,13 @@ end
 ---@param client any
 function M.connected(state, client)
   gateways[client] = state
-  changed()
+  draw()
 end
 
 ---@param client any
 function M.abandon(client)
   conversations[client], gateways[client] = nil, nil
-  changed()
+  draw()
 end
 
 ---@param method string
@@ -157,7 +249,7 @@ end
 ---@param text string
 ---@param sent? fun()
 function M.send(text, sent)
-  local one = M.current()
+  local one = current()
   if not one then
     announce.say("Pillion: no agent is connected: :Pillion gateway URL")
   elseif vim.trim(text) ~= "" then
@@ -168,12 +260,70 @@ end
 ---@param action "add_file"|"remove_file"|"clear"
 ---@param data? {path: string, content?: string}
 function M.context(action, data)
-  local one = M.current()
+  local one = current()
   if not one then
     announce.say("Pillion: no agent is connected: :Pillion gateway URL")
     return
   end
   ask("context/update", { conversationId = one.conversationId, action = action, data = data })
+end
+
+local function send()
+  local text = table.concat(api.nvim_buf_get_lines(buffers.message, 0, -1, false), "\n")
+  vim.bo[buffers.message].modified = false
+  M.send(text, function()
+    if table.concat(api.nvim_buf_get_lines(buffers.message, 0, -1, false), "\n") == text then
+      api.nvim_buf_set_lines(buffers.message, 0, -1, false, {})
+      vim.bo[buffers.message].modified = false
+    else
+      announce.tell("Pillion: the message was sent; what you wrote since is still here")
+    end
+  end)
+end
+
+local function make()
+  buffers.talk = page.scratch(names.talk, "nofile")
+  vim.bo[buffers.talk].syntax = "markdown" -- colours alone, no plugins of a filetype
+  vim.bo[buffers.talk].modifiable = false
+  if not api.nvim_buf_is_loaded(buffers.message) then -- what was being written stays
+    buffers.message = page.scratch(names.message, "acwrite")
+    vim.keymap.set("n", "<CR>", send, { buffer = buffers.message, desc = "Pillion: send the message" })
+    vim.keymap.set({ "n", "i" }, "<C-s>", send, { buffer = buffers.message, desc = "Pillion: send the message" })
+    api.nvim_create_autocmd("BufWriteCmd", { buffer = buffers.message, callback = send })
+  end
+end
+
+local bar = " %%{%%v:lua.require'pillion.conversation'.bar('%s')%%}"
+local bars = { heading = heading, context = context }
+
+--- For a window's bar: text of others is no format.
+---@param which "heading"|"context"
+function M.bar(which)
+  return (bars[which]():gsub("%%", "%%%%"))
+end
+
+--- Opens it, or goes there, ready to write.
+function M.open()
+  local window = is_open() and vim.fn.bufwinid(buffers.talk) or -1
+  if window == -1 then
+    make()
+    vim.cmd("botright vsplit")
+    window = api.nvim_get_current_win()
+    api.nvim_win_set_buf(window, buffers.talk)
+    vim.wo[window].winbar, vim.wo[window].wrap, vim.wo[window].linebreak = bar:format("heading"), true, true
+    vim.wo[window].number, vim.wo[window].relativenumber, vim.wo[window].signcolumn = false, false, "no"
+    draw()
+    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffers.talk), 0 })
+  end
+  local writing = vim.fn.bufwinid(buffers.message)
+  if writing == -1 then
+    api.nvim_set_current_win(window)
+    vim.cmd(("belowright %dsplit"):format(message_lines))
+    writing = api.nvim_get_current_win()
+    api.nvim_win_set_buf(writing, buffers.message)
+    vim.wo[writing].winbar, vim.wo[writing].winfixheight = bar:format("context"), true
+  end
+  api.nvim_set_current_win(writing)
 end
 
 return M

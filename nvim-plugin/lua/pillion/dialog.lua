@@ -3,18 +3,16 @@
 
 local bar = require("pillion.bar")
 local config = require("pillion.config")
-local floats = require("pillion.floats")
 local page = require("pillion.page")
 local Panel = require("pillion.panel")
 local proposal = require("pillion.proposal")
-local typed = require("pillion.typed")
 
 local api = vim.api
 
 ---@class pillion.Dialog
 ---@field approval pillion.Approval
 ---@field tab integer
----@field private layout "tab"|"split"|"float" with the last two, its windows are in a tab of the user's
+---@field layout "tab"|"split"|"float" with the last two, its windows are in a tab of the user's
 ---@field before? integer the window from which the user came, there
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the user came
@@ -23,6 +21,65 @@ local api = vim.api
 ---@field private named_stuck? boolean and that the user wrote over it
 local Dialog = {}
 Dialog.__index = Dialog
+
+-- With `layout = "float"` the windows of a request are over the editor, in rows that fill one frame.
+
+--- What a border takes, in both directions.
+local edge = 2
+--- Where there is no more room than this, all of it is used.
+local least = { columns = 100, lines = 30 }
+local share = 0.9
+
+--- What such a window is opened with; `arrange_floats` gives it its place.
+---@return vim.api.keyset.win_config
+local function float()
+  return { relative = "editor", row = 0, col = 0, width = 2, height = 2, border = "rounded", zindex = 40 } -- below lists to choose from
+end
+
+---@param all integer
+---@param enough integer
+---@return integer size
+---@return integer before it
+local function frame(all, enough)
+  local size = all <= enough and all or math.max(enough, math.floor(all * share))
+  return size, math.floor((all - size) / 2)
+end
+
+--- The windows of a row have one line between them.
+---@param is_first boolean
+---@param is_last boolean
+---@return string[] clockwise from the top left
+local function border(is_first, is_last)
+  local left, right = is_first and { "╭", "╰", "│" } or { "", "", "" }, is_last and { "╮", "╯" } or { "┬", "┴" }
+  return { left[1], "─", right[1], "│", right[2], "─", left[2], left[3] }
+end
+
+--- Gives all windows their places. Those of a row share its width; the rows with a height get it, the one without has the rest.
+---@param rows { windows: integer[], height?: integer }[]
+local function arrange_floats(rows)
+  local width, left = frame(vim.o.columns, least.columns)
+  local height, top = frame(vim.o.lines - vim.o.cmdheight, least.lines)
+  local rest = height
+  for _, row in ipairs(rows) do
+    rest = rest - (row.height and row.height + edge or 0)
+  end
+  for _, row in ipairs(rows) do
+    local column, high = left, (row.height or math.max(2, rest - edge))
+    for index, window in ipairs(row.windows) do
+      local wide = math.floor((left + width - column) / (#row.windows - index + 1))
+      api.nvim_win_set_config(window, {
+        relative = "editor",
+        row = top,
+        col = column,
+        width = wide - (index == 1 and edge or 1),
+        height = high,
+        border = border(index == 1, index == #row.windows),
+      })
+      column = column + wide
+    end
+    top = top + high + edge
+  end
+end
 
 --- Does something with windows as if nothing had happened: no events, and the user is where they were.
 ---@param work fun()
@@ -51,7 +108,6 @@ end
 function Dialog.open(approval, panel)
   local self = setmetatable({ approval = approval, file = 1, panel = panel or Panel.new(approval) }, Dialog)
   local first = self:buffers()[1]
-  typed.attach()
   self.layout = approval:is_own() and "tab" or config.get().layout
   unseen(function()
     if self.layout == "tab" then
@@ -113,7 +169,7 @@ end
 ---@param beside vim.api.keyset.win_config where it is, unless it floats
 ---@return integer window
 function Dialog:window(buffer, enter, beside)
-  return api.nvim_open_win(buffer, enter, self.layout == "float" and floats.config() or beside)
+  return api.nvim_open_win(buffer, enter, self.layout == "float" and float() or beside)
 end
 
 --- Floating windows get their places, in the editor as it is now.
@@ -134,7 +190,13 @@ function Dialog:fit()
   if panel then
     table.insert(rows, 1, { windows = { panel }, height = self.panel:height() })
   end
-  floats.arrange(rows)
+  arrange_floats(rows)
+end
+
+--- Whether a window shows the text as it is.
+---@param window integer
+local function is_left(window)
+  return vim.endswith(api.nvim_buf_get_name(api.nvim_win_get_buf(window)), "(current)")
 end
 
 --- Closes a window of a diff. Else its buffer would stay in the diffs of this tab, unseen: the next one would be compared with it.
@@ -175,23 +237,13 @@ end
 function Dialog:list_files()
   if #self.approval:files() > 1 and not self.panel:shown() then
     local side = self.layout == "tab" and "above" or "below"
-    self.panel:open(self.layout == "float" and floats.config() or { split = side, win = -1 }, function(index)
+    self.panel:open(self.layout == "float" and float() or { split = side, win = -1 }, function(index)
       self:show_file(index)
       self:entered()
     end)
     self:fit()
     self:refresh()
   end
-end
-
---- A page, of which all that is asked about is to be seen.
----@param window integer
-function Dialog.dress_page(window)
-  api.nvim_win_call(window, function()
-    vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
-    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4,list:-1 showbreak=NONE") -- only a line of the page's own begins at its edge
-    vim.bo.formatlistpat = "^\\S.\\{-}\\s\\{2,}" -- a long fact goes on below its text
-  end)
 end
 
 ---@private
@@ -204,7 +256,7 @@ function Dialog:dress(window, buffer, is_diff)
   if is_diff then
     proposal.dress(window)
   else
-    Dialog.dress_page(window)
+    page.dress(window)
   end
 end
 
@@ -239,7 +291,7 @@ end
 --- The window in which the user points at something: theirs, or else the proposal's.
 ---@private
 ---@return integer? window
----@return boolean is_left it shows the text as it is
+---@return boolean left it shows the text as it is
 function Dialog:pointing()
   local windows = self:windows()
   local current = api.nvim_get_current_win()
@@ -247,7 +299,7 @@ function Dialog:pointing()
   if not window then
     return nil, false
   end
-  return window, vim.endswith(api.nvim_buf_get_name(api.nvim_win_get_buf(window)), "(current)")
+  return window, is_left(window)
 end
 
 --- The hunk that the user points at: the one under the cursor, or the nearest.
@@ -255,7 +307,7 @@ end
 ---@return string path
 function Dialog:hunk()
   local file = self.approval:files()[self.file]
-  local window, is_left = self:pointing()
+  local window, left = self:pointing()
   if not file or not window then
     return nil, ""
   elseif not file.text then
@@ -263,21 +315,20 @@ function Dialog:hunk()
     return self.approval.chosen:of(key)[1], key
   end
   local line = api.nvim_win_get_cursor(window)[1] - 1
-  return (self.approval.chosen:nearest(file.path, line, is_left)), file.path
+  return (self.approval.chosen:nearest(file.path, line, left)), file.path
 end
 
 --- Whether the cursor stands before a hunk's first line, on it, or after it.
 ---@param hunk pillion.Hunk
 ---@return integer -1, 0 or 1
 function Dialog:side_of(hunk)
-  local window, is_left = self:pointing()
+  local window, left = self:pointing()
   local file = self.approval:files()[self.file]
   if not window or not file.text then
     return 0
   end
   local line = api.nvim_win_get_cursor(window)[1] - 1
-  local from =
-    math.min(self.approval.chosen:place(file.path, hunk, is_left).from, api.nvim_buf_line_count(api.nvim_win_get_buf(window)) - 1)
+  local from = math.min(self.approval.chosen:place(file.path, hunk, left).from, api.nvim_buf_line_count(api.nvim_win_get_buf(window)) - 1)
   return line < from and -1 or line > from and 1 or 0
 end
 
@@ -289,10 +340,8 @@ function Dialog:go_to_hunk(hunk)
     return
   end
   for _, window in ipairs(self:windows()) do
-    local buffer = api.nvim_win_get_buf(window)
-    local is_left = vim.endswith(api.nvim_buf_get_name(buffer), "(current)")
-    local line = self.approval.chosen:place(file.path, hunk, is_left).from + 1
-    api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(buffer)), 0 })
+    local line = self.approval.chosen:place(file.path, hunk, is_left(window)).from + 1
+    api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(api.nvim_win_get_buf(window))), 0 })
     api.nvim_win_call(window, function()
       vim.cmd("diffupdate | normal! zv")
     end)
@@ -320,7 +369,7 @@ function Dialog:refresh()
   self.panel:draw(self.file)
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
-    local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.named)
+    local text = is_left(window) and bar.current(self.approval, self.file, self.named)
       or vim.endswith(name, " (request)") and bar.page(self.approval, self.file, self.named)
       or bar.proposed(self.approval)
     bar.put(window, text)
@@ -410,13 +459,6 @@ function Dialog:close()
       vim.cmd.tabclose({ api.nvim_tabpage_get_number(self.tab), bang = true })
       return
     end
-  end
-end
-
---- The user went to what floating windows cover.
-function Dialog:uncover()
-  if self.layout == "float" then
-    self:close()
   end
 end
 

@@ -5,7 +5,6 @@
 -- Changes of one moment are told together, as soon as Neovim is idle; `flush` tells them at once.
 
 local client = require("pillion.client")
-local encoding = require("pillion.encoding")
 
 local api = vim.api
 
@@ -91,16 +90,44 @@ local function is_plain(document)
   return not document.stray and document.shape:match(" true false$") ~= nil
 end
 
----@param path string
-local function is_writable(path)
-  return vim.uv.fs_access(path, "W") == true or vim.uv.fs_stat(path) == nil
-end
-
 ---@param buffer integer
 ---@param path string
 function M.is_readonly(buffer, path)
   local options = vim.bo[buffer]
-  return options.readonly or not options.modifiable or not is_writable(path)
+  local is_writable = vim.uv.fs_access(path, "W") or not vim.uv.fs_stat(path)
+  return options.readonly or not options.modifiable or not is_writable
+end
+
+--- Neovim's names for encodings, as the rest of the world writes them.
+---@type table<string, string>
+local encodings = {
+  [""] = "utf-8",
+  latin1 = "iso-8859-1",
+  ["ucs-2"] = "utf-16be",
+  ["ucs-2be"] = "utf-16be",
+  ["ucs-2le"] = "utf-16le",
+  ["utf-16"] = "utf-16be",
+  sjis = "shift_jis",
+  cp932 = "shift_jis",
+  cp949 = "euc-kr",
+  ["euc-cn"] = "gbk",
+  cp936 = "gbk",
+  ["euc-tw"] = "big5",
+  cp950 = "big5",
+  macroman = "macintosh",
+  cp437 = "ibm437",
+  cp850 = "ibm850",
+  cp852 = "ibm852",
+  cp855 = "ibm855",
+  cp866 = "ibm866",
+  cp874 = "windows-874",
+}
+
+---@param fileencoding string the option's value
+---@return string
+local function encoding_of(fileencoding)
+  local name = fileencoding:lower()
+  return encodings[name] or (name:gsub("^cp(125%d)$", "windows-%1"))
 end
 
 --- Tells what LSP does not, when it is new.
@@ -111,7 +138,7 @@ local function tell(document)
     uri = document.uri,
     version = document.version,
     dirty = options.modified,
-    encoding = encoding.name(options.fileencoding),
+    encoding = encoding_of(options.fileencoding),
     eol = options.fileformat == "dos" and "\r\n" or "\n",
     bom = options.bomb,
     readonly = M.is_readonly(document.buffer, document.path),
@@ -284,6 +311,22 @@ local function follow(document)
   })
 end
 
+--- The name of a file, that may be gone, without links in the names of its folders; nil where those are gone.
+---@param name string
+---@return string?
+function M.real(name)
+  local folder = vim.uv.fs_realpath(vim.fs.dirname(name))
+  return folder and vim.fs.joinpath(folder, vim.fs.basename(name))
+end
+
+--- What a file looks like from outside.
+---@param path string
+---@return string
+function M.looks(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
+end
+
 --- The name of a buffer's file as the workspace spells it; nil when it lies elsewhere.
 ---@param buffer integer
 ---@param root string
@@ -293,8 +336,7 @@ local function path_in(buffer, root)
   if client.is_below(name, root) then
     return name
   end
-  local folder = vim.uv.fs_realpath(vim.fs.dirname(name))
-  local real = folder and vim.fs.joinpath(folder, vim.fs.basename(name))
+  local real = M.real(name)
   return real and client.is_below(real, root) and real or nil
 end
 
@@ -411,10 +453,7 @@ local function saved(buffer)
 end
 
 local function watch()
-  local group = api.nvim_create_augroup("pillion.documents", {})
-  local function on(events, callback, pattern)
-    api.nvim_create_autocmd(events, { group = group, callback = callback, pattern = pattern })
-  end
+  local on = require("pillion.on")("documents")
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
     M.consider(event.buf)
   end)
@@ -436,7 +475,7 @@ local function watch()
     for _, document in ipairs(M.all()) do
       schedule(document)
     end
-  end, { "modified", "readonly", "modifiable", "fileencoding", "fileformat", "bomb", "endofline", "binary", "buftype" })
+  end, { pattern = { "modified", "readonly", "modifiable", "fileencoding", "fileformat", "bomb", "endofline", "binary", "buftype" } })
   on({ "FocusGained", "CursorHold", "FileChangedShellPost" }, function()
     for _, document in ipairs(M.all()) do
       M.flush(document)

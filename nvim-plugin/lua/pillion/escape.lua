@@ -48,25 +48,19 @@ local function code_of(character)
   return code
 end
 
----@param character string
-local function wide(character)
-  local code = code_of(character)
-  return unseen(code) and ("\\u{%x}"):format(code) or nil
-end
-
----@param character string
-local function control(character)
-  return named[character] or ("\\u{%x}"):format(character:byte())
-end
-
 --- One line: every invisible character is written out as `\u{…}`.
 ---@param text string?
 ---@return string
 function M.visible(text)
   text = text or ""
-  text = text:gsub("[%z\1-\31\127]", control)
+  text = text:gsub("[%z\1-\31\127]", function(character)
+    return named[character] or ("\\u{%x}"):format(character:byte())
+  end)
   if text:find("[\128-\255]") then
-    text = text:gsub("[\192-\247][\128-\191]*", wide)
+    text = text:gsub("[\192-\247][\128-\191]*", function(character)
+      local code = code_of(character)
+      return unseen(code) and ("\\u{%x}"):format(code) or nil
+    end)
   end
   return text
 end
@@ -78,28 +72,18 @@ function M.visible_lines(text)
   return vim.tbl_map(M.visible, vim.split(text or "", "\n", { plain = true }))
 end
 
----@param text string
----@return string[]
-local function characters(text)
-  local places = vim.str_utf_pos(text)
-  local found = {}
-  for index, from in ipairs(places) do
-    found[index] = text:sub(from, (places[index + 1] or #text + 1) - 1)
-  end
-  return found
-end
-
 --- One line of at most `limit` characters, cut in the middle so that both ends can be read.
 ---@param text string?
 ---@param limit integer
 ---@return string
 function M.short(text, limit)
-  local all = characters(M.visible(text))
-  if #all <= limit then
-    return table.concat(all)
+  local all = M.visible(text)
+  local count = vim.fn.strchars(all)
+  if count <= limit then
+    return all
   end
   local head = math.ceil((limit - 1) * 0.7)
-  return table.concat(all, "", 1, head) .. "…" .. table.concat(all, "", #all - (limit - 1 - head) + 1)
+  return vim.fn.strcharpart(all, 0, head) .. "…" .. vim.fn.strcharpart(all, count - (limit - 1 - head))
 end
 
 return M

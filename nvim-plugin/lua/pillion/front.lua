@@ -72,25 +72,6 @@ function M.takes_keys()
   return Approval.now() >= active_since + Approval.inert_ms
 end
 
----@return boolean
-local function some_in_sight()
-  for id, dialog in pairs(dialogs) do
-    if approvals.get(id) and dialog:is_open() then
-      return true
-    end
-  end
-  return false
-end
-
----@return pillion.Approval? the oldest that never had its tab
-local function next_one()
-  for _, approval in ipairs(approvals.all()) do
-    if not offered[approval.id] then
-      return approval
-    end
-  end
-end
-
 ---@param approval pillion.Approval
 ---@return pillion.Dialog
 local function open(approval)
@@ -114,9 +95,14 @@ end
 ---@param enter boolean
 ---@return boolean whether the user is in it now
 local function open_next(enter)
-  local approval = next_one()
+  local approval = vim.iter(approvals.all()):find(function(one)
+    return not offered[one.id]
+  end)
+  local some_in_sight = vim.iter(dialogs):any(function(id, dialog)
+    return approvals.get(id) and dialog:is_open()
+  end)
   local covers = config.get().layout == "float" and not (approval and approval:is_own())
-  if not approval or some_in_sight() or (covers and not enter) then
+  if not approval or some_in_sight or (covers and not enter) then
     return false
   end
   local dialog = open(approval)
@@ -151,12 +137,6 @@ function M.typed(approval)
   end
 end
 
----@param approval pillion.Approval
----@return integer[]
-local function edited(approval)
-  return vim.list_extend(proposal.edited(approval), page.edited(approval))
-end
-
 --- Nobody's any more but the user's.
 ---@param buffer integer
 local function give_away(buffer)
@@ -181,7 +161,7 @@ end
 ---@param dialog pillion.Dialog?
 ---@return integer[] kept
 local function bury(approval, outcome, dialog)
-  local kept = edited(approval)
+  local kept = vim.list_extend(proposal.edited(approval), page.edited(approval))
   local looking = dialog and dialog:is_open() and dialog:is_current() or false
   if #kept > 0 or looking then
     if not dialog or not dialog:is_open() then
@@ -340,58 +320,75 @@ function M.put_away(id)
   end
 end
 
+--- Neovim draws nothing anew while a command line is typed, so a yes that is typed there is meant for what stood on the screen at its
+--- beginning.
+---@type { id?: string, digest?: string, all?: string }? nil when no command line is at work
+local seen
+
+--- Whether what is run now may count as a yes to this: it did not change since the user began to type.
+---@param approval pillion.Approval
+---@return boolean
+function M.is_meant(approval)
+  return not seen or seen.id == approval.id and seen.digest == approval.request.digest
+end
+
+--- The same for the page with all that waits.
+---@return boolean
+function M.is_meant_for_all()
+  return not seen or seen.all == require("pillion.together").digest()
+end
+
 --- Floating windows that the user has left cover what they went to: closed, they wait.
 local function uncover()
-  if api.nvim_win_get_config(0).relative == "" then
-    for _, dialog in pairs(dialogs) do
-      dialog:uncover()
+  if api.nvim_win_get_config(0).relative ~= "" then
+    return
+  end
+  for _, dialog in pairs(dialogs) do
+    if dialog.layout == "float" then
+      dialog:close()
     end
   end
 end
 
 --- Once, by `ui`.
 function M.attach()
-  local group = api.nvim_create_augroup("pillion.front", {})
-  api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
-  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
-    group = group,
-    pattern = "pillion://*",
-    callback = function()
-      if dialogs[active] and dialogs[active]:is_current() then
-        dialogs[active]:pointed()
-      end
-    end,
-  })
-  api.nvim_create_autocmd({ "TabEnter", "WinEnter" }, {
-    group = group,
-    nested = true, -- a filetype has plugins
-    callback = function(event)
-      if event.event == "TabEnter" then
-        remember_from(dialogs[active])
-      end
-      if dialogs[active] and dialogs[active]:is_current() then
-        dialogs[active]:entered()
-      end
-      vim.schedule(uncover) -- not while a window is being closed
-    end,
-  })
-  api.nvim_create_autocmd("VimResized", {
-    group = group,
-    callback = function()
-      for _, dialog in pairs(dialogs) do
-        dialog:fit()
-      end
-    end,
-  })
-  api.nvim_create_autocmd("QuitPre", {
-    group = group,
-    callback = function() -- nothing of ours may hold up a `:qa`
-      vim.tbl_map(function(approval)
-        proposal.changing(approval)
-        page.changing(approval)
-      end, approvals.all())
-    end,
-  })
+  local on = require("pillion.on")("front")
+  on({ "BufEnter", "WinEnter", "TabEnter" }, look)
+  on({ "CursorMoved", "CursorMovedI" }, function()
+    if dialogs[active] and dialogs[active]:is_current() then
+      dialogs[active]:pointed()
+    end
+  end, { pattern = "pillion://*" })
+  on({ "TabEnter", "WinEnter" }, function(event)
+    if event.event == "TabEnter" then
+      remember_from(dialogs[active])
+    end
+    if dialogs[active] and dialogs[active]:is_current() then
+      dialogs[active]:entered()
+    end
+    vim.schedule(uncover) -- not while a window is being closed
+  end, { nested = true }) -- a filetype has plugins
+  on("VimResized", function()
+    for _, dialog in pairs(dialogs) do
+      dialog:fit()
+    end
+  end)
+  on("QuitPre", function() -- nothing of ours may hold up a `:qa`
+    for _, approval in ipairs(approvals.all()) do
+      proposal.changing(approval)
+      page.changing(approval)
+    end
+  end)
+  on("CmdlineEnter", function()
+    local approval = approvals.get(vim.b.pillion_approval)
+    seen = { id = approval and approval.id, digest = approval and approval.request.digest, all = require("pillion.together").digest() }
+  end)
+  on(
+    "CmdlineLeave",
+    vim.schedule_wrap(function() -- the command runs before this does
+      seen = nil
+    end)
+  )
   approvals.listen({ changing = proposal.changing, changed = proposal.changed })
   approvals.listen({ changing = page.changing, changed = page.changed })
   approvals.listen(M)

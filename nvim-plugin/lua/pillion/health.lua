@@ -53,20 +53,6 @@ local function neovim()
   end
 end
 
---- Whether it sees at once what happens to files outside, and what it knows of their text.
----@param client pillion.Client
-local function tracks(client)
-  local tracking = part("tracking")
-  local late = tracking and tracking.line(client)
-  if late then
-    vim.health.warn(late, { "this only costs time when many files change at once" })
-  end
-  local index = tracking and tracking.index_line(client)
-  if index then
-    vim.health.info(index)
-  end
-end
-
 ---@param client pillion.Client
 ---@param documents? { all: fun(owner: pillion.Client): { buffer: integer }[] }
 local function one_client(client, documents)
@@ -79,7 +65,15 @@ local function one_client(client, documents)
         .. (client.version and ", pillion " .. client.version or "")
         .. (count and (", %d open %s"):format(count, count == 1 and "file" or "files") or "")
     )
-    tracks(client)
+    local tracking = part("tracking")
+    local late = tracking and tracking.line(client)
+    if late then
+      vim.health.warn(late, { "this only costs time when many files change at once" })
+    end
+    local index = tracking and tracking.index_line(client)
+    if index then
+      vim.health.info(index)
+    end
   elseif client.state == "failed" then
     vim.health.error(
       text .. ": " .. (client.problem or "for an unknown reason"),

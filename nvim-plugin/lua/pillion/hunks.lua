@@ -139,14 +139,20 @@ function M.place(hunks, wanted, has)
   return { from = line, to = line + #(has(wanted) and wanted.after or wanted.before) }
 end
 
+local split, split_lines = nil, {} ---@type string?, string[] the text that was searched last, which is mostly that of the hunk before
+
 --- Finds one side of a hunk in a text that somebody wrote in: with as many of the lines around it as fit, nearest to where
 --- it is expected. Without any of them it must be the only place.
----@param lines string[]
+---@param text string
 ---@param one pillion.Hunk
 ---@param side "before"|"after"
 ---@param near integer
 ---@return pillion.Stretch?
-local function find(lines, one, side, near)
+function M.find(text, one, side, near)
+  if text ~= split then
+    split, split_lines = text, M.lines(text)
+  end
+  local lines = split_lines
   for margin = math.max(#one.above, #one.below), 0, -1 do
     local above = slice(one.above, math.max(0, #one.above - margin), #one.above)
     local wanted = vim.list_extend(vim.list_extend(vim.list_slice(above), one[side]), slice(one.below, 0, margin))
@@ -163,21 +169,6 @@ local function find(lines, one, side, near)
   end
 end
 
-local split, split_lines = nil, {} ---@type string?, string[]
-
---- The same of a whole text, which is mostly that of the hunk before.
----@param text string
----@param one pillion.Hunk
----@param side "before"|"after"
----@param near integer
----@return pillion.Stretch?
-function M.find(text, one, side, near)
-  if text ~= split then
-    split, split_lines = text, M.lines(text)
-  end
-  return find(split_lines, one, side, near)
-end
-
 --- The text with a hunk put in, or taken out again; nil where what somebody wrote stands in the way.
 ---@param text string
 ---@param one pillion.Hunk
@@ -185,11 +176,11 @@ end
 ---@param near integer
 ---@return string?
 function M.swap(text, one, select, near)
-  local lines = M.lines(text)
-  local place = find(lines, one, select and "before" or "after", near)
+  local place = M.find(text, one, select and "before" or "after", near)
   if not place then
     return nil
   end
+  local lines = M.lines(text)
   local out = slice(lines, 0, place.from)
   vim.list_extend(out, select and one.after or one.before)
   return table.concat(vim.list_extend(out, lines, place.to + 1))

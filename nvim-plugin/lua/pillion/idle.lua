@@ -7,43 +7,27 @@ local M = {}
 
 ---@type fun()[]
 local steps = {}
-local watching = false
 
 ---@return boolean
-function M.free()
+local function free()
   local now = api.nvim_get_mode()
   return not now.blocking and (now.mode == "n" or now.mode == "nt") and vim.fn.getcmdwintype() == ""
 end
 
 local function drain()
-  while #steps > 0 and M.free() do
-    local step = table.remove(steps, 1)
-    local fine, problem = xpcall(step, debug.traceback)
-    if not fine then
-      require("pillion.announce").trouble(problem)
-    end
+  while #steps > 0 and free() do
+    require("pillion.announce").guard(table.remove(steps, 1))
   end
 end
 
-local function watch()
-  if watching then
-    return
+require("pillion.on")("idle")({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, function()
+  if #steps > 0 then
+    vim.schedule(drain)
   end
-  watching = true
-  local group = api.nvim_create_augroup("pillion.idle", {})
-  api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, {
-    group = group,
-    callback = function()
-      if #steps > 0 then
-        vim.schedule(drain)
-      end
-    end,
-  })
-end
+end)
 
 ---@param step fun()
 function M.run(step)
-  watch()
   steps[#steps + 1] = step
   drain()
 end

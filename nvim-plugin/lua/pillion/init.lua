@@ -10,7 +10,7 @@ local function attach()
     return
   end
   attached = true
-  for _, part in ipairs({ "documents", "edit", "reload", "marks", "languages", "focus", "terminal" }) do
+  for _, part in ipairs({ "documents", "edit", "reload", "marks", "languages", "agent" }) do
     require("pillion." .. part).setup()
   end
   require("pillion.ui").attach()
@@ -72,12 +72,6 @@ function M.restart()
   end
 end
 
---- A home folder as a workspace would let an agent read everything in it, and watches it.
----@param root string
-local function is_too_wide(root)
-  return root == vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or vim.fs.dirname(root) == root
-end
-
 --- Starts what belongs to the current folder, where somebody sits before this Neovim: not for scripts, and not for a commit's
 --- message. `vim.g.pillion_autostart` true starts in any case, false in none.
 function M.autostart()
@@ -90,7 +84,9 @@ function M.autostart()
   end
   local root = M.root(vim.fn.getcwd())
   local covered = attached and require("pillion.client").for_path(root)
-  if not covered and not is_too_wide(root) then
+  -- A home folder as a workspace would let an agent read everything in it, and watches it.
+  local is_too_wide = root == vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or vim.fs.dirname(root) == root
+  if not covered and not is_too_wide then
     M.start(root)
   end
 end

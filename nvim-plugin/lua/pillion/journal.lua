@@ -26,8 +26,7 @@ M.limit = 200
 ---@field files {path: string, to?: string, operation: string, additions: integer, deletions: integer, note?: string}[]
 ---@field client any
 
----@type fun(listener: fun())
-M.listen, M.changed = require("pillion.listeners").new()
+M.changed = require("pillion.listeners")(M)
 
 --- What became of a change that is not simply done.
 M.states = {
@@ -109,14 +108,14 @@ end
 --- No agent can ask for one: it was the user, or a setting of theirs.
 ---@param change {tool: string}
 ---@return boolean
-function M.is_revert(change)
+local function is_revert(change)
   return change.tool == "journal/revert"
 end
 
 ---@param change {tool: string, agent: {name: string, via: string}}
 ---@return string
 function M.who(change)
-  if M.is_revert(change) then
+  if is_revert(change) then
     return change.agent.via == "setting" and "Pillion (setting unusual)" or "you"
   end
   return escape.short(change.agent.name ~= "" and change.agent.name or "somebody", 40)
@@ -134,7 +133,7 @@ end
 ---@param change {title: string, tool: string, files?: {path: string}[]}
 ---@return string
 function M.title(change)
-  if M.is_revert(change) then
+  if is_revert(change) then
     local paths = words.paths(change.files or {})
     return escape.short("Revert " .. (#paths == 1 and paths[1] or words.count(#paths, "file")), 80)
   end

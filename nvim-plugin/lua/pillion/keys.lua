@@ -1,5 +1,9 @@
 -- The keys of a dialog. They are bound in its own buffers alone, and asleep at first: see front.lua.
 
+local words = require("pillion.words")
+
+local api = vim.api
+
 local M = {}
 
 ---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
@@ -69,21 +73,39 @@ function M.configured()
 end
 
 ---@param action pillion.Action
+---@return string? key nil where the user wants none
+function M.of(action)
+  local key = M.configured()[action]
+  return key and key ~= "" and key or nil
+end
+
+---@param action pillion.Action
 ---@return string the key, or the command that does the same
 function M.hint(action)
-  local key = M.configured()[action]
-  return key and key ~= "" and key or (":Pillion " .. action)
+  return M.of(action) or (":Pillion " .. action)
+end
+
+--- Binds the key of an action in a buffer.
+---@param buffer integer
+---@param action pillion.Action
+---@param callback fun()
+---@param description? string
+function M.map(buffer, action, callback, description)
+  local key = M.of(action)
+  if key then
+    vim.keymap.set("n", key, callback, { buffer = buffer, nowait = true, desc = description or M.descriptions[action] })
+  end
 end
 
 ---@param buffer integer
 ---@param approval pillion.Approval
 ---@param is_page boolean?
 function M.bind(buffer, approval, is_page)
-  for action, key in pairs(M.configured()) do
-    if key and key ~= "" and M.is_bound(action, is_page) then
-      vim.keymap.set("n", key, function()
+  for action in pairs(M.configured()) do
+    if M.is_bound(action, is_page) then
+      M.map(buffer, action, function()
         require("pillion.commands").press(action, approval.id)
-      end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
+      end)
     end
   end
 end
@@ -94,50 +116,125 @@ end
 function M.bind_doings(buffer, doings)
   doings.close = vim.cmd.close
   for action, doing in pairs(doings) do
-    local key = M.configured()[action]
-    if key and key ~= "" then
-      vim.keymap.set("n", key, function()
-        doing()
-      end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
-    end
+    M.map(buffer, action, doing)
   end
 end
 
----@param buffer integer
----@param process pillion.Process
-function M.bind_process(buffer, process)
-  local processes = require("pillion.processes")
-  M.bind_doings(buffer, {
-    write = function()
-      processes.write(process)
-    end,
-    kill = function()
-      processes.kill(process)
-    end,
-  })
-end
-
 --- The list of what agents changed, or the page of one change.
----@param buffer integer
----@param show? fun()
-function M.bind_changes(buffer, show)
-  local doings = { show = show }
+---@return table<pillion.Action, fun()>
+function M.reverting()
+  local doings = {}
   for action, what in pairs({ revert = "change", revert_turn = "turn", revert_since = "since", revert_agent = "agent" }) do
     doings[action] = function()
       require("pillion.revert").run(what)
     end
   end
-  M.bind_doings(buffer, doings)
+  return doings
 end
 
 --- Nothing can be answered there any more.
 ---@param buffer integer
 function M.unbind(buffer)
-  for _, key in pairs(M.configured()) do
-    if key and key ~= "" then
-      pcall(vim.keymap.del, "n", key, { buffer = buffer }) -- not every page has every key
-    end
+  for action in pairs(M.configured()) do
+    pcall(vim.keymap.del, "n", M.of(action), { buffer = buffer }) -- not every page has every key, and not every action has one
   end
+end
+
+---@class pillion.KeyRow
+---@field [1] string keys
+---@field [2] string what they do
+---@field [3] string? what that means
+
+--- Rows of what has a key.
+---@param wanted {actions: pillion.Action[], [1]: string, [2]: string?}[]
+---@return pillion.KeyRow[]
+function M.help_rows(wanted)
+  local rows = {}
+  for _, one in ipairs(wanted) do
+    local found = vim.iter(one.actions):map(M.of):totable()
+    rows[#rows + 1] = #found > 0 and { table.concat(found, " "), one[1], one[2] } or nil
+  end
+  return rows
+end
+
+---@param rows pillion.KeyRow[]
+---@return string[]
+local function lines_of(rows)
+  local function widest(column, counts)
+    return vim.iter(rows):filter(counts):fold(0, function(width, row)
+      return math.max(width, vim.fn.strdisplaywidth(row[column]))
+    end)
+  end
+  local first = widest(1, function()
+    return true
+  end)
+  local second = widest(2, function(row)
+    return row[3] ~= nil
+  end)
+  return vim.tbl_map(function(row)
+    local text = row[3] and words.pad(row[2], second) .. "  " .. row[3] or row[2]
+    return (" %s  %s "):format(words.pad(row[1], first), text)
+  end, rows)
+end
+
+--- What keys do, in a small window that cannot be entered, until the next key.
+---@param rows pillion.KeyRow[]
+function M.show_help(rows)
+  local lines, width = lines_of(rows), 1
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  local buffer = api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  for index, row in ipairs(rows) do
+    api.nvim_buf_add_highlight(buffer, -1, "PillionKey", index - 1, 1, 1 + #row[1])
+  end
+  local window = api.nvim_open_win(buffer, false, {
+    relative = "editor",
+    anchor = "SE",
+    row = vim.o.lines - vim.o.cmdheight - 1,
+    col = vim.o.columns,
+    width = math.min(width, vim.o.columns - 2),
+    height = math.min(#lines, vim.o.lines - vim.o.cmdheight - 3),
+    style = "minimal",
+    border = "rounded",
+    title = " Keys ",
+    focusable = false,
+    noautocmd = true,
+  })
+  local listening ---@type integer
+  listening = vim.on_key(function()
+    vim.on_key(nil, listening)
+    vim.schedule(function()
+      pcall(api.nvim_win_close, window, true)
+    end)
+  end)
+end
+
+--- The keys of a request: what it can be answered with, and how to go around in it.
+---@param approval pillion.Approval
+---@param is_page boolean
+function M.help(approval, is_page)
+  local wanted, last = {}, nil
+  for _, one in ipairs(approval:answers()) do
+    if one.action ~= last and M.is_bound(one.action, is_page) then
+      wanted[#wanted + 1] = { one.title, one.meaning, actions = { one.action } }
+    end
+    last = one.action
+  end
+  if approval.chosen:is_open() then
+    vim.list_extend(wanted, {
+      { "toggle this hunk, or all hunks of the file", actions = { "hunk", "file" } },
+      { "next or previous hunk", actions = { "next_hunk", "prev_hunk" } },
+    })
+  end
+  if #approval:files() > 1 then
+    wanted[#wanted + 1] = { "next or previous file", actions = { "next_file", "prev_file" } }
+  end
+  wanted[#wanted + 1] = { "next or previous request", actions = { "next", "prev" } }
+  wanted[#wanted + 1] = is_page and { "close this; the request keeps waiting", actions = { "close" } } or nil
+  M.show_help(M.help_rows(wanted))
 end
 
 return M

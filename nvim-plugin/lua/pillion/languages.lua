@@ -4,7 +4,7 @@
 
 local client = require("pillion.client")
 local documents = require("pillion.documents")
-local recode = require("pillion.recode")
+local position = require("pillion.position")
 local reports = require("pillion.reports")
 
 local M = {}
@@ -40,20 +40,14 @@ local function call(server, name, ...)
   return server[name](...)
 end
 
----@return table<integer, boolean>
-local function our_own()
-  local found = {}
-  client.each(function(one)
-    found[one.lsp or 0] = true
-  end)
-  return found
-end
-
 --- The servers of a buffer, or all that run, in the order in which they were started.
 ---@param filter { bufnr?: integer, method?: string }
 ---@return vim.lsp.Client[]
 function M.servers(filter)
-  local ours = our_own()
+  local ours = {}
+  client.each(function(one)
+    ours[one.lsp or 0] = true
+  end)
   local found = vim.tbl_filter(function(server)
     return not ours[server.id]
   end, vim.lsp.get_clients(filter))
@@ -71,14 +65,6 @@ local function catch_up(server)
   if has then
     pcall(tracking.flush, server)
   end
-end
-
---- Whether the text is gone that the positions of an answer could be counted in.
----@param question pillion.Asked
----@param tick integer
-local function is_lost(question, tick)
-  local buffer = question.buffer
-  return not vim.api.nvim_buf_is_loaded(buffer) or question.server.offset_encoding ~= "utf-16" and vim.b[buffer].changedtick ~= tick
 end
 
 --- Asks all of them at once.
@@ -113,19 +99,20 @@ local function ask(questions, done)
     end
   end
   for index, question in ipairs(questions) do
-    local server = question.server
+    local server, buffer = question.server, question.buffer
     catch_up(server)
-    local tick = vim.b[question.buffer].changedtick
+    local tick = vim.b[buffer].changedtick
     local sent, id = call(server, "request", question.method, question.params, function(err, result)
       running[question] = nil
-      if err or is_lost(question, tick) then
+      local is_same = server.offset_encoding == "utf-16" or vim.api.nvim_buf_is_loaded(buffer) and vim.b[buffer].changedtick == tick
+      if err or not vim.api.nvim_buf_is_loaded(buffer) or not is_same then -- else the text is gone that its positions are counted in
         one(index)
         return
       end
-      recode.from_server(result, server.offset_encoding, question.uri, function(counted)
+      position.from_server(result, server.offset_encoding, question.uri, function(counted)
         one(index, { server = server, result = counted })
       end)
-    end, question.buffer)
+    end, buffer)
     if not sent then
       one(index)
     elseif said[index] == nil then
@@ -235,7 +222,7 @@ local function of_document(document, method, params)
       method = method,
       params = {
         textDocument = { uri = uri },
-        position = place and recode.to_server(document.buffer, place, server.offset_encoding),
+        position = place and position.to_server(document.buffer, place, server.offset_encoding),
         context = params.context,
       },
       buffer = document.buffer,

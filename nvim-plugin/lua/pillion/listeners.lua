@@ -1,20 +1,18 @@
--- Who wants to hear that something has changed.
+-- Who wants to hear that something of a module has changed.
 
-local M = {}
-
----@return fun(listener: fun()) listen, fun() changed tells all of them, in the order in which they came
-function M.new()
+--- Gives the module its `listen`.
+---@param module table
+---@return fun() changed tells all of them, in the order in which they came
+return function(module)
   ---@type fun()[]
   local listeners = {}
-  local function listen(listener)
+  ---@param listener fun()
+  function module.listen(listener)
     listeners[#listeners + 1] = listener
   end
-  local function changed()
+  return function()
     for _, listener in ipairs(listeners) do
       listener()
     end
   end
-  return listen, changed
 end
-
-return M

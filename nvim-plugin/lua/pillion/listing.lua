@@ -2,7 +2,6 @@
 -- it is on show. Drawn again it leaves the cursor on the thing it was on; at first that is the first one, below any heading.
 
 local bar = require("pillion.bar")
-local key_help = require("pillion.key_help")
 local keys = require("pillion.keys")
 local page = require("pillion.page")
 
@@ -22,6 +21,8 @@ local minimum_height = 8
 ---@field keys {[1]: pillion.Action, [2]: string, [3]: string?}[] as the line above the list shows them, and the help
 ---@field doings table<pillion.Action, fun(thing: any)> what they do; the thing that the cursor is on, if it is on one
 ---@field draw fun(): pillion.Sheet, table<integer, pillion.Listed> things by line, from 1
+---@field renew? fun() asks for the things anew, where they are not known here
+---@field is_table? boolean its lines are not wrapped, and its keys need no help
 ---@field private buffer integer
 ---@field private at table<integer, pillion.Listed>
 local Listing = {}
@@ -31,14 +32,16 @@ Listing.__index = Listing
 ---@return pillion.Listing
 function M.new(options)
   options.buffer, options.at = -1, {}
-  options.doings.help = function()
-    options:help()
+  if not options.is_table then
+    options.doings.help = function()
+      options:help()
+    end
+    table.insert(options.keys, { "help", "keys" })
   end
-  vim.list_extend(options.keys, { { "help", "keys" }, { "close", "close", "close this window" } })
+  table.insert(options.keys, { "close", "close", "close this window" })
   return setmetatable(options, Listing)
 end
 
----@private
 ---@return integer? a window in which it is on show
 function Listing:window()
   return api.nvim_buf_is_loaded(self.buffer) and vim.fn.win_findbuf(self.buffer)[1] or nil
@@ -77,14 +80,14 @@ function Listing:refresh()
     line = math.max(1, vim.fn.min(vim.tbl_keys(self.at)))
   end
   line = now and now + (self.at[now + offset] == self.at[now] and offset or 0) or line
-  api.nvim_win_set_cursor(window, { math.min(line, #sheet.lines), 0 })
+  api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(self.buffer)), 0 })
   for _, each in ipairs(vim.fn.win_findbuf(self.buffer)) do
     bar.put(each, bar.listing(self.title, self.keys))
   end
 end
 
 function Listing:help()
-  key_help.show(key_help.rows(vim.tbl_map(function(shown)
+  keys.show_help(keys.help_rows(vim.tbl_map(function(shown)
     return { shown[3] or (keys.descriptions[shown[1]]:gsub("^Pillion: ", "")), actions = { shown[1] } }
   end, self.keys)))
 end
@@ -104,28 +107,35 @@ function Listing:make()
     buffer = self.buffer,
     callback = function()
       page.seclude(self.buffer, "nofile")
-      self:refresh()
+      local refresh = self.renew or self.refresh
+      refresh(self)
     end,
   })
 end
 
+--- As many lines as there are, within bounds.
+---@param window integer
+function Listing:fit(window)
+  local most = math.max(minimum_height, math.floor(vim.o.lines / 3))
+  api.nvim_win_set_height(window, math.max(minimum_height, math.min(api.nvim_buf_line_count(self.buffer) + 2, most)))
+end
+
 --- The user asked for it: it gets the cursor.
+---@return integer window
+---@return boolean is_new
 function Listing:open()
   if not api.nvim_buf_is_loaded(self.buffer) then
     self:make()
   end
-  local window = vim.fn.bufwinid(self.buffer)
-  if window == -1 then
-    vim.cmd(("botright sbuffer %d"):format(self.buffer))
-    window = api.nvim_get_current_win()
-    local options = vim.wo[window][0]
+  local window, is_new = page.go_to(self.buffer)
+  if is_new then
+    local options, wraps = vim.wo[window][0], not self.is_table
     options.number, options.relativenumber, options.signcolumn, options.cursorline = false, false, "no", true
-    options.wrap, options.linebreak, options.breakindent, options.breakindentopt = true, true, true, "shift:4"
-    local most = math.max(minimum_height, math.floor(vim.o.lines / 3))
-    api.nvim_win_set_height(window, math.max(minimum_height, math.min(api.nvim_buf_line_count(self.buffer) + 2, most)))
+    options.wrap, options.linebreak, options.breakindent, options.breakindentopt = wraps, wraps, wraps, "shift:4"
+    self:fit(window)
   end
-  api.nvim_set_current_win(window)
   self:refresh()
+  return window, is_new
 end
 
 return M

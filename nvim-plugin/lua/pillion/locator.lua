@@ -17,17 +17,11 @@ local function is_absolute(path)
   return path:sub(1, 1) == "/" or path:match("^%a:[/\\]") ~= nil
 end
 
---- Where this plugin is installed.
----@return string
-local function plugin_folder()
-  local here = debug.getinfo(1, "S").source:sub(2)
-  return vim.fn.fnamemodify(vim.uv.fs_realpath(here) or here, ":h:h:h")
-end
-
 --- Where the program is that comes with this plugin, if it does.
 ---@return string
 function M.bundled()
-  return vim.fs.joinpath(plugin_folder(), "bin", name)
+  local here = debug.getinfo(1, "S").source:sub(2)
+  return vim.fs.joinpath(vim.fn.fnamemodify(vim.uv.fs_realpath(here) or here, ":h:h:h"), "bin", name)
 end
 
 ---@class pillion.Located

@@ -4,8 +4,9 @@
 
 local client = require("pillion.client")
 local config = require("pillion.config")
+local documents = require("pillion.documents")
 local escape = require("pillion.escape")
-local mark_keys = require("pillion.mark_keys")
+local keys = require("pillion.keys")
 local words = require("pillion.words")
 
 local api = vim.api
@@ -50,14 +51,6 @@ local most_since = 200
 
 local signs = { added = "▌", changed = "▌", removed = "▁" }
 local names = { added = "Added", changed = "Changed", removed = "Removed" }
-
---- What a file looks like from outside.
----@param path string
----@return string
-local function looks(path)
-  local stat = vim.uv.fs_stat(path)
-  return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
-end
 
 ---@param path string
 ---@return integer? a loaded buffer on this file
@@ -115,6 +108,69 @@ local function marked_rows(buffer)
   return rows
 end
 
+local steps = { next_mark = 1, prev_mark = -1 }
+
+---@param buffer integer
+---@param key string
+---@return vim.api.keyset.keymap?
+local function mapping(buffer, key)
+  return vim.iter(api.nvim_buf_get_keymap(buffer, "n")):find(function(one)
+    return vim.keycode(one.lhs) == vim.keycode(key)
+  end)
+end
+
+--- To the first line of the next stretch of marked lines, or of the one before; from the last to the first.
+---@param rows integer[]
+---@param step 1|-1
+local function go(rows, step)
+  local starts = {}
+  for index, row in ipairs(rows) do
+    if rows[index - 1] ~= row - 1 then
+      starts[#starts + 1] = row + 1
+    end
+  end
+  if #starts == 0 then
+    require("pillion.announce").tell("Pillion: this file has no marks")
+    return
+  end
+  local here = api.nvim_win_get_cursor(0)[1]
+  local place ---@type integer?
+  for index, line in ipairs(starts) do
+    if step > 0 and line > here then
+      place = place or index
+    elseif step < 0 and line < here then
+      place = index
+    end
+  end
+  vim.cmd("normal! m'")
+  api.nvim_win_set_cursor(0, { starts[place or step > 0 and 1 or #starts], 0 })
+  vim.cmd("normal! zv^")
+end
+
+--- The keys that go from mark to mark, while a buffer has marks; never over a mapping of its own.
+---@param buffer integer
+local function bind(buffer)
+  for action, step in pairs(steps) do
+    local key = keys.of(action)
+    if key and not mapping(buffer, key) then
+      vim.keymap.set("n", key, function()
+        go(marked_rows(buffer), step)
+      end, { buffer = buffer, desc = keys.descriptions[action] })
+    end
+  end
+end
+
+---@param buffer integer
+local function unbind(buffer)
+  for action in pairs(steps) do
+    local key = keys.of(action)
+    local found = key and mapping(buffer, key)
+    if found and found.desc == keys.descriptions[action] then
+      vim.keymap.del("n", key, { buffer = buffer })
+    end
+  end
+end
+
 ---@param buffer integer
 ---@param marks pillion.LineMark[]
 local function place(buffer, marks)
@@ -123,9 +179,7 @@ local function place(buffer, marks)
     fresh[mark.row] = true
   end
   shown[buffer] = shown[buffer] or {}
-  mark_keys.bind(buffer, function()
-    return marked_rows(buffer)
-  end)
+  bind(buffer)
   for id, mark in pairs(standing(buffer)) do
     if fresh[mark.row] then
       api.nvim_buf_del_extmark(buffer, space, id)
@@ -180,15 +234,6 @@ local function shifted(marks, lines)
   return left
 end
 
----@param path string
----@param lines table[]
----@param by pillion.Maker
-local function keep(path, lines, by)
-  local older = kept[path] and kept[path].marks or {}
-  local marks = vim.list_extend(shifted(older, lines), marks_of(lines, by))
-  kept[path] = { looks = looks(path), marks = vim.list_slice(marks, 1, M.limit) }
-end
-
 --- Lines as they lie in a buffer now, if they were told of as they lay after an agent's last edit.
 ---@param buffer integer
 ---@param lines {start: integer, end: integer, removed?: integer}[]
@@ -221,7 +266,9 @@ function M.add(path, lines, by)
     local seq = edited[buffer] and edited[buffer].seq or vim.fn.undotree(buffer).seq_cur
     place(buffer, marks_of(followed(buffer, lines), by, seq))
   else
-    keep(path, lines, by)
+    local older = kept[path] and kept[path].marks or {}
+    local marks = vim.list_extend(shifted(older, lines), marks_of(lines, by))
+    kept[path] = { looks = documents.looks(path), marks = vim.list_slice(marks, 1, M.limit) }
   end
 end
 
@@ -235,7 +282,7 @@ function M.moved(path, to)
       kept[old] = nil
       if to then
         local now = to .. old:sub(#path + 1)
-        kept[now] = { looks = looks(now), marks = marks }
+        kept[now] = { looks = documents.looks(now), marks = marks }
       end
     end
   end
@@ -245,7 +292,7 @@ end
 local function clear(buffer)
   shown[buffer], undoable[buffer] = nil, nil
   if api.nvim_buf_is_valid(buffer) then
-    mark_keys.unbind(buffer)
+    unbind(buffer)
     api.nvim_buf_clear_namespace(buffer, space, 0, -1)
     kept[vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""] = nil
   end
@@ -380,10 +427,10 @@ local function stow(buffer)
       mark.seq = nil
       return not mark.hidden
     end, vim.tbl_values(standing(buffer)))
-    kept[path] = #marks > 0 and { looks = looks(path), marks = marks } or nil
+    kept[path] = #marks > 0 and { looks = documents.looks(path), marks = marks } or nil
   end
   shown[buffer], edited[buffer], undoable[buffer] = nil, nil, nil
-  mark_keys.unbind(buffer)
+  unbind(buffer)
   api.nvim_buf_clear_namespace(buffer, space, 0, -1) -- else they come back with the buffer
 end
 
@@ -392,39 +439,31 @@ local function unstow(buffer)
   local path = vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""
   local file = kept[path]
   kept[path] = nil
-  if file and file.looks == looks(path) then
+  if file and file.looks == documents.looks(path) then
     place(buffer, file.marks)
   end
 end
 
 function M.setup()
-  local group = api.nvim_create_augroup("pillion.marks", {})
-  local function on(events, callback)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      callback = function(event)
-        callback(event.buf)
-      end,
-    })
-  end
-  on("BufWritePost", function(buffer)
-    if shown[buffer] and not saving[buffer] and not vim.bo[buffer].modified then -- else a copy was written
-      clear(buffer)
+  local on = require("pillion.on")("marks")
+  on("BufWritePost", function(event)
+    if shown[event.buf] and not saving[event.buf] and not vim.bo[event.buf].modified then -- else a copy was written
+      clear(event.buf)
     end
   end)
-  on("TextChanged", function(buffer)
-    if shown[buffer] then
-      follow_undo(buffer)
+  on("TextChanged", function(event)
+    if shown[event.buf] then
+      follow_undo(event.buf)
     end
   end)
-  on("BufUnload", function(buffer)
-    if shown[buffer] then
-      stow(buffer)
+  on("BufUnload", function(event)
+    if shown[event.buf] then
+      stow(event.buf)
     end
   end)
-  on("BufReadPost", function(buffer)
+  on("BufReadPost", function(event)
     if next(kept) then
-      unstow(buffer)
+      unstow(event.buf)
     end
   end)
 end

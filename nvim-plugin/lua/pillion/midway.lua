@@ -15,7 +15,7 @@ local waiting = {}
 
 ---@param buffer integer
 ---@return boolean
-function M.is_midway(buffer)
+local function is_midway(buffer)
   local mode = api.nvim_get_mode().mode
   return buffer == api.nvim_get_current_buf() and (mode:match("^[iR]v?[cx]") ~= nil or in_block and mode:sub(1, 1) == "i")
 end
@@ -24,7 +24,7 @@ local function look()
   local all = waiting
   waiting = {}
   for _, one in ipairs(all) do
-    if M.is_midway(one.buffer) then
+    if is_midway(one.buffer) then
       waiting[#waiting + 1] = one
     else
       one.go(true)
@@ -37,7 +37,7 @@ end
 ---@param step fun(through: boolean)
 ---@param cancelled fun(callback: fun()) registers who wants to know that nobody needs the step any more
 function M.wait(buffer, step, cancelled)
-  if not M.is_midway(buffer) then
+  if not is_midway(buffer) then
     step(true)
     return
   end
@@ -56,25 +56,22 @@ function M.wait(buffer, step, cancelled)
     step(through)
   end
   timer = vim.defer_fn(function()
-    one.go(not M.is_midway(buffer))
+    one.go(not is_midway(buffer))
   end, M.patience_ms)
   waiting[#waiting + 1] = one
   cancelled(leave)
 end
 
 function M.setup()
-  local group = api.nvim_create_augroup("pillion.midway", {})
-  api.nvim_create_autocmd("ModeChanged", {
-    group = group,
-    callback = function()
-      local old, new = vim.v.event.old_mode, vim.v.event.new_mode
-      in_block = new:sub(1, 1) == "i" and (in_block or old == "\22") or new:sub(1, 2) == "ni" and in_block
-      if #waiting > 0 then
-        vim.schedule(look)
-      end
-    end,
-  })
-  api.nvim_create_autocmd({ "BufEnter", "WinEnter" }, { group = group, callback = vim.schedule_wrap(look) })
+  local on = require("pillion.on")("midway")
+  on("ModeChanged", function()
+    local old, new = vim.v.event.old_mode, vim.v.event.new_mode
+    in_block = new:sub(1, 1) == "i" and (in_block or old == "\22") or new:sub(1, 2) == "ni" and in_block
+    if #waiting > 0 then
+      vim.schedule(look)
+    end
+  end)
+  on({ "BufEnter", "WinEnter" }, vim.schedule_wrap(look))
 end
 
 return M

@@ -74,6 +74,32 @@ function M.seclude(buffer, buftype)
   options.modeline, options.swapfile, options.undofile = false, false, false
 end
 
+--- Has a buffer filled again when it is read again.
+---@param buffer integer
+---@param buftype string
+---@param fill fun()
+function M.refill(buffer, buftype, fill)
+  api.nvim_create_autocmd("BufReadCmd", {
+    buffer = buffer,
+    callback = function()
+      M.seclude(buffer, buftype)
+      fill()
+    end,
+  })
+end
+
+--- What the user writes in a buffer of ours is on no disk.
+---@param buffer integer
+function M.keep_writing(buffer)
+  api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buffer,
+    callback = function()
+      vim.bo[buffer].modified = false
+      announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
+    end,
+  })
+end
+
 ---@param buffer integer
 ---@param page pillion.Sheet
 function M.put(buffer, page)
@@ -88,6 +114,60 @@ function M.put(buffer, page)
       hl_group = "Pillion" .. mark.paint,
       priority = mark.paint == "Code" and 100 or 110,
     })
+  end
+end
+
+--- A page, of which all that is asked about is to be seen.
+---@param window integer
+function M.dress(window)
+  api.nvim_win_call(window, function()
+    vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
+    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4,list:-1 showbreak=NONE") -- only a line of the page's own begins at its edge
+    vim.bo.formatlistpat = "^\\S.\\{-}\\s\\{2,}" -- a long fact goes on below its text
+  end)
+end
+
+--- A page in a tab of its own, which the user asked for.
+---@param name string
+---@param page pillion.Sheet
+---@return integer buffer
+function M.open(name, page)
+  local buffer = M.scratch(name, "nofile")
+  vim.bo[buffer].bufhidden = "wipe"
+  M.put(buffer, page)
+  vim.cmd(("keepalt tab sbuffer %d"):format(buffer))
+  M.dress(api.nvim_get_current_win())
+  return buffer
+end
+
+--- The window that shows a buffer, or a new one at the bottom. The user asked for it: it gets the cursor.
+---@param buffer integer
+---@return integer window
+---@return boolean is_new
+function M.go_to(buffer)
+  local window = vim.fn.bufwinid(buffer)
+  if window ~= -1 then
+    api.nvim_set_current_win(window)
+    return window, false
+  end
+  vim.cmd(("botright sbuffer %d"):format(buffer))
+  return api.nvim_get_current_win(), true
+end
+
+--- Changes a read-only buffer. Who reads at its end stays there, and nobody else is moved.
+---@param buffer integer
+---@param change fun()
+function M.follow(buffer, change)
+  local options, last, mode = vim.bo[buffer], api.nvim_buf_line_count(buffer), api.nvim_get_mode().mode
+  local following = vim.tbl_filter(function(window)
+    local selects = window == api.nvim_get_current_win() and mode:match("^[vVsS\22\19]") ~= nil
+    return not selects and api.nvim_win_get_cursor(window)[1] == last
+  end, vim.fn.win_findbuf(buffer))
+  options.modifiable = true
+  change()
+  options.modifiable, options.modified = false, false
+  for _, window in ipairs(following) do
+    api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffer), 0 })
   end
 end
 
@@ -109,13 +189,9 @@ function M.ready(approval)
   shown[approval.id] = { page = buffer, own = buffers and buffers.own }
   M.changed(approval)
   keys.bind(buffer, approval, true)
-  api.nvim_create_autocmd("BufReadCmd", {
-    buffer = buffer,
-    callback = function()
-      M.seclude(buffer, "nofile")
-      M.changed(approval)
-    end,
-  })
+  M.refill(buffer, "nofile", function()
+    M.changed(approval)
+  end)
   return buffer
 end
 
@@ -188,13 +264,7 @@ function M.own(approval, changed)
       changed()
     end,
   })
-  api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buffer,
-    callback = function()
-      vim.bo[buffer].modified = false
-      announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
-    end,
-  })
+  M.keep_writing(buffer)
   return buffer
 end
 

@@ -8,6 +8,8 @@ local words = require("pillion.words")
 
 local api = vim.api
 
+local bar_keys = { { "show", "show" }, { "next_file", "next" }, { "prev_file", "previous" }, { "help", "keys" } }
+
 ---@class pillion.Panel
 ---@field approval pillion.Approval
 ---@field private buffer integer
@@ -28,13 +30,6 @@ function Panel:look(file)
   self.looked[self.approval.chosen:key(file)] = { before = file.before, after = file.after }
 end
 
----@private
----@param file pillion.FilePreview
-function Panel:has_seen(file)
-  local seen = self.looked[self.approval.chosen:key(file)]
-  return seen ~= nil and seen.before == file.before and seen.after == file.after
-end
-
 ---@return integer with the line above
 function Panel:height()
   return 1 + math.min(#self.approval:files(), math.max(2, math.floor(vim.o.lines / 6)))
@@ -46,12 +41,9 @@ function Panel:open(config, show)
   self.buffer = page.of_request(self.approval, "files", "nofile")
   vim.bo[self.buffer].bufhidden = "wipe"
   keys.bind(self.buffer, self.approval, true)
-  local key = keys.configured().show
-  if key and key ~= "" then
-    vim.keymap.set("n", key, function()
-      show(api.nvim_win_get_cursor(0)[1])
-    end, { buffer = self.buffer, nowait = true, desc = "Pillion: show this file" })
-  end
+  keys.map(self.buffer, "show", function()
+    show(api.nvim_win_get_cursor(0)[1])
+  end, "Pillion: show this file")
   config.height = self:height()
   self.window = api.nvim_open_win(self.buffer, false, config)
   api.nvim_win_call(self.window, function()
@@ -75,15 +67,16 @@ function Panel:draw(index)
     width = math.max(width, vim.fn.strdisplaywidth(file.name))
   end
   for number, file in ipairs(files) do
-    local seen = self:has_seen(file)
+    local key = self.approval.chosen:key(file)
+    local looked = self.looked[key]
+    local seen = looked and looked.before == file.before and looked.after == file.after
     unseen = unseen + (seen and 0 or 1)
-    local selected, all = self.approval.chosen:count(self.approval.chosen:key(file))
+    local selected, all = self.approval.chosen:count(key)
     local note = selected == 0 and all > 0 and "left out" or words.share(selected, all)
-    local name = file.name .. (" "):rep(width - vim.fn.strdisplaywidth(file.name))
     sheet:parts({
       { number == index and "▸ " or "  ", "Label" },
       { seen and "  " or "● ", "Warning" },
-      { name, "Rule" },
+      { words.pad(file.name, width), "Rule" },
       { "  " .. (file.text and words.size({ file }) or file.summary), "Muted" },
       { note ~= "" and "  " .. note or "", "Warning" },
     })
@@ -92,7 +85,8 @@ function Panel:draw(index)
   if api.nvim_get_current_win() ~= window then
     api.nvim_win_set_cursor(window, { index, 0 })
   end
-  bar.put(window, bar.files(#words.paths(files), unseen))
+  local note = unseen > 0 and ("● %d not looked at"):format(unseen) or ""
+  bar.put(window, bar.listing(words.count(#words.paths(files), "file"), bar_keys, note))
 end
 
 return Panel

@@ -88,16 +88,7 @@ end
 function Process:line()
   local sign = self.running and "▸" or self.exitCode == 0 and "✓" or "✗"
   local parts = { escape.short(self.command, 80), escape.visible(self.agent and self.agent.name), self:state() }
-  return ("%s %s  %s"):format(
-    sign,
-    self:name(),
-    table.concat(
-      vim.tbl_filter(function(part)
-        return part ~= ""
-      end, parts),
-      " · "
-    )
-  )
+  return ("%s %s  %s"):format(sign, self:name(), words.joined(parts, " · "))
 end
 
 --- `running since 12:04`, `exit code 1`.
@@ -192,29 +183,6 @@ function Process:settle()
   return #self.pending > 0
 end
 
---- The windows that stand at the end and so stay there.
----@private
----@return integer[]
-function Process:following()
-  local last, mode = api.nvim_buf_line_count(self.buffer), api.nvim_get_mode().mode
-  return vim.tbl_filter(function(window)
-    local selects = window == api.nvim_get_current_win() and mode:match("^[vVsS\22\19]") ~= nil
-    return not selects and api.nvim_win_get_cursor(window)[1] == last
-  end, vim.fn.win_findbuf(self.buffer))
-end
-
----@param style pillion.Style
----@return string[]
-local function groups(style)
-  return vim.tbl_filter(function(group)
-    return group ~= false
-  end, {
-    style.colour and "PillionOutput" .. style.colour or false,
-    style.bold and "PillionOutputBold" or false,
-    style.underline and "PillionOutputUnderlined" or false,
-  })
-end
-
 ---@private
 ---@param number integer
 function Process:paint(number)
@@ -223,8 +191,11 @@ function Process:paint(number)
     api.nvim_buf_set_extmark(self.buffer, space, row, 0, { end_col = #line.text, hl_group = "PillionNote" })
   end
   for _, one in ipairs(line.paint) do
-    for _, group in ipairs(groups(one.style)) do
-      api.nvim_buf_set_extmark(self.buffer, space, row, one.from, { end_col = one.to, hl_group = group })
+    local style = one.style
+    for _, group in ipairs({ style.colour or false, style.bold and "Bold" or false, style.underline and "Underlined" or false }) do
+      if group then
+        api.nvim_buf_set_extmark(self.buffer, space, row, one.from, { end_col = one.to, hl_group = "PillionOutput" .. group })
+      end
     end
   end
 end
@@ -236,26 +207,22 @@ function Process:draw()
     return
   end
   if output.changed <= output.last then
-    local following = self:following()
     local anew = output.first > drawn.last
     local from = math.max(anew and output.first or output.changed, output.first)
     local lines = {}
     for number = from, output.last do
       lines[#lines + 1] = output:line(number).text
     end
-    vim.bo[self.buffer].modifiable = true
-    api.nvim_buf_set_lines(self.buffer, 0, anew and -1 or output.first - drawn.first, false, {})
-    api.nvim_buf_clear_namespace(self.buffer, space, from - output.first, -1)
-    api.nvim_buf_set_lines(self.buffer, from - output.first, -1, false, lines)
-    vim.bo[self.buffer].modifiable, vim.bo[self.buffer].modified = false, false
+    page.follow(self.buffer, function()
+      api.nvim_buf_set_lines(self.buffer, 0, anew and -1 or output.first - drawn.first, false, {})
+      api.nvim_buf_clear_namespace(self.buffer, space, from - output.first, -1)
+      api.nvim_buf_set_lines(self.buffer, from - output.first, -1, false, lines)
+    end)
     for number = from, output.last do
       self:paint(number)
     end
     self.drawn = { first = output.first, last = output.last }
     output:settle()
-    for _, window in ipairs(following) do
-      api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.buffer), 0 })
-    end
   end
   for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
     bar.put(window, bar.process(self))
@@ -274,14 +241,17 @@ end
 function Process:make()
   self.buffer = page.scratch(("pillion://process/%d/%s"):format(self.number, self:name()), "nofile")
   vim.b[self.buffer].pillion_process = self.number
-  keys.bind_process(self.buffer, self)
-  api.nvim_create_autocmd("BufReadCmd", {
-    buffer = self.buffer,
-    callback = function()
-      page.seclude(self.buffer, "nofile")
-      self:redraw()
+  keys.bind_doings(self.buffer, {
+    write = function()
+      require("pillion.processes").write(self)
+    end,
+    kill = function()
+      require("pillion.processes").kill(self)
     end,
   })
+  page.refill(self.buffer, "nofile", function()
+    self:redraw()
+  end)
   self:redraw()
 end
 
@@ -290,13 +260,10 @@ function Process:show()
   if not api.nvim_buf_is_loaded(self.buffer) then
     self:make()
   end
-  local window = vim.fn.bufwinid(self.buffer)
-  if window == -1 then
-    vim.cmd(("botright sbuffer %d"):format(self.buffer))
-    window = api.nvim_get_current_win()
+  local window, is_new = page.go_to(self.buffer)
+  if is_new then
     vim.cmd("setlocal nonumber norelativenumber signcolumn=no wrap nospell nolist nofoldenable conceallevel=0")
   end
-  api.nvim_set_current_win(window)
   self:draw()
   api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.buffer), 0 })
 end

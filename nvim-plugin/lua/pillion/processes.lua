@@ -19,9 +19,7 @@ local draw_ms = 50
 local all = {}
 local drawing = false
 
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Process[] those that run first
 function M.all()
@@ -187,15 +185,6 @@ function M.write(process)
   end)
 end
 
----@return pillion.Process? the one in whose buffer the user is
-local function here()
-  for _, process in ipairs(all) do
-    if process.buffer == vim.api.nvim_get_current_buf() then
-      return process
-    end
-  end
-end
-
 ---@param processes pillion.Process[]
 ---@param prompt string
 ---@param callback fun(process: pillion.Process)
@@ -209,7 +198,9 @@ end
 ---@param callback fun(process: pillion.Process)
 local function with(id, prompt, callback)
   local found = M.running()
-  local current = here()
+  local current = vim.iter(all):find(function(process) -- the one in whose buffer the user is
+    return process.buffer == vim.api.nvim_get_current_buf()
+  end)
   if id ~= "" then
     found = vim.tbl_filter(function(process)
       return process.processId == id or escape.visible(process.processId) == id

@@ -17,13 +17,7 @@ local M = {}
 
 ---@type pillion.Prompt[] in order of arrival
 local waiting = {}
----@type fun()[]
-local listeners = {}
-
----@param listener fun()
-function M.listen(listener)
-  listeners[#listeners + 1] = listener
-end
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Prompt[]
 function M.all()
@@ -33,11 +27,9 @@ end
 ---@param id string
 ---@return pillion.Prompt?
 local function get(id)
-  for _, prompt in ipairs(waiting) do
-    if prompt.promptId == id then
-      return prompt
-    end
-  end
+  return vim.iter(waiting):find(function(prompt)
+    return prompt.promptId == id
+  end)
 end
 
 ---@param prompt pillion.Prompt
@@ -46,27 +38,21 @@ local function settle(prompt, result, err)
     return other ~= prompt
   end, waiting)
   prompt.reply(result, err)
-  for _, listener in ipairs(listeners) do
-    listener()
-  end
+  changed()
 end
 
 ---@param request table
 ---@param reply pillion.Reply
 ---@param client any
----@param cancelled? fun(callback: fun())
+---@param cancelled fun(callback: fun())
 function M.open(request, reply, client, cancelled)
   ---@type pillion.Prompt
   local prompt = vim.tbl_extend("force", request, { reply = reply, client = client })
   waiting[#waiting + 1] = prompt
-  if cancelled then
-    cancelled(function()
-      M.withdraw(prompt)
-    end)
-  end
-  for _, listener in ipairs(listeners) do
-    listener()
-  end
+  cancelled(function()
+    M.withdraw(prompt)
+  end)
+  changed()
   announce.waiting(("%s asks: %s  (:Pillion)"):format(escape.visible(request.agent.name), escape.short(request.message, 200)), function()
     return get(prompt.promptId) == prompt
   end)

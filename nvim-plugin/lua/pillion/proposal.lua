@@ -1,7 +1,6 @@
 -- The two sides of a proposed file: the current text, read-only, and the proposal, which the user may edit in place. The
 -- proposal is never on a disk: `:w` says that it is kept, and `:e!` discards the user's changes.
 
-local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
@@ -205,45 +204,30 @@ end
 ---@param path string
 ---@return pillion.FilePreview?
 local function file_of(approval, path)
-  for _, file in ipairs(approval:files()) do
-    if file.path == path then
-      return file
-    end
-  end
+  return vim.iter(approval:files()):find(function(file)
+    return file.path == path
+  end)
 end
 
 ---@param approval pillion.Approval
 ---@param path string
 ---@param sides pillion.Sides
 local function attend(approval, path, sides)
-  local function on(event, callback)
-    api.nvim_create_autocmd(event, { buffer = sides.right, callback = callback })
+  local function typed()
+    local file = file_of(approval, path)
+    if file then
+      sync(approval, file, sides)
+    end
   end
-  on({ "TextChanged", "TextChangedI", "TextChangedP" }, function()
-    local file = file_of(approval, path)
-    if file then
-      sync(approval, file, sides)
-    end
+  api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, { buffer = sides.right, callback = typed })
+  page.keep_writing(sides.right)
+  page.refill(sides.left, "nofile", function()
+    text.put(sides.left, (file_of(approval, path) or { before = "" }).before)
+    vim.bo[sides.left].modifiable = false
   end)
-  on("BufWriteCmd", function()
-    vim.bo[sides.right].modified = false
-    announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
-  end)
-  api.nvim_create_autocmd("BufReadCmd", {
-    buffer = sides.left,
-    callback = function()
-      page.seclude(sides.left, "nofile")
-      text.put(sides.left, (file_of(approval, path) or { before = "" }).before)
-      vim.bo[sides.left].modifiable = false
-    end,
-  })
-  on("BufReadCmd", function()
-    local file = file_of(approval, path)
-    page.seclude(sides.right, "acwrite")
+  page.refill(sides.right, "acwrite", function()
     give(sides, vim.v.cmdbang ~= 1 and approval.chosen:right(path) or approval.chosen:given(path), text.put)
-    if file then
-      sync(approval, file, sides)
-    end
+    typed()
   end)
 end
 

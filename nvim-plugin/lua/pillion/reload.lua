@@ -33,15 +33,6 @@ end
 ---@type table<integer, string> what each buffer's file looked like when it was last looked at
 local seen = {}
 
----@param document pillion.Document
-local function is_touched(document)
-  local stat = vim.uv.fs_stat(document.path)
-  local now = stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
-  local before = seen[document.buffer]
-  seen[document.buffer] = now
-  return now ~= before
-end
-
 local scheduled, unfinished = false, false
 
 --- Reading a file anew under the user's hands is for later.
@@ -56,8 +47,12 @@ local function check_all()
   for _, document in ipairs(documents.all()) do
     local buffer = document.buffer
     local is_free = now.mode == "n" or buffer ~= api.nvim_get_current_buf()
-    if vim.o.autoread and not vim.bo[buffer].modified and is_free and is_touched(document) then
-      M.check(buffer)
+    if vim.o.autoread and not vim.bo[buffer].modified and is_free then
+      local looks, before = documents.looks(document.path), seen[buffer]
+      seen[buffer] = looks
+      if looks ~= before then
+        M.check(buffer)
+      end
     end
   end
 end
@@ -78,14 +73,11 @@ function M.setup()
       M.soon()
     end
   end)
-  api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave" }, {
-    group = api.nvim_create_augroup("pillion.reload", {}),
-    callback = function()
-      if unfinished then
-        M.soon()
-      end
-    end,
-  })
+  require("pillion.on")("reload")({ "ModeChanged", "CmdwinLeave" }, function()
+    if unfinished then
+      M.soon()
+    end
+  end)
 end
 
 return M

@@ -1,7 +1,7 @@
 -- What is wrong with a buffer, as its language servers and the user's other linters reported it to Neovim. What a server was
 -- just asked for is about the text as it is; what it sent by itself, and what others found, is about a text that nobody named.
 
-local recode = require("pillion.recode")
+local position = require("pillion.position")
 
 local M = {}
 
@@ -24,17 +24,6 @@ end
 local function without_data(sent)
   sent.data = nil
   return sent
-end
-
---- As its server sent it.
----@param diagnostic vim.Diagnostic
----@return table?
-local function original(diagnostic)
-  local sent = vim.tbl_get(diagnostic, "user_data", "lsp")
-  if type(sent) ~= "table" or not sent.range then
-    return nil
-  end
-  return without_data(vim.deepcopy(sent))
 end
 
 --- The server that a namespace is of, and whether it was asked for what is in it.
@@ -75,7 +64,8 @@ local function shown(buffer, servers, fresh)
   for _, diagnostic in ipairs(vim.diagnostic.get(buffer)) do
     local server, was_asked = origin(diagnostic.namespace, servers)
     if not (server and was_asked and fresh[server.id]) then
-      local sent = server and original(diagnostic)
+      local sent = server and vim.tbl_get(diagnostic, "user_data", "lsp") -- as its server sent it
+      sent = type(sent) == "table" and sent.range and without_data(vim.deepcopy(sent))
       local encoding = server and sent and server.offset_encoding or "utf-8"
       found[encoding] = found[encoding] or {}
       table.insert(found[encoding], sent or as_lsp(diagnostic))
@@ -101,7 +91,7 @@ function M.collect(buffer, servers, said, callback)
     callback(found, is_current)
   end
   for encoding, list in pairs(lists) do
-    recode.from_server(list, encoding, vim.uri_from_bufnr(buffer), function(counted)
+    position.from_server(list, encoding, vim.uri_from_bufnr(buffer), function(counted)
       vim.list_extend(found, counted)
       left = left - 1
       if left == 0 then

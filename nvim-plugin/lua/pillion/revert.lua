@@ -38,26 +38,20 @@ local asked = {}
 local settle_ms = 60
 
 --- What would be reverted, by each word of `:Pillion revert`.
----@type table<string, fun(change: pillion.AgentChange): pillion.RevertTarget>
-local targets = {
-  change = function(change)
-    local name = ("“%s” by %s"):format(journal.title(change), journal.who(change))
-    return { selector = { callId = change.callId }, name = name, client = change.client }
-  end,
-  turn = function(change)
-    local name = turn_name("everything that %s changed in turn %d", change)
-    return { selector = { sessionId = change.sessionId, turn = change.turn }, name = name, client = change.client }
-  end,
-  since = function(change)
-    local name = turn_name("everything that %s changed from turn %d on", change)
-    return { selector = { sessionId = change.sessionId, sinceTurn = change.turn }, name = name, client = change.client }
-  end,
-  agent = function(change)
-    local name = ("everything that %s changed"):format(journal.who(change))
-    return { selector = { sessionId = change.sessionId }, name = name, client = change.client }
-  end,
-}
-targets.session = targets.agent
+---@param what "change"|"turn"|"since"|"agent"
+---@param change pillion.AgentChange
+---@return pillion.RevertTarget
+local function target_of(what, change)
+  local selector, name = { sessionId = change.sessionId }, ("everything that %s changed"):format(journal.who(change))
+  if what == "change" then
+    selector, name = { callId = change.callId }, ("“%s” by %s"):format(journal.title(change), journal.who(change))
+  elseif what == "turn" then
+    selector.turn, name = change.turn, turn_name("everything that %s changed in turn %d", change)
+  elseif what == "since" then
+    selector.sinceTurn, name = change.turn, turn_name("everything that %s changed from turn %d on", change)
+  end
+  return { selector = selector, name = name, client = change.client }
+end
 
 ---@param problem string
 local function failed(problem)
@@ -219,19 +213,6 @@ show = function(target, result)
   forget_when_hidden(id)
 end
 
---- What reverting a change would do; nil where that is not known.
----@param change pillion.AgentChange
----@param callback fun(result: pillion.RevertResult?)
-function M.plan_of(change, callback)
-  if not journal.is_revertible(change) then
-    callback(nil)
-    return
-  end
-  change.client.request("journal/revert", { callId = change.callId, dryRun = true }, function(err, result)
-    callback(not err and result or nil)
-  end)
-end
-
 --- Shows what reverting this would do.
 ---@param target pillion.RevertTarget
 function M.show(target)
@@ -299,20 +280,20 @@ function M.run(what)
     require("pillion.commands").run("approve")
     return
   end
-  local target = targets[what == "" and "change" or what]
-  if not target then
+  what = what == "" and "change" or what
+  if what ~= "session" and not vim.tbl_contains(M.names, what) then
     announce.tell("Pillion: use revert change, revert turn, revert since or revert agent")
     return
   end
   with_change(function(change)
-    M.show((change.sessionId == "" and targets.change or target)(change)) -- your own revert is of no turn
+    M.show(target_of(change.sessionId == "" and "change" or what, change)) -- your own revert is of no turn
   end)
 end
 
 --- Everything that one session changed.
 ---@param session {sessionId: string, agent: {name: string}, client: any}
 function M.session(session)
-  M.show(targets.agent(session --[[@as pillion.AgentChange]]))
+  M.show(target_of("agent", session --[[@as pillion.AgentChange]]))
 end
 
 journal.listen(M.look_again)

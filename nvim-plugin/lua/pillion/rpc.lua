@@ -13,7 +13,7 @@ local M = {}
 ---@field busy? table<string, fun(params: any): any> results for requests that must not wait while Neovim waits for a key
 
 ---@class pillion.rpc.Connection
----@field private process vim.SystemObj
+---@field process vim.SystemObj
 ---@field private handlers pillion.rpc.Handlers
 ---@field private last integer id of the last request that we sent
 ---@field private asked table<integer, fun(err?: table, result: any)> who waits for an answer to us, by id
@@ -44,6 +44,7 @@ M.codes = { method_not_found = -32601, internal_error = -32603, request_cancelle
 ---@param handlers pillion.rpc.Handlers
 ---@return pillion.rpc.Connection? connection, string? problem
 function M.start(command, options, handlers)
+  handlers.trace = handlers.trace or function() end
   local self = setmetatable({ handlers = handlers, last = 0, asked = {}, unasked = {}, queued = {}, closed = false }, Connection)
   local read = M.reader(function(body)
     self:arrive(body)
@@ -108,15 +109,6 @@ function M.reader(message)
 end
 
 ---@private
----@param direction string
----@param body string
-function Connection:trace(direction, body)
-  if self.handlers.trace then
-    self.handlers.trace(direction, body)
-  end
-end
-
----@private
 function Connection:send(message)
   if self.closed or self.process:is_closing() then
     return false
@@ -126,7 +118,7 @@ function Connection:send(message)
   if body:find("\\/", 1, true) then
     body = body:gsub("\\(.)", { ["/"] = "/" }) -- arguments are shown as they came
   end
-  self:trace("to the sidecar", body)
+  self.handlers.trace("to the sidecar", body)
   return (pcall(self.process.write, self.process, ("Content-Length: %d\r\n\r\n%s"):format(#body, body)))
 end
 
@@ -162,7 +154,7 @@ end
 ---@private
 ---@param body string
 function Connection:arrive(body)
-  self:trace("from the sidecar", body)
+  self.handlers.trace("from the sidecar", body)
   local ok, message = pcall(vim.json.decode, body, { luanil = { object = true, array = true } })
   if not ok or type(message) ~= "table" then
     vim.schedule(function()
@@ -298,11 +290,6 @@ function Connection:kill()
   if not self.closed then
     pcall(self.process.kill, self.process, "sigterm") -- it may have ended by itself
   end
-end
-
----@return integer
-function Connection:pid()
-  return self.process.pid
 end
 
 return M

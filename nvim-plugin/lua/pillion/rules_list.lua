@@ -87,7 +87,7 @@ local function forget(listed)
       announce.tell("Pillion: " .. said, err and vim.log.levels.ERROR or nil)
     end)
   elseif listed and listed.untrusted then
-    trust.reopen(listed.untrusted, require("pillion.client").current())
+    trust.show(vim.tbl_extend("force", listed.untrusted, { client = require("pillion.client").current() }))
   elseif listed and headings[listed.from] then
     announce.tell("Pillion: this rule is in settings: change it there")
   end

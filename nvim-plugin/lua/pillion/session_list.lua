@@ -16,16 +16,6 @@ local M = {}
 ---@field session pillion.Session
 ---@field rule? string the remembered rule that stands on the line
 
----@param parts string[]
-local function joined(parts, separator)
-  return table.concat(
-    vim.tbl_filter(function(part)
-      return part ~= ""
-    end, parts),
-    separator
-  )
-end
-
 ---@param session pillion.Session
 ---@return string what there is to know at first sight; empty while it simply works
 local function standing(session)
@@ -40,34 +30,22 @@ local function standing(session)
   return waits and "waiting for you" or ""
 end
 
----@param number integer?
----@param noun string
-local function count(number, noun)
-  return (number or 0) == 0 and "" or words.count(number, noun)
-end
-
----@param number integer?
----@param word string
-local function times(number, word)
-  return (number or 0) == 0 and "" or ("%d %s"):format(number, word)
-end
-
---- `12 calls, 3 changes, 1 rejected`: what there is none of is left out.
+--- `12 calls, 3 changes, 1 rejected · since 14:05`: what there is none of is left out.
 ---@param session pillion.Session
 ---@return string
-local function counts(session)
-  if (session.calls or 0) == 0 then
-    return "no calls yet"
+local function record(session)
+  local parts = {}
+  for _, noun in ipairs({ "call", "change" }) do
+    local number = session[noun .. "s"] or 0
+    parts[#parts + 1] = number > 0 and words.count(number, noun) or nil
   end
-  local parts = { count(session.calls, "call"), count(session.changes, "change") }
-  return joined(vim.list_extend(parts, { times(session.rejected, "rejected"), times(session.refused, "refused") }), ", ")
-end
-
----@param session pillion.Session
----@return string
-local function span(session)
+  for _, outcome in ipairs({ "rejected", "refused" }) do
+    local number = session[outcome] or 0
+    parts[#parts + 1] = number > 0 and ("%d %s"):format(number, outcome) or nil
+  end
+  local counts = (session.calls or 0) == 0 and "no calls yet" or table.concat(parts, ", ")
   local time = journal.clock({ time = session.connected and session.started or session.lastCall or session.started or "" })
-  return time == "" and "" or (session.connected and "since " or "last seen ") .. time
+  return words.joined({ counts, time == "" and "" or (session.connected and "since " or "last seen ") .. time }, " · ")
 end
 
 ---@param sheet pillion.Sheet
@@ -86,7 +64,7 @@ local function add(sheet, at, session, indent)
     { state ~= "" and "  " .. state or "", session.connected and "Warning" or "Muted" },
     { mode ~= "" and "  " .. mode or "", session.mode == "full_access" and "Warning" or "Label" },
   })
-  line({ { "  " .. joined({ counts(session), span(session) }, " · "), "Muted" } })
+  line({ { "  " .. record(session), "Muted" } })
   for _, rule in ipairs(session.grants or {}) do
     line({ { "  remembers  ", "Muted" }, { escape.visible(rule), "Rule" } }, rule)
   end

@@ -36,28 +36,20 @@ local M = {}
 ---@type pillion.Session[] in the order in which they began
 local all = {}
 
-local changed
----@type fun(listener: fun())
-M.listen, changed = require("pillion.listeners").new()
+local changed = require("pillion.listeners")(M)
 
 ---@return pillion.Session[]
 function M.all()
   return all
 end
 
----@param holds fun(session: pillion.Session): boolean?
-local function connected_that(holds)
-  return vim.tbl_filter(function(session)
-    return session.connected == true and holds(session) == true
-  end, all)
-end
-
 --- Those whose agents are there.
+---@param holds? fun(session: pillion.Session): boolean?
 ---@return pillion.Session[]
-function M.connected()
-  return connected_that(function()
-    return true
-  end)
+function M.connected(holds)
+  return vim.tbl_filter(function(session)
+    return session.connected and (not holds or holds(session))
+  end, all)
 end
 
 --- Those whose agents are not, the one that was there last first.
@@ -77,14 +69,14 @@ end
 
 ---@return pillion.Session[]
 function M.paused()
-  return connected_that(function(session)
+  return M.connected(function(session)
     return session.paused
   end)
 end
 
 ---@return pillion.Session[]
 function M.full_access()
-  return connected_that(function(session)
+  return M.connected(function(session)
     return session.mode == "full_access"
   end)
 end

@@ -1,7 +1,6 @@
 -- The read-only page of a request: what would happen, the facts, what each answer means, and the diff. All that it says of a
 -- request is composed by the sidecar. Pure: it gives lines and the places to paint; page.lua shows them.
 
-local answers = require("pillion.answers")
 local escape = require("pillion.escape")
 local words = require("pillion.words")
 
@@ -158,12 +157,7 @@ end
 ---@param chosen? pillion.Chosen
 function Sheet:file(file, chosen)
   local parts = { file.name, file.text and words.size({ file }) or "", file.summary }
-  self:line("  " .. table.concat(
-    vim.tbl_filter(function(part)
-      return part ~= ""
-    end, parts),
-    "  "
-  ), "Rule")
+  self:line("  " .. words.joined(parts, "  "), "Rule")
   local selected, all = 0, 0
   if chosen then
     selected, all = chosen:count(chosen:key(file))
@@ -242,7 +236,7 @@ function M.question(approval, keys)
   body(sheet, preview, approval.chosen, approval.own)
   facts(sheet, preview)
   sheet:gap()
-  local list = answers(approval)
+  local list = approval:answers()
   if approval.chosen:is_open() then
     table.insert(
       list,

@@ -19,13 +19,11 @@ local function split(text)
   return lines, { fileformat = dos and "dos" or "unix", endofline = ended }
 end
 
---- The first and the last line that differ, so that cursor, marks and folds elsewhere stay where they are.
----@param old string[]
+--- Puts lines in the place of those that differ, so that cursor, marks and folds elsewhere stay where they are.
+---@param buffer integer
 ---@param new string[]
----@return integer from zero-based
----@return integer old_end exclusive
----@return integer new_end exclusive
-local function span(old, new)
+local function replace(buffer, new)
+  local old = api.nvim_buf_get_lines(buffer, 0, -1, false)
   local from, old_end, new_end = 0, #old, #new
   while from < old_end and from < new_end and old[from + 1] == new[from + 1] do
     from = from + 1
@@ -33,7 +31,9 @@ local function span(old, new)
   while old_end > from and new_end > from and old[old_end] == new[new_end] do
     old_end, new_end = old_end - 1, new_end - 1
   end
-  return from, old_end, new_end
+  if from < old_end or from < new_end then
+    api.nvim_buf_set_lines(buffer, from, old_end, false, vim.list_slice(new, from + 1, new_end))
+  end
 end
 
 --- Makes the text all that the buffer holds. The user's `u` does not go back before it.
@@ -44,8 +44,7 @@ function M.put(buffer, text)
   local lines, kind = split(text)
   local modifiable, undolevels = options.modifiable, options.undolevels
   options.modifiable, options.undolevels = true, -1
-  local from, old_end, new_end = span(api.nvim_buf_get_lines(buffer, 0, -1, false), lines)
-  api.nvim_buf_set_lines(buffer, from, old_end, false, vim.list_slice(lines, from + 1, new_end))
+  replace(buffer, lines)
   options.fileformat, options.endofline = kind.fileformat, kind.endofline
   options.modifiable, options.undolevels, options.modified = modifiable, undolevels, false
 end
@@ -58,15 +57,12 @@ function M.change(buffer, text)
   local lines, kind = split(text)
   if kind.fileformat ~= options.fileformat or kind.endofline ~= options.endofline then
     M.put(buffer, text)
-    return
+  else
+    local modifiable = options.modifiable
+    options.modifiable = true
+    replace(buffer, lines)
+    options.modifiable, options.modified = modifiable, false
   end
-  local from, old_end, new_end = span(api.nvim_buf_get_lines(buffer, 0, -1, false), lines)
-  local modifiable = options.modifiable
-  options.modifiable = true
-  if from < old_end or from < new_end then
-    api.nvim_buf_set_lines(buffer, from, old_end, false, vim.list_slice(lines, from + 1, new_end))
-  end
-  options.modifiable, options.modified = modifiable, false
 end
 
 --- A line in parts of at most so many columns, broken at blanks where there are some.

@@ -20,8 +20,7 @@ local buffer = -1
 local listed = {}
 local armed_at = 0
 
---- What each key does there.
-local kinds = { approve = "approve", reject = "reject", cancel = "cancel" }
+local bar_keys = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "stop agents" }, { "close", "close" } }
 
 ---@return pillion.Approval[] of what is on the page, what still waits
 local function waiting()
@@ -40,7 +39,7 @@ end
 
 local function title()
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    bar.put(window, bar.together(words.count(#listed, "request"), news()))
+    bar.put(window, bar.listing(words.count(#listed, "request"), bar_keys, news()))
   end
 end
 
@@ -115,15 +114,11 @@ end
 
 local function make()
   buffer = page.scratch(name, "nofile")
-  local configured = keys.configured()
   local function map(action, callback)
-    local key = configured[action]
-    if key and key ~= "" then
-      vim.keymap.set("n", key, callback, { buffer = buffer, nowait = true, desc = "Pillion: " .. action .. " all that is on this page" })
-    end
+    keys.map(buffer, action, callback, "Pillion: " .. action .. " all that is on this page")
   end
-  for action, kind in pairs(kinds) do
-    map(action, function()
+  for _, kind in ipairs({ "approve", "reject", "cancel" }) do
+    map(kind, function()
       M.answer(kind)
     end)
   end
@@ -145,7 +140,7 @@ function M.run()
     api.nvim_set_current_win(window)
   else
     vim.cmd(("tab sbuffer %d"):format(buffer))
-    require("pillion.dialog").dress_page(api.nvim_get_current_win())
+    page.dress(api.nvim_get_current_win())
   end
   write(all)
 end

@@ -80,18 +80,6 @@ function M.abandon(client)
 end
 
 ---@param one pillion.Untrusted
----@param approved boolean
-local function answer_with(one, approved)
-  one.client.request(approved and "settings/trust" or "settings/ignore", { path = one.path, hash = one.hash }, function(err)
-    if err then
-      announce.tell("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
-    else
-      announce.tell(("Pillion: %s until the file changes"):format(approved and "trusted" or "ignored"))
-    end
-  end)
-end
-
----@param one pillion.Untrusted
 ---@return pillion.ApprovalRequest
 local function question(one)
   return {
@@ -131,20 +119,21 @@ end
 function M.show(one)
   if not approvals.get(id_of(one)) then
     approvals.open(question(one), function(answer)
-      local is_answer = answer and (answer.decision == "approve" or answer.decision == "reject")
-      if is_answer then -- to stop is none
-        answer_with(one, answer.decision == "approve")
+      local decision = answer and answer.decision
+      if decision ~= "approve" and decision ~= "reject" then
+        return -- to stop is no answer
       end
+      local method = decision == "approve" and "settings/trust" or "settings/ignore"
+      one.client.request(method, { path = one.path, hash = one.hash }, function(err)
+        if err then
+          announce.tell("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+        else
+          announce.tell(("Pillion: %s until the file changes"):format(decision == "approve" and "trusted" or "ignored"))
+        end
+      end)
     end, one.client)
   end
   front.show(id_of(one))
-end
-
---- One that was ignored, perhaps.
----@param one pillion.Untrusted
----@param client any
-function M.reopen(one, client)
-  M.show(vim.tbl_extend("force", one, { client = client }))
 end
 
 --- `:Pillion trust`

@@ -6,6 +6,7 @@ local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local changes = require("pillion.changes")
 local client = require("pillion.client")
+local config = require("pillion.config")
 local conversation = require("pillion.conversation")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
@@ -17,6 +18,7 @@ local todos = require("pillion.todos")
 local tracking = require("pillion.tracking")
 local trust = require("pillion.trust")
 local unusual = require("pillion.unusual")
+local words = require("pillion.words")
 
 local api = vim.api
 
@@ -62,6 +64,81 @@ local function highlight()
   for name, link in pairs(highlights) do
     api.nvim_set_hl(0, name, { link = link, default = true })
   end
+end
+
+--- Announces requests, and what changed beneath them. An announcement answers nothing.
+local news = {}
+
+---@param approval pillion.Approval
+function news.added(approval)
+  if approval:is_own() then
+    return
+  end
+  local parts = { words.wish(approval.request, 120) }
+  if approval:is_review() and approval.request.description ~= "" then
+    parts[2] = escape.short(approval.request.description:gsub("%s+", " "), 160)
+  end
+  for _, reason in ipairs(approval.request.reasons) do
+    parts[#parts + 1] = reason.code ~= "class" and escape.short(reason.text, 160) or nil
+  end
+  announce.waiting(table.concat(parts, "; ") .. "  (:Pillion show)", function() -- not of what they are looking at
+    return approvals.get(approval.id) == approval and front.focused() ~= approval.id
+  end)
+end
+
+---@type table<pillion.Approval, string>
+local reported = setmetatable({}, { __mode = "k" })
+
+---@param approval pillion.Approval
+function news.changed(approval)
+  local files, state = approval:files(), approval.beneath .. approval.request.digest
+  if reported[approval] == state then
+    return -- only the user's own edit came or went
+  end
+  reported[approval] = state
+  local name = escape.short(files[1] and files[1].name or approval.request.preview.deed, 80)
+  if approval.beneath == "moved" then
+    announce.waiting(name .. ": lines moved on disk; the proposal is updated")
+  elseif approval.beneath == "conflict" then
+    announce.waiting(name .. " changed on disk; your text will be merged and shown again")
+  end
+end
+
+--- The user's doings are told at most this often.
+local quiet_ms = 5000
+
+local told_at = -quiet_ms
+
+--- Tells sidecars which window the user used last (`window/focused`): agents prefer it where two have one folder open.
+--- Not every terminal says when it has the focus, so what the user does counts as well.
+local function report_focus()
+  told_at = vim.uv.now()
+  client.each(function(one)
+    one.notify("window/focused", {})
+  end)
+end
+
+local function follow_focus()
+  local on = require("pillion.on")("focus")
+  on({ "FocusGained", "VimResume", "UIEnter", "TermEnter" }, report_focus)
+  on({ "CursorMoved", "CursorMovedI", "CmdlineEnter", "ModeChanged" }, function()
+    if vim.uv.now() - told_at > quiet_ms then
+      report_focus()
+    end
+  end)
+  on("FocusLost", function()
+    if config.get().notify then
+      told_at = -quiet_ms -- what the user does next says that they are back
+      client.each(function(one)
+        one.notify("window/focused", { focused = false })
+      end)
+    end
+  end)
+  client.on_state(function(one)
+    if one.state == "ready" and #api.nvim_list_uis() > 0 then
+      one.notify("window/focused", {})
+    end
+  end)
 end
 
 local drawing = false
@@ -138,33 +215,22 @@ local function wire()
     if one.state == "ready" then
       sessions.refresh(one)
     else
-      sessions.abandon(one)
-      processes.abandon(one)
-      trust.abandon(one)
       rules_list.receive(nil, one)
       approvals.abandon(one, "sidecar stopped")
-      prompts.abandon(one)
-      activity.abandon(one)
-      unusual.abandon(one)
-      tracking.abandon(one)
-      conversation.abandon(one)
+      for _, part in ipairs({ sessions, processes, trust, prompts, activity, unusual, tracking, conversation }) do
+        part.abandon(one)
+      end
     end
     redraw()
   end)
 end
 
-local attached = false
-
 --- Once; before the first client is started.
 function M.attach()
-  if attached then
-    return
-  end
-  attached = true
   highlight()
   api.nvim_create_autocmd("ColorScheme", { group = api.nvim_create_augroup("pillion.ui", {}), callback = highlight })
   front.attach()
-  approvals.listen(require("pillion.news"))
+  approvals.listen(news)
   approvals.listen({
     added = function(approval)
       redraw()
@@ -184,6 +250,7 @@ function M.attach()
   processes.listen(redraw)
   todos.listen(redraw) -- and what changes of their sessions
   wire()
+  follow_focus()
 end
 
 return M

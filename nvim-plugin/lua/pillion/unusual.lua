@@ -65,44 +65,21 @@ function M.abandon(client)
   end)
 end
 
----@param one pillion.Unusual
-local function dismiss(one)
-  drop(function(other)
-    return other == one
-  end)
-end
-
---- What can be done about it.
----@param one pillion.Unusual
----@return {label: string, run: fun()}[]
-local function choices(one)
-  local found = {}
-  if one.acted == "" then
-    found[1] = {
-      label = "Pause it: all its calls are rejected until :Pillion resume",
-      run = function()
-        sessions.pause(one)
-      end,
-    }
-  end
-  if one.acted ~= "reverted" then
-    found[#found + 1] = {
-      label = "Revert its changes: shows a preview first",
-      run = function()
-        require("pillion.revert").session(one)
-      end,
-    }
-  end
-  found[#found + 1] = { label = "Dismiss", run = function() end }
-  return found
-end
-
 --- The user chose its line.
 ---@param one pillion.Unusual
 function M.act(one)
-  choose(choices(one), { prompt = M.line(one), kind = "pillion.unusual" }, function(choice)
-    dismiss(one)
-    choice.run()
+  local choices = { { label = "Dismiss", run = function() end } }
+  if one.acted ~= "reverted" then
+    table.insert(choices, 1, { label = "Revert its changes: shows a preview first", run = require("pillion.revert").session })
+  end
+  if one.acted == "" then
+    table.insert(choices, 1, { label = "Pause it: all its calls are rejected until :Pillion resume", run = sessions.pause })
+  end
+  choose(choices, { prompt = M.line(one), kind = "pillion.unusual" }, function(choice)
+    drop(function(other)
+      return other == one
+    end)
+    choice.run(one)
   end)
 end
 

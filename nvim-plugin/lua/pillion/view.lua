@@ -28,12 +28,7 @@ local icons = { queued = "…", running = "▸", waiting = "?", done = "✓", fa
 
 ---@param parts string[]
 local function joined(parts)
-  return table.concat(
-    vim.tbl_filter(function(part)
-      return part ~= ""
-    end, parts),
-    " · "
-  )
+  return words.joined(parts, " · ")
 end
 
 ---@param call pillion.Call
@@ -74,8 +69,9 @@ local function list(found, things, label, choose_it)
   end
 end
 
----@param found pillion.Entry[]
-local function waiting(found)
+---@return pillion.Entry[]
+function M.entries()
+  local found = {} ---@type pillion.Entry[]
   list(found, approvals.of_agents(), approval_line, function(approval)
     if not front.show(approval.id) then
       announce.say("That request is no longer waiting: it was answered or withdrawn.")
@@ -86,12 +82,6 @@ local function waiting(found)
   end, function(prompt)
     prompts.pick(prompt.promptId)
   end)
-end
-
----@return pillion.Entry[]
-function M.entries()
-  local found = {} ---@type pillion.Entry[]
-  waiting(found)
   list(found, unusual.all(), function(one)
     return "! " .. unusual.line(one)
   end, unusual.act)

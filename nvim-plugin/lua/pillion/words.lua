@@ -32,6 +32,24 @@ function M.count(number, noun)
   return ("%d %s%s"):format(number, noun, number == 1 and "" or noun:sub(-1) == "s" and "es" or "s")
 end
 
+--- What there is to say, on one line.
+---@param parts string[] "" where there is nothing
+---@param separator string
+function M.joined(parts, separator)
+  return vim
+    .iter(parts)
+    :filter(function(part)
+      return part ~= ""
+    end)
+    :join(separator)
+end
+
+---@param text string
+---@param width integer in columns
+function M.pad(text, width)
+  return text .. (" "):rep(width - vim.fn.strdisplaywidth(text))
+end
+
 --- `2 of 3 hunks`; empty when all are selected.
 ---@param selected integer
 ---@param all integer
