@@ -230,7 +230,9 @@ local function answer_while_it_waits(busy, sends)
     program(([[
     hear()
     %s
-    vim.fn.writefile({ vim.json.encode(hear()) }, os.getenv("PILLION_TEST_EARLY"))
+    local early = os.getenv("PILLION_TEST_EARLY")
+    vim.fn.writefile({ vim.json.encode(hear()) }, early .. ".new")
+    vim.uv.fs_rename(early .. ".new", early) -- it is read as soon as it is there
     hear()
   ]]):format(sends)),
     early
