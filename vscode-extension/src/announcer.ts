@@ -3,11 +3,10 @@
 
 import { Uri, window } from "vscode";
 import type { Approval, ApprovalListener } from "./approvals";
-import type { Front } from "./front";
 import { short, visible } from "./escape";
+import type { Front } from "./front";
 import { announce } from "./notices";
-import { particular } from "./reasons";
-import { messageOf } from "./request-page";
+import { messageOf, particular } from "./request-page";
 
 /** More notifications at a time only cover the editor; the view and the status bar count the rest. */
 const atOnce = 1;

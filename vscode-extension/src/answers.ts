@@ -1,14 +1,16 @@
-// The commands that answer a question, in one table: from its own dialog, from the view, by key.
+// The commands that answer a question, in one table: from its own dialog, from the view, by key, several together, or a part of it. An
+// approval from a list counts only for what the user could read whole: in its own dialog, as it is now, or in a line of the list; and only as
+// long as it is still what was listed.
 
-import { commands, Uri, window } from "vscode";
-import type { Choice } from "./choice";
+import { commands, type QuickPickItem, Uri, window } from "vscode";
+import { yesWords } from "./annotations";
+import type { Approval, Choice } from "./approvals";
 import { short, visible, withoutLinks } from "./escape";
-import { yesWords } from "./answer-words";
 import { say } from "./notices";
+import { fitsLine, lineWidth, particular } from "./request-page";
 import { saveAndRun, saveUnseen } from "./saving";
-import { approvalIdOf } from "./schemes";
-import { answerTogether, approveTogether, lookFirst } from "./together";
-import type { Entry } from "./view";
+import { approvalIdOf, original, pathOf, placeOf } from "./schemes";
+import { type Entry, takeHunks } from "./view";
 import type { Handler, Workbench } from "./workbench";
 
 export const answers: Record<string, Handler> = {
@@ -30,6 +32,8 @@ export const answers: Record<string, Handler> = {
   "pillion.editCommand": editCommand,
   "pillion.editMessage": editMessage,
   "pillion.answerTogether": answerTogether,
+  "pillion.chooseHunks": chooseHunks,
+  "pillion.toggleHunk": toggleHunk,
   "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
   "pillion.saveAndRun": async (bench, first) => {
     const [id] = first instanceof Uri ? named(first) : focused(bench);
@@ -201,3 +205,94 @@ async function editCommand(bench: Workbench, first: unknown): Promise<void> {
   }
 }
 
+interface Item extends QuickPickItem {
+  id: string;
+  digest: string;
+  readable: boolean;
+}
+
+async function answerTogether(bench: Workbench): Promise<void> {
+  const chosen = await choose(bench.approvals.all, "Answer several requests");
+  if (!chosen || chosen.length === 0) {
+    return;
+  }
+  const unread = chosen.filter((item) => !item.readable).length;
+  const choices = [
+    { label: "$(close) Reject", answer: "reject" },
+    { label: "$(check) Approve", answer: "approve", detail: unread > 0 ? `except ${requests(unread)} that you have not seen` : "" },
+    { label: "$(debug-stop) Stop Agent", answer: "cancel" },
+  ] satisfies (QuickPickItem & { answer: Choice["kind"] })[];
+  const choice = await window.showQuickPick(choices, { title: `Your answer to ${requests(chosen.length)}` });
+  if (choice?.answer === "approve") {
+    await approve(bench, chosen);
+  } else if (choice) {
+    chosen.forEach((item) => bench.approvals.answer(item.id, { kind: choice.answer }));
+  }
+}
+
+/** From the view, of which several rows may be selected. */
+async function approveTogether(bench: Workbench, ids: readonly string[]): Promise<void> {
+  const waiting = ids.map((id) => bench.approvals.get(id)).filter((approval) => approval !== undefined);
+  await approve(bench, (await choose(waiting, "Approve these requests?")) ?? []);
+}
+
+async function lookFirst({ front }: Workbench, id: string): Promise<void> {
+  await front.show(id);
+  window.setStatusBarMessage("$(eye) Pillion: read it first; nothing was answered", 4000);
+}
+
+async function approve(bench: Workbench, items: readonly Item[]): Promise<void> {
+  const verdicts = items.filter(({ readable }) => readable).map(({ id, digest }) => bench.approvals.answer(id, { kind: "approve" }, digest));
+  const changed = verdicts.filter((verdict) => verdict === "changed" || verdict === "too-soon").length;
+  if (changed > 0) {
+    void say.information(`${requests(changed)} changed while you looked at the list. Review and answer again.`);
+  }
+  const unread = items.find(({ readable }) => !readable);
+  if (unread) {
+    await lookFirst(bench, unread.id);
+  }
+}
+
+function choose(approvals: readonly Approval[], title: string): Thenable<Item[] | undefined> {
+  return window.showQuickPick(approvals.map(item), { title, canPickMany: true, ignoreFocusOut: true });
+}
+
+function item(approval: Approval): Item {
+  const { request } = approval;
+  const readable = approval.wasSeen || fitsLine(approval);
+  const folder = request.preview.kind === "command" && ![undefined, "", "."].includes(request.preview.cwd) ? `in ${visible(request.preview.cwd ?? "")}` : "";
+  return {
+    label: short(request.preview.deed, readable ? lineWidth * 2 : lineWidth),
+    description: [visible(request.agent.name), folder, readable ? "" : "$(eye-closed) not seen yet"].filter(Boolean).join(" · "),
+    detail: particular(request.reasons).map((reason) => short(reason.text, 160)).join("; "),
+    picked: true,
+    id: approval.id,
+    digest: request.digest,
+    readable,
+  };
+}
+
+function requests(count: number): string {
+  return count === 1 ? "1 request" : `${String(count)} requests`;
+}
+
+async function chooseHunks({ approvals, front, waitingView }: Workbench, first: unknown): Promise<void> {
+  const uri = first instanceof Uri ? first : undefined;
+  const approval = approvals.get((uri && approvalIdOf(uri)) ?? front.focused ?? "");
+  if (approval) {
+    await waitingView.choose(approval, uri ? pathOf(uri) : "");
+  }
+}
+
+/** From a link (which hunk), the menu of a line number (which line), or at the cursor. */
+function toggleHunk({ approvals }: Workbench, ...[from, path, hunkId]: unknown[]): void {
+  const place = typeof from === "string" ? undefined : (placeOf(from) ?? placeOf(undefined));
+  const approval = approvals.get(typeof from === "string" ? from : (approvalIdOf(place?.uri) ?? ""));
+  const name = place ? pathOf(place.uri) : String(path);
+  const hunk = place ? approval?.chosen.nearest(name, place.line, place.uri.scheme === original) : approval?.chosen.hunksOf(name).find(({ id }) => id === hunkId);
+  if (approval?.chosen.isOpen && hunk) {
+    takeHunks(approvals, approval, name, [hunk.id], !approval.chosen.takes(hunk));
+  } else {
+    void say.information("There are no hunks to choose here: approve or reject the whole.");
+  }
+}

@@ -3,11 +3,8 @@
 // closing anything is none. What the dialogs look like is not decided here.
 
 import { Chosen } from "./chosen";
-import type { Choice, Verdict } from "./choice";
 import { visible } from "./escape";
-import { beneathNotes } from "./files";
-import { agentsText, ownText } from "./own-text";
-import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
+import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview, Preview } from "./protocol";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
@@ -397,3 +394,47 @@ export class Approvals {
     this.listeners.forEach(event);
   }
 }
+
+/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the user left none. */
+type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "gone";
+
+/** What a button asks for; the answer on the wire follows from it and from what the user edited. */
+export type Choice =
+  /** `saved` when the half second began anew only because this very answer had files saved first. */
+  | { kind: "approve"; saved?: true }
+  | { kind: "remember"; decisionId: string }
+  /** Run this command in place of the agent's. */
+  | { kind: "amend"; command: string }
+  | { kind: "reject"; feedback?: string }
+  | { kind: "cancel" };
+
+interface OwnText {
+  argument: string;
+  /** Of its tab. */
+  name: string;
+  language: string;
+  /** The answer that opens it, and what comes of it. */
+  title: string;
+  meaning: string;
+}
+
+const plan: OwnText = { argument: "plan", name: "Your plan", language: "markdown", title: "Edit Plan…", meaning: "the agent gets your plan" };
+const message: OwnText = { argument: "message", name: "Commit message", language: "git-commit", title: "Edit Message…", meaning: "your text is committed" };
+
+export function ownText(preview: Preview): OwnText {
+  return preview.kind === "plan" ? plan : message;
+}
+
+/** As the agent wrote it; undefined where there is none that the user may change. */
+function agentsText(preview: Preview, given: object): string | undefined {
+  const text: unknown = Object.entries(given).find(([name]) => name === ownText(preview).argument)?.[1];
+  return (preview.kind === "plan" || (preview.kind === "text" && preview.message !== undefined)) && typeof text === "string" ? text : undefined;
+}
+
+/** What you should know of what lies beneath a dialog. */
+const beneathNotes: Readonly<Record<"unchanged" | "updated" | "moved" | "conflict", string | undefined>> = {
+  unchanged: undefined,
+  updated: "updated: what it is based on changed; review it again",
+  moved: "moved: the same change, elsewhere in the file",
+  conflict: "changed since: your text will be merged and shown again",
+};

@@ -2,18 +2,16 @@
 // of a block is an edit of the text like any other; Undo of a file is a revert.
 
 import { CodeLens, type CodeLensProvider, commands, Disposable, EventEmitter, languages, Range, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, WorkspaceEdit } from "vscode";
-import { openStack, type Pair } from "./diff-stack";
 import { short, visible } from "./escape";
-import { size } from "./files";
 import type { Gutter } from "./gutter";
-import { hunksOf, ownLines } from "./hunks";
+import { hunksOf, ownLines, size } from "./hunks";
 import type { Target } from "./journal";
 import type { LineMark, Marks } from "./marks";
 import { say } from "./notices";
 import type { FilePreview, JournalReverted } from "./protocol";
 import { filesOf } from "./revert-page";
 import type { Reverts } from "./reverts";
-import { address, unchanged } from "./schemes";
+import { address, openStack, type Pair, unchanged } from "./schemes";
 
 export class ChangeReview implements TextDocumentContentProvider, CodeLensProvider, Disposable {
   /** What is gone through, by the address of the file. */

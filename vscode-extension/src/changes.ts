@@ -1,11 +1,10 @@
 // The parts that show what agents changed, kept up to date together.
 
 import { type Disposable, Uri, workspace } from "vscode";
-import { Badges } from "./badges";
 import { ChangeReview } from "./change-review";
 import type { Documents } from "./documents";
 import { follow } from "./follow";
-import { Gutter } from "./gutter";
+import { Badges, Gutter } from "./gutter";
 import { isRevert, Journal } from "./journal";
 import { JournalView } from "./journal-view";
 import { Marks } from "./marks";

@@ -19,15 +19,14 @@ import {
   WorkspaceEdit,
 } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
-import { encodingOf } from "./encoding";
 import { say } from "./notices";
+import { encodingOf, hasRoom, mostBytes } from "./on-disk";
 import { type DocumentEdit, type DocumentEditResult, type DocumentState, methods, type TextEdit } from "./protocol";
-import { hasRoom, mostBytes } from "./room";
 
 /** How many milliseconds the sidecar may take to take a change of several files back, one of which could not be saved. */
 const takenBackTime = 1000;
 
-export type Notify = (method: string, params: unknown) => Promise<void>;
+type Notify = (method: string, params: unknown) => Promise<void>;
 
 export class Documents implements Disposable {
   /** What the sidecar knows, by address. */

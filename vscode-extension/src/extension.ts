@@ -6,12 +6,12 @@ import { ActivityView } from "./activity-view";
 import { Annotations } from "./annotations";
 import { Announcer } from "./announcer";
 import { Approvals } from "./approvals";
+import { Changes } from "./changes";
 import { registerCommands, watchFailures } from "./commands";
 import { conversationParts } from "./conversation-view";
 import { Documents } from "./documents";
 import { Front } from "./front";
-import { Changes } from "./changes";
-import { registerForModels } from "./mcp-server";
+import { registerForModels } from "./models";
 import { Pages } from "./pages";
 import { processParts } from "./process-commands";
 import { Prompts } from "./prompts";
@@ -51,7 +51,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar, context.extension), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 

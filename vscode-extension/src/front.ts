@@ -4,20 +4,18 @@
 // takes the focus too if it was there. A tab that the user closed stays closed until they ask for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, window, workspace } from "vscode";
-import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
-import { openStack } from "./diff-stack";
+import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, type ViewColumn, window, workspace } from "vscode";
+import { type Approval, type ApprovalListener, type Approvals, inertMs, ownText } from "./approvals";
 import { visible } from "./escape";
-import { pathsOf, size } from "./files";
-import type { Pages } from "./pages";
+import { pathsOf, size } from "./hunks";
+import { say } from "./notices";
+import { addresses, type Pages } from "./pages";
+import { LastInput, Place } from "./place";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
-import { addresses } from "./hunk-choice";
-import { approvalIdOf, ended, page, pathOf, proposal, resourceOf } from "./schemes";
-import { LastInput } from "./last-input";
-import { Place } from "./place";
+import { endingOf } from "./request-page";
+import { approvalIdOf, ended, openStack, page, pathOf, proposal, resourceOf } from "./schemes";
 import { TooSoon } from "./too-soon";
-import { keepOpen, written } from "./written";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
   private readonly offered = new Set<string>();
@@ -346,4 +344,28 @@ function diffTitle(approval: Approval, path: string): string {
 function stackTitle({ files, request, isReview }: Approval): string {
   const agent = visible(request.agent.name);
   return isReview ? `Review: ${agent}, ${size(files)}` : `${agent} proposes ${size(files)}`;
+}
+
+export interface Written {
+  text: string;
+  language: string;
+}
+
+/** Of a commit's message, a plan and of proposals. */
+export function written(approval: Approval): Written[] {
+  const message = approval.isEdited && approval.message !== undefined ? [{ text: approval.message, language: ownText(approval.request.preview).language }] : [];
+  const texts = [...approval.chosen.edited].map(([path, text]) => ({ text, language: approval.files.find((file) => file.path === path)?.language ?? "" }));
+  return [...message, ...texts].filter(({ text }) => text.trim() !== "");
+}
+
+/** With the cursor at its end where the user was just writing. */
+async function keepOpen(texts: readonly Written[], outcome: string, viewColumn: ViewColumn, preserveFocus: boolean): Promise<void> {
+  for (const { text, language } of texts) {
+    const document = await workspace.openTextDocument({ content: text, ...(language ? { language } : {}) });
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    await window.showTextDocument(document, { viewColumn, preserveFocus, preview: false, selection: new Range(end, end) });
+  }
+  if (texts.length > 0) {
+    void say.warning(`${endingOf(outcome)}. What you wrote is kept as an untitled text.`);
+  }
 }

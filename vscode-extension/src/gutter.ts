@@ -1,11 +1,10 @@
-// Draws which lines an agent changed, and hears of what moves or ends the marks: typing, undo, a save by hand.
+// Draws which lines an agent changed, and marks their files in the Explorer, and hears of what moves or ends the marks: typing, undo, a save by hand.
 
-import { commands, Disposable, type DecorationOptions, EventEmitter, MarkdownString, OverviewRulerLane, Range, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, type TextDocument, type TextDocumentChangeEvent, ThemeColor, Uri, window, workspace } from "vscode";
+import { commands, type DecorationOptions, Disposable, EventEmitter, FileDecoration, type FileDecorationProvider, MarkdownString, OverviewRulerLane, Range, type TextDocument, type TextDocumentChangeEvent, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, ThemeColor, Uri, window, workspace } from "vscode";
 import type { Documents } from "./documents";
 import { short, visible } from "./escape";
 import { when } from "./journal";
-import { replacedLines } from "./line-changes";
-import type { LineMark, Maker, Marks } from "./marks";
+import { type LineMark, type Maker, type Marks, replacedLines } from "./marks";
 import type { ChangedFile } from "./protocol";
 
 /** A change to an open document, so that its undo can be known. */
@@ -214,4 +213,37 @@ function icon(kind: LineMark["kind"], color: string): Uri {
   const shape = kind === "removed" ? `<path d="M0 0 L9 0 L0 7 Z" fill="${color}"/>` : `<rect width="4" height="18" fill="${color}"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" id="${kind}" preserveAspectRatio="none">${shape}</svg>`;
   return Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`);
+}
+
+export class Badges implements FileDecorationProvider, Disposable {
+  private readonly changes = new EventEmitter<Uri[]>();
+  readonly onDidChangeFileDecorations = this.changes.event;
+  private shown = new Set<string>();
+  private readonly subscriptions: Disposable;
+
+  constructor(
+    private readonly marks: Marks,
+    gutter: Gutter,
+  ) {
+    this.subscriptions = Disposable.from(window.registerFileDecorationProvider(this), gutter.onDidDraw(() => { this.refresh(); }), this.changes);
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  provideFileDecoration(uri: Uri): FileDecoration | undefined {
+    const agents = new Set(this.marks.of(uri.toString()).map(({ by }) => short(by.agent, 40)));
+    const words = `Changed by ${[...agents].join(", ")}, not accepted yet`;
+    return agents.size === 0 ? undefined : new FileDecoration("◆", words, new ThemeColor("pillion.changedByAgent"));
+  }
+
+  private refresh(): void {
+    const { shown } = this;
+    this.shown = new Set(this.marks.uris);
+    const differ = [...[...shown].filter((uri) => !this.shown.has(uri)), ...[...this.shown].filter((uri) => !shown.has(uri))];
+    if (differ.length > 0) {
+      this.changes.fire(differ.map((uri) => Uri.parse(uri)));
+    }
+  }
 }

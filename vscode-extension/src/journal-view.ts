@@ -1,9 +1,9 @@
 // The view “Changes”: what agents changed, newest first, by agent and turn, each change with its files below it.
 
-import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
+import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, type TreeDataProvider, TreeItem, TreeItemCollapsibleState, window } from "vscode";
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
-import { operationIcons } from "./files";
+import { operationIcons } from "./hunks";
 import { counts, isRevert, isRevertible, type Journal, notes, stateWords, type Turn, when } from "./journal";
 import type { JournalEntry, JournalFile } from "./protocol";
 

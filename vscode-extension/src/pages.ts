@@ -19,7 +19,7 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { endedPage, requestPage } from "./request-page";
-import { address, approvalIdOf, connect, doctor, ended, page, question, revert, tools, trust } from "./schemes";
+import { address, approvalIdOf, connect, doctor, ended, original, page, proposal, question, revert, tools, trust } from "./schemes";
 import { type Page, type Paint, pictureLines } from "./sheet";
 
 const language = "pillion-page";
@@ -178,8 +178,14 @@ const gone: Record<string, string> = {
   [trust]: "The view of Pillion has this question, if it is still open.\n",
 };
 
-export function pageAddress({ id, request }: Approval): Uri {
+function pageAddress({ id, request }: Approval): Uri {
   return address(page, id, request.preview.question);
+}
+
+/** Of everything that shows a request. */
+export function addresses(approval: Approval): string[] {
+  const sides = approval.texts.flatMap(({ path }) => [original, proposal].map((scheme) => address(scheme, approval.id, path)));
+  return [...sides, pageAddress(approval)].map(String);
 }
 
 function paints(): Map<Paint, TextEditorDecorationType> {

@@ -1,11 +1,11 @@
-// What a user does about the processes that agents left running, and the parts that show them.
+// The view “Processes”: what agents left running, and what ended lately; and what a user does about them.
 
-import { type QuickPickItem, ThemeIcon, window } from "vscode";
-import { short } from "./escape";
+import { commands, Disposable, EventEmitter, type QuickPickItem, ThemeColor, ThemeIcon, type TreeDataProvider, TreeItem, window } from "vscode";
+import { short, visible } from "./escape";
 import { say } from "./notices";
+import { ending } from "./process-screen";
 import { type Hands, ProcessTerminals } from "./process-terminals";
-import { describe, ProcessView } from "./process-view";
-import { AgentProcess, Processes } from "./processes";
+import { AgentProcess, Processes, type ProcessListener } from "./processes";
 import { methods, type ProcessKill, type ProcessList, type ProcessWrite } from "./protocol";
 import type { Session } from "./session";
 import type { Handler, Workbench } from "./workbench";
@@ -21,7 +21,7 @@ export const processCommands: Record<string, Handler> = {
   "pillion.killProcessInView": killOne,
 };
 
-export interface ProcessParts {
+interface ProcessParts {
   processes: Processes;
   terminals: ProcessTerminals;
   view: ProcessView;
@@ -127,4 +127,64 @@ async function tellFailure(done: Promise<void>): Promise<void> {
 
 function item(process: AgentProcess): Item {
   return { label: short(process.info.processId, 60), description: describe(process), process };
+}
+
+/** A click opens the terminal of a process. */
+class ProcessView implements TreeDataProvider<AgentProcess>, Partial<ProcessListener>, Disposable {
+  private readonly changes = new EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changes.event;
+  private readonly registration = window.registerTreeDataProvider("pillion.processes", this); // it listens at once
+
+  constructor(private readonly processes: Processes) {}
+
+  dispose(): void {
+    this.registration.dispose();
+    this.changes.dispose();
+  }
+
+  started(): void {
+    this.refresh();
+  }
+
+  ended(): void {
+    this.refresh();
+  }
+
+  forgotten(): void {
+    this.refresh();
+  }
+
+  getChildren(entry?: AgentProcess): AgentProcess[] {
+    return entry ? [] : [...this.processes.all];
+  }
+
+  getTreeItem(process: AgentProcess): TreeItem {
+    const { info } = process;
+    const item = new TreeItem(short(info.processId, 60));
+    item.id = `${process.key} ${String(info.pid)}`;
+    item.contextValue = info.running ? "process.running" : "process.ended";
+    item.description = describe(process);
+    item.iconPath = icon(process);
+    item.tooltip = [visible(info.command), `${visible(info.agent.name)}, process ${String(info.pid)}`, describe(process)].join("\n");
+    item.accessibilityInformation = { label: `${short(info.processId, 60)}, ${describe(process)}` };
+    item.command = { title: "Open Terminal", command: "pillion.showProcess", arguments: [process] };
+    return item;
+  }
+
+  private refresh(): void {
+    void commands.executeCommand("setContext", "pillion.hasProcesses", this.processes.all.length > 0);
+    this.changes.fire(undefined);
+  }
+}
+
+/** `running · npm run dev · claude` */
+export function describe({ info }: AgentProcess): string {
+  return [info.running ? "running" : ending(info.exitCode), short(info.command, 60), short(info.agent.name, 30)].join(" · ");
+}
+
+function icon({ info }: AgentProcess): ThemeIcon {
+  if (info.running) {
+    return new ThemeIcon("server-process", new ThemeColor("terminal.ansiGreen"));
+  }
+  return info.exitCode === 0 ? new ThemeIcon("pass") : new ThemeIcon("circle-slash");
 }

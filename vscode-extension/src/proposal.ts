@@ -8,10 +8,10 @@ import {
   type FileChangeEvent,
   FileChangeType,
   FilePermission,
+  type FileStat,
   FileSystemError,
   type FileSystemProvider,
   FileType,
-  type FileStat,
   languages,
   type TextDocument,
   type TextDocumentContentProvider,
@@ -19,9 +19,8 @@ import {
   window,
   workspace,
 } from "vscode";
-import type { Approval, Approvals } from "./approvals";
+import { type Approval, type Approvals, ownText } from "./approvals";
 import { sameText } from "./chosen";
-import { ownText } from "./own-text";
 import type { FilePreview } from "./protocol";
 import { address, original, proposal } from "./schemes";
 
@@ -223,7 +222,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 }
 
-export function messageAddress(approval: Approval): Uri {
+function messageAddress(approval: Approval): Uri {
   return address(proposal, approval.id, ownText(approval.request.preview).name);
 }
 

@@ -1,11 +1,10 @@
 // The read-only page on which you decide about a request. The sidecar composes what it says; this lays it out as lines and the
 // places to paint. Pure: pages.ts shows it.
 
-import type { Approval } from "./approvals";
+import { type Approval, ownText } from "./approvals";
 import type { Chosen } from "./chosen";
 import { visible, visibleLines } from "./escape";
-import { ownText } from "./own-text";
-import type { ApprovalDecision, ApprovalRequest, DiffPreview, FilePreview, Preview } from "./protocol";
+import type { ApprovalDecision, ApprovalRequest, DiffPreview, FilePreview, Preview, Reason } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
 /** More of one file's diff only hides the other files. */
@@ -179,4 +178,9 @@ export function fitsLine({ request, unsaved }: Pick<Approval, "request" | "unsav
   const { preview, arguments: given } = request;
   const more = Object.keys(given ?? {}).filter((name) => !["command", "cwd"].includes(name));
   return preview.kind === "command" && preview.subject.length <= lineWidth && more.length === 0 && unsaved.length === 0;
+}
+
+/** Why this very call asks; that the tool asks before every call helps nobody. */
+export function particular(reasons: Reason[] | null): Reason[] {
+  return (reasons ?? []).filter(({ code }) => code !== "class");
 }

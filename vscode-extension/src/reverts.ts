@@ -1,17 +1,16 @@
 // Takes back what an agent changed, once the user has seen what that would do: a diff of the one file, or a page that lists
 // several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
 
-import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";
+import { CodeLens, commands, Disposable, EventEmitter, languages, Range, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
 import { inertMs } from "./approvals";
-import { openStack } from "./diff-stack";
 import { short, visible } from "./escape";
-import { size } from "./files";
+import { size } from "./hunks";
 import type { Target } from "./journal";
 import { say } from "./notices";
 import type { Pages } from "./pages";
 import { type FilePreview, type JournalReverted, methods } from "./protocol";
 import { changesAnything, filesOf, linesSayAll, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
-import { address, isRevert, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
+import { address, isRevert, openStack, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
 import type { Session } from "./session";
 import { TooSoon } from "./too-soon";
 

@@ -4,9 +4,8 @@
 import { Disposable, EventEmitter, type ExtensionContext, type LogOutputChannel, workspace } from "vscode";
 import { type CancellationToken, CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, type StaticFeature } from "vscode-languageclient/node";
 import type { Documents } from "./documents";
-import { type Located, locate } from "./locator";
+import { locate, type Located } from "./locator";
 import type { EditorCapabilities, SidecarCapabilities } from "./protocol";
-import { settings } from "./settings";
 import { withoutTokens } from "./trace-log";
 
 export type State =
@@ -220,4 +219,17 @@ function introduction(): StaticFeature {
     getState: () => ({ kind: "static" }),
     clear: () => undefined,
   };
+}
+
+const ours = new Set(["chat", "notifications", "path", "requests", "trace"]);
+
+export function settings(): Record<string, unknown> {
+  const configuration = workspace.getConfiguration("pillion");
+  const names = Object.keys(configuration).filter((name) => !ours.has(name) && typeof configuration[name] !== "function");
+  return Object.fromEntries(names.flatMap((name) => (isSet(name) ? [[name, configuration.get(name)]] : [])));
+}
+
+function isSet(name: string): boolean {
+  const seen = workspace.getConfiguration("pillion").inspect(name);
+  return [seen?.globalValue, seen?.workspaceValue, seen?.workspaceFolderValue].some((value) => value !== undefined);
 }

@@ -14,7 +14,7 @@ export interface Mark {
 }
 
 /** What is drawn in a line, before its character `at`; `url` has the picture's data. */
-export interface Picture {
+interface Picture {
   line: number;
   at: number;
   url: string;

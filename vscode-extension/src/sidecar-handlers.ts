@@ -5,11 +5,11 @@ import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseErr
 import type { Activity } from "./activity";
 import type { ActivityChanged } from "./activity-protocol";
 import type { Approvals } from "./approvals";
-import type { ConversationAppended, ConversationChanged, GatewayState } from "./conversation-protocol";
-import type { Conversations } from "./conversations";
-import type { Documents } from "./documents";
-import { attendToQuestions } from "./language-questions";
 import type { Changes } from "./changes";
+import type { Conversations } from "./conversation";
+import type { ConversationAppended, ConversationChanged, GatewayState } from "./conversation-protocol";
+import type { Documents } from "./documents";
+import { attendToQuestions } from "./languages";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
 import {
@@ -27,10 +27,10 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
+import type { RulesView } from "./rules-view";
 import type { RulesChanged, SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
-import type { RulesView } from "./rules-view";
 import type { Trust } from "./trust";
 
 export interface Listeners {

@@ -3,12 +3,11 @@
 
 import { ColorThemeKind, Disposable, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import { short, visible, withoutIcons } from "./escape";
-import { modeLook } from "./mode-words";
 import type { WorkspaceTracking } from "./protocol";
 import type { State } from "./session";
 import type { SessionInfo, WorkspaceIndex } from "./session-protocol";
-import { progressLook } from "./todo-list";
-import { indexNote, indexText } from "./index-words";
+import { indexNote, indexText, modeLook } from "./session-words";
+import { progressLook } from "./todos";
 
 export class StatusBar implements Disposable {
   private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);

@@ -10,11 +10,11 @@ import {
   type FileDecorationProvider,
   ThemeColor,
   ThemeIcon,
+  type TreeDataProvider,
+  type TreeDragAndDropController,
   TreeItem,
   TreeItemCheckboxState,
   TreeItemCollapsibleState,
-  type TreeDataProvider,
-  type TreeDragAndDropController,
   type TreeView,
   Uri,
   window,
@@ -22,8 +22,7 @@ import {
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
-import { completed, moveTo, tick } from "./todo-list";
-import type { Todos } from "./todos";
+import { completed, moveTo, tick, type Todos } from "./todos";
 
 export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: Todo };
 

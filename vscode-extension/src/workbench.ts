@@ -3,7 +3,7 @@
 import type { LogOutputChannel, SecretStorage } from "vscode";
 import type { Approvals } from "./approvals";
 import type { Changes } from "./changes";
-import type { Conversations } from "./conversations";
+import type { Conversations } from "./conversation";
 import type { Front } from "./front";
 import type { Pages } from "./pages";
 import type { Hands, ProcessTerminals } from "./process-terminals";
