@@ -1,6 +1,6 @@
 // The view “Processes”: what agents left running, and what ended lately; and what a user does about them.
 
-import { commands, Disposable, EventEmitter, type QuickPickItem, ThemeColor, ThemeIcon, type TreeDataProvider, TreeItem, window } from "vscode";
+import { commands, type QuickPickItem, ThemeColor, ThemeIcon, TreeItem, window } from "vscode";
 import { short, visible } from "./escape";
 import { say } from "./notices";
 import { ending } from "./process-screen";
@@ -8,6 +8,7 @@ import { type Hands, ProcessTerminals } from "./process-terminals";
 import { AgentProcess, Processes, type ProcessListener } from "./processes";
 import { methods, type ProcessKill, type ProcessList, type ProcessWrite } from "./protocol";
 import type { Session } from "./session";
+import { Tree } from "./tree";
 import type { Handler, Workbench } from "./workbench";
 
 export const processCommands: Record<string, Handler> = {
@@ -130,16 +131,9 @@ function item(process: AgentProcess): Item {
 }
 
 /** A click opens the terminal of a process. */
-class ProcessView implements TreeDataProvider<AgentProcess>, Partial<ProcessListener>, Disposable {
-  private readonly changes = new EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.changes.event;
-  private readonly registration = window.registerTreeDataProvider("pillion.processes", this); // it listens at once
-
-  constructor(private readonly processes: Processes) {}
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changes.dispose();
+class ProcessView extends Tree<AgentProcess> implements Partial<ProcessListener> {
+  constructor(private readonly processes: Processes) {
+    super("pillion.processes");
   }
 
   started(): void {
@@ -154,8 +148,8 @@ class ProcessView implements TreeDataProvider<AgentProcess>, Partial<ProcessList
     this.refresh();
   }
 
-  getChildren(entry?: AgentProcess): AgentProcess[] {
-    return entry ? [] : [...this.processes.all];
+  protected below(process?: AgentProcess): readonly AgentProcess[] {
+    return process ? [] : this.processes.all;
   }
 
   getTreeItem(process: AgentProcess): TreeItem {
@@ -171,9 +165,9 @@ class ProcessView implements TreeDataProvider<AgentProcess>, Partial<ProcessList
     return item;
   }
 
-  private refresh(): void {
+  override refresh(): void {
     void commands.executeCommand("setContext", "pillion.hasProcesses", this.processes.all.length > 0);
-    this.changes.fire(undefined);
+    super.refresh();
   }
 }
 

@@ -1,22 +1,8 @@
 // The view “Waiting for you”: every approval, question and paused agent, with a badge that counts them.
 
-import {
-  commands,
-  Disposable,
-  EventEmitter,
-  MarkdownString,
-  ThemeColor,
-  ThemeIcon,
-  type TreeDataProvider,
-  TreeItem,
-  TreeItemCheckboxState,
-  TreeItemCollapsibleState,
-  type TreeView,
-  window,
-} from "vscode";
+import { commands, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCheckboxState, TreeItemCollapsibleState, window } from "vscode";
 import { yes, yesOf, yesWords } from "./annotations";
 import type { Approval, Approvals } from "./approvals";
-import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import { diffLines, type Hunk, hunkSize, isWhole, operationIcons } from "./hunks";
 import { addresses } from "./pages";
@@ -25,6 +11,7 @@ import type { FilePreview, SettingsUntrusted } from "./protocol";
 import { particular } from "./request-page";
 import type { SessionInfo, SessionUnusual } from "./session-protocol";
 import type { Sessions } from "./sessions";
+import { Tree } from "./tree";
 import type { Trust } from "./trust";
 import { inShort, sentence, type Unusual } from "./unusual";
 
@@ -39,13 +26,7 @@ export type Entry =
   | { kind: "paused"; session: SessionInfo }
   | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
-export class WaitingView implements TreeDataProvider<Entry>, Disposable {
-  private readonly changes = new EventEmitter<Entry[] | undefined>();
-  private readonly rows = new DrawnRows<Entry>((entry) => this.below(entry), (entry) => this.getTreeItem(entry));
-  private readonly tree: TreeView<Entry>;
-  private readonly boxes: Disposable;
-  readonly onDidChangeTreeData = this.changes.event;
-
+export class WaitingView extends Tree<Entry> {
   constructor(
     private readonly approvals: Approvals,
     private readonly prompts: Prompts,
@@ -53,29 +34,23 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     private readonly trust: Trust,
     private readonly unusual: Unusual,
   ) {
-    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
-    this.boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
+    super("pillion.waiting", { canSelectMany: true });
+    this.tree.onDidChangeCheckboxState(({ items }) => {
       items.forEach(([entry, state]) => { this.rows.pressed(entry, state); });
       const [first] = items; // what follows from it, VS Code has put after it
       if (first) {
         this.tick(first[0], first[1] === TreeItemCheckboxState.Checked);
-        this.draw(); // also when nothing could be taken: then the box goes back
+        super.refresh(); // also when nothing could be taken: then the box goes back
       }
     });
-  }
-
-  dispose(): void {
-    this.boxes.dispose();
-    this.tree.dispose();
-    this.changes.dispose();
   }
 
   get count(): number {
     return this.approvals.all.length + this.prompts.all.length;
   }
 
-  refresh(): void {
-    this.draw();
+  override refresh(): void {
+    super.refresh();
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.waits", count > 0);
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
@@ -85,18 +60,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     this.tree.badge = count + paused > 0 ? { value: count + paused, tooltip: parts.filter(Boolean).join(", ") } : undefined;
   }
 
-  private draw(): void {
-    const different = this.rows.different();
-    if (different?.length !== 0) {
-      this.changes.fire(different);
-    }
-  }
-
-  getChildren(entry?: Entry): Entry[] {
-    return this.below(entry).map((child) => this.rows.known(child));
-  }
-
-  private below(entry?: Entry): Entry[] {
+  protected below(entry?: Entry): Entry[] {
     if (!entry) {
       return [
         ...this.approvals.all.map(rowOf),
