@@ -14,9 +14,7 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
   private readonly bar: AnswerBar;
   private readonly subscription = Disposable.from(
     window.onDidChangeVisibleTextEditors((editors) => {
-      editors.forEach((editor) => {
-        this.annotate(editor);
-      });
+      editors.forEach((editor) => this.annotate(editor));
     }),
     workspace.onDidChangeTextDocument(({ document }) => {
       if (document.uri.scheme === proposal) {
@@ -45,9 +43,7 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
 
   changed(): void {
     this.bar.refresh();
-    window.visibleTextEditors.forEach((editor) => {
-      this.annotate(editor);
-    });
+    window.visibleTextEditors.forEach((editor) => this.annotate(editor));
   }
 
   private annotate(editor: TextEditor): void {

@@ -35,7 +35,7 @@ export class Announcer implements Partial<ApprovalListener> {
   }
 
   removed({ id }: Approval): void {
-    this.onShow.get(id)?.forEach((end) => { end(); });
+    this.onShow.get(id)?.forEach((end) => end());
     this.onShow.delete(id);
   }
 
@@ -59,9 +59,7 @@ export class Announcer implements Partial<ApprovalListener> {
       if (this.front.shows(approval.id) && window.state.focused) {
         return; // it is on the screen
       }
-      const gone = new Promise<void>((resolve) => {
-        this.onShow.set(approval.id, [...(this.onShow.get(approval.id) ?? []), resolve]);
-      });
+      const gone = new Promise<void>((resolve) => this.onShow.set(approval.id, [...(this.onShow.get(approval.id) ?? []), resolve]));
       await announce(message, { title: "Show", command: "pillion.show", id: approval.id }, gone);
     } finally {
       this.open -= 1;

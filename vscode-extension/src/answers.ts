@@ -95,9 +95,7 @@ function listed(pressed: unknown, selected: unknown): string[] {
 
 function give(choice: Choice): (bench: Workbench, ids: readonly string[]) => void {
   return (bench, ids) => {
-    ids.forEach((id) => {
-      answer(bench, id, choice);
-    });
+    ids.forEach((id) => answer(bench, id, choice));
   };
 }
 

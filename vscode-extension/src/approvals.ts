@@ -133,9 +133,7 @@ export class Approval {
 
   /** However long it takes until it is on the screen: the half second begins then. */
   opens<T>(opening: PromiseLike<T>): Promise<T> {
-    return this.hold(opening).finally(() => {
-      this.disarm();
-    });
+    return this.hold(opening).finally(() => this.disarm());
   }
 
   /**
@@ -214,9 +212,7 @@ export class Approval {
       this.pending = { approvalId: this.id, digest, reasons, preview, moved: this.beneath === "moved" };
       const written = this.selection.edited;
       ({ shown: this.shown, selection: this.selection } = this.previous);
-      written.forEach((text, path) => {
-        this.selection.write(path, text);
-      });
+      written.forEach((text, path) => this.selection.write(path, text));
       this.previous = undefined;
       this.beneath = "conflict";
     }
@@ -302,9 +298,7 @@ export class Approvals {
   open(request: ApprovalRequest, gone: (outcome: string) => Error): Promise<ApprovalAnswer> {
     this.remove(request.approvalId, "replaced");
     return new Promise((settle, fail) => {
-      const approval = new Approval(request, this.now, settle, (outcome) => {
-        fail(gone(outcome));
-      });
+      const approval = new Approval(request, this.now, settle, (outcome) => fail(gone(outcome)));
       this.waiting.set(approval.id, approval);
       this.tell((listener) => listener.added?.(approval));
     });
@@ -385,9 +379,7 @@ export class Approvals {
 
   /** Nobody can answer any more. */
   end(outcome: string): void {
-    this.all.forEach(({ id }) => {
-      this.remove(id, outcome);
-    });
+    this.all.forEach(({ id }) => this.remove(id, outcome));
   }
 
   private tell(event: (listener: Partial<ApprovalListener>) => void): void {

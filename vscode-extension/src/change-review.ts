@@ -30,9 +30,7 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
     this.subscriptions = Disposable.from(
       workspace.registerTextDocumentContentProvider(unchanged, this),
       languages.registerCodeLensProvider({ scheme: "file" }, this),
-      gutter.onDidDraw(() => {
-        this.lenses.fire();
-      }),
+      gutter.onDidDraw(() => this.lenses.fire()),
       this.lenses,
     );
   }

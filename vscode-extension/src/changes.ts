@@ -48,9 +48,7 @@ export class Changes implements Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
-    [this.gutter, this.badges, this.view, this.reverts, this.review].forEach((part) => {
-      part.dispose();
-    });
+    [this.gutter, this.badges, this.view, this.reverts, this.review].forEach((part) => part.dispose());
   }
 
   /** An agent changed something, or it was taken back. */

@@ -37,9 +37,7 @@ const table: Record<string, Handler> = {
   "pillion.showUntrusted": ({ trust, rules }, path) => trust.show(rules.untrusted(typeof path === "string" ? path : undefined)),
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),
-  "pillion.showLog": (bench) => {
-    bench.log.show();
-  },
+  "pillion.showLog": (bench) => bench.log.show(),
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.doctor": (bench) => examine(bench),
   "pillion.readMessage": readMessage,

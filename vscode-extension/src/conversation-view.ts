@@ -26,12 +26,8 @@ class ConversationView implements WebviewViewProvider, Disposable {
     private readonly extension: Uri,
   ) {
     conversations.listen({
-      entries: (changed, removed) => {
-        this.tell({ kind: "entries", entries: changed.map((entry) => this.drawn(entry)), removed });
-      },
-      state: () => {
-        this.all();
-      },
+      entries: (changed, removed) => this.tell({ kind: "entries", entries: changed.map((entry) => this.drawn(entry)), removed }),
+      state: () => this.all(),
     });
   }
 
@@ -42,9 +38,7 @@ class ConversationView implements WebviewViewProvider, Disposable {
   resolveWebviewView({ webview, onDidDispose }: WebviewView): void {
     const media = Uri.joinPath(this.extension, "media");
     webview.options = { enableScripts: true, localResourceRoots: [media] };
-    webview.onDidReceiveMessage((said: Said) => {
-      void this.heard(said);
-    });
+    webview.onDidReceiveMessage((said: Said) => void this.heard(said));
     onDidDispose(() => {
       this.page = undefined;
     });

@@ -29,7 +29,7 @@ export class Conversations {
     if (closed) {
       if (this.current?.conversationId === conversationId) {
         this.current = undefined;
-        this.tell((listener) => { listener.state(); });
+        this.tell((listener) => listener.state());
       }
       return;
     }
@@ -60,7 +60,7 @@ export class Conversations {
     const entry = this.current?.conversationId === conversationId ? this.current.entries.find((one) => one.entryId === entryId) : undefined;
     if (entry) {
       entry.text += text;
-      this.tell((listener) => { listener.entries([entry], []); });
+      this.tell((listener) => listener.entries([entry], []));
     }
   }
 
@@ -82,7 +82,7 @@ export class Conversations {
     this.gateway = state;
     this.states.set(state.sessionId, state);
     this.settle(state.sessionId);
-    this.tell((listener) => { listener.state(); });
+    this.tell((listener) => listener.state());
   }
 
   /** The sidecar is gone, and what it knew with it. */
@@ -90,7 +90,7 @@ export class Conversations {
     this.current = this.gateway = undefined;
     this.states.clear();
     this.waiting.clear();
-    this.tell((listener) => { listener.state(); });
+    this.tell((listener) => listener.state());
   }
 
   get context(): readonly ContextFile[] {

@@ -33,9 +33,7 @@ export async function examine({ session, pages }: { session: Session; pages: Pag
 function run(program: string, folder: string | undefined): Promise<string> {
   const args = ["doctor", "--json", ...(folder === undefined ? [] : ["-C", folder])];
   return new Promise((done) => {
-    execFile(program, args, { timeout: patienceMs, maxBuffer: 1 << 24, windowsHide: true }, (_error, stdout) => {
-      done(stdout);
-    });
+    execFile(program, args, { timeout: patienceMs, maxBuffer: 1 << 24, windowsHide: true }, (_error, stdout) => done(stdout));
   });
 }
 
@@ -108,13 +106,9 @@ const room = 80;
 function tell(sheet: Sheet, { title, status, detail, hint }: Finding, width: number): void {
   const { sign, paint } = looks[status] ?? { sign: "?" };
   const indent = " ".repeat(width + 6);
-  wrapped(visible(detail)).forEach((line, index) => {
-    sheet.line((index === 0 ? `  ${sign} ${visible(title).padEnd(width)}  ` : indent) + line, paint);
-  });
+  wrapped(visible(detail)).forEach((line, index) => sheet.line((index === 0 ? `  ${sign} ${visible(title).padEnd(width)}  ` : indent) + line, paint));
   if (hint) {
-    wrapped(visible(hint)).forEach((line, index) => {
-      sheet.line(indent + (index === 0 ? "→ " : "  ") + line, "muted");
-    });
+    wrapped(visible(hint)).forEach((line, index) => sheet.line(indent + (index === 0 ? "→ " : "  ") + line, "muted"));
   }
 }
 

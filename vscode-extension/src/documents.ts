@@ -47,9 +47,7 @@ export class Documents implements Disposable {
       }
     }),
     window.tabGroups.onDidChangeTabs(({ opened, changed, closed }) => {
-      [...opened, ...changed].forEach((tab) => {
-        this.reportTab(tab, tab.isDirty);
-      });
+      [...opened, ...changed].forEach((tab) => this.reportTab(tab, tab.isDirty));
       closed.forEach((tab) => {
         this.reportTab(tab, false); // whatever it held is saved or given up
       });

@@ -37,18 +37,18 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const changes = new Changes(() => sidecar, documents, pages, agents.sessions, now, refresh);
   const [waitingView, activityView] = [new WaitingView(approvals, prompts, agents.sessions, trust, changes.unusual), new ActivityView(activity, changes.journal, () => sidecar)];
   const bench = { ...talk, ...agents, approvals, prompts, activity, documents, front, pages, trust, changes, statusBar, waitingView, log, refresh, ...left };
-  const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
+  const sidecar: Session = (session = new Session(context, log, documents, (client) => attend(client, bench)));
 
   function refresh(): void {
-    [waitingView, activityView, ...agents.views].forEach((view) => { view.refresh(); });
+    [waitingView, activityView, ...agents.views].forEach((view) => view.refresh());
     statusBar.update(sidecar.state, waitingView.count, activity.running, agents.sessions.connected);
   }
 
-  [proposals, pages, annotations, front, new Announcer(front), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  [proposals, pages, annotations, front, new Announcer(front), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => approvals.listen(one));
   sidecar.onDidChangeState(({ kind }) => {
-    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, agents.rules, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
+    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, agents.rules, trust, left.processes, changes, talk.conversations]).forEach((part) => part.end("sidecar stopped"));
     refresh();
-    [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
+    [changes, agents.sessions].forEach((part) => part.lookSoon());
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar, context.extension), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));

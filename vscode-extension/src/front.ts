@@ -44,15 +44,9 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       this.place,
       this.lastInput,
       this.tooSoon,
-      window.tabGroups.onDidChangeTabs(() => {
-        this.look();
-      }),
-      window.tabGroups.onDidChangeTabGroups(() => {
-        this.look();
-      }),
-      window.onDidChangeVisibleTextEditors((editors) => {
-        this.draws(editors.map(({ document: { uri } }) => uri));
-      }),
+      window.tabGroups.onDidChangeTabs(() => this.look()),
+      window.tabGroups.onDidChangeTabGroups(() => this.look()),
+      window.onDidChangeVisibleTextEditors((editors) => this.draws(editors.map(({ document: { uri } }) => uri))),
     );
   }
 
@@ -218,9 +212,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     });
     this.drawn = drawn;
     this.tooSoon.look();
-    uris.filter(({ scheme }) => scheme === proposal).forEach((uri) => {
-      this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri));
-    });
+    uris.filter(({ scheme }) => scheme === proposal).forEach((uri) => this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri)));
   }
 
   /** A dialog that comes into sight takes no answer at first. */

@@ -33,9 +33,7 @@ export class Gutter implements Disposable {
     private readonly documents: Documents,
   ) {
     this.subscriptions = Disposable.from(
-      workspace.onDidChangeTextDocument((event) => {
-        this.changed(event);
-      }),
+      workspace.onDidChangeTextDocument((event) => this.changed(event)),
       workspace.onWillSaveTextDocument(({ document, reason }) => {
         const uri = document.uri.toString();
         if (reason === TextDocumentSaveReason.Manual && !this.documents.isEditing(uri)) {
@@ -47,12 +45,8 @@ export class Gutter implements Disposable {
           this.draw();
         }
       }),
-      workspace.onDidCloseTextDocument(({ uri }) => {
-        this.steps.delete(uri.toString());
-      }),
-      window.onDidChangeVisibleTextEditors(() => {
-        this.draw();
-      }),
+      workspace.onDidCloseTextDocument(({ uri }) => this.steps.delete(uri.toString())),
+      window.onDidChangeVisibleTextEditors(() => this.draw()),
       this.drawn,
       ...Object.values(this.paints),
     );
@@ -225,7 +219,7 @@ export class Badges implements FileDecorationProvider, Disposable {
     private readonly marks: Marks,
     gutter: Gutter,
   ) {
-    this.subscriptions = Disposable.from(window.registerFileDecorationProvider(this), gutter.onDidDraw(() => { this.refresh(); }), this.changes);
+    this.subscriptions = Disposable.from(window.registerFileDecorationProvider(this), gutter.onDidDraw(() => this.refresh()), this.changes);
   }
 
   dispose(): void {

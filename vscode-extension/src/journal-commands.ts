@@ -22,18 +22,16 @@ export const journalCommands: Record<string, Handler> = {
   "pillion.openRevertDiff": ({ changes: { reverts } }, path) => reverts.openDiff(String(path)),
   "pillion.openChanged": openChanged,
   "pillion.accept": accept,
-  "pillion.acceptAll": ({ changes: { gutter } }) => {
-    tellAccepted(gutter.accept());
-  },
+  "pillion.acceptAll": ({ changes: { gutter } }) => tellAccepted(gutter.accept()),
   "pillion.showChange": (bench, pressed) => show(bench, pressed, "change"),
   "pillion.showTurn": (bench, pressed) => show(bench, pressed, "turn"),
   "pillion.showAgentChanges": (bench, pressed) => show(bench, pressed, "agent"),
-  "pillion.keepBlock": ({ changes }, pressed) => at(changes, pressed, (uri, mark) => { changes.gutter.keep(uri, mark); }),
+  "pillion.keepBlock": ({ changes }, pressed) => at(changes, pressed, (uri, mark) => changes.gutter.keep(uri, mark)),
   "pillion.undoBlock": ({ changes }, pressed) => at(changes, pressed, (uri, mark) => {
     const entry = changes.journal.find(mark.by.callId);
     return entry && changes.review.undoBlock(uri, mark, changeTarget(entry));
   }),
-  "pillion.keepFile": ({ changes }, pressed) => { changes.review.keepFile(fileOf(pressed)); },
+  "pillion.keepFile": ({ changes }, pressed) => changes.review.keepFile(fileOf(pressed)),
   "pillion.undoFile": ({ changes }, pressed) => changes.review.undoFile(fileOf(pressed)),
   "pillion.nextChange": (bench) => go(bench, true),
   "pillion.previousChange": (bench) => go(bench, false),

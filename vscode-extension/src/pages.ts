@@ -44,13 +44,9 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
       workspace.registerTextDocumentContentProvider(revert, this),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
-        editors.forEach((editor) => {
-          this.paint(editor);
-        });
+        editors.forEach((editor) => this.paint(editor));
       }),
-      workspace.onDidChangeTextDocument(({ document }) => {
-        this.repaint(document);
-      }),
+      workspace.onDidChangeTextDocument(({ document }) => this.repaint(document)),
       this.changes,
       this.pictures,
       ...this.paints.values(),

@@ -51,9 +51,7 @@ export class LastInput implements Disposable {
         this.is("other");
       }
     }),
-    window.onDidChangeActiveTerminal(() => {
-      this.is("other");
-    }),
+    window.onDidChangeActiveTerminal(() => this.is("other")),
     window.onDidChangeWindowState(({ focused, active }) => {
       if (active || !focused) {
         this.is("other");

@@ -42,9 +42,7 @@ export function processParts(session: () => Session): ProcessParts {
     },
   };
   const [terminals, view] = [new ProcessTerminals(hands), new ProcessView(processes)];
-  [terminals, view].forEach((listener) => {
-    processes.listen(listener);
-  });
+  [terminals, view].forEach((listener) => processes.listen(listener));
   return { processes, terminals, view, hands };
 }
 
@@ -96,9 +94,7 @@ async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
       terminals.show(chosen.process);
     }
   });
-  choice.onDidHide(() => {
-    choice.dispose();
-  });
+  choice.onDidHide(() => choice.dispose());
   choice.show();
   await Promise.resolve();
 }

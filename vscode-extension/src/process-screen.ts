@@ -44,9 +44,7 @@ export class ProcessScreen {
 
   /** Takes what was kept of earlier text: all of it is shown. */
   replay(pieces: readonly Printed[]): void {
-    pieces.forEach((piece) => {
-      this.add(piece);
-    });
+    pieces.forEach((piece) => this.add(piece));
   }
 
   /** Takes text that `draw` will show. */

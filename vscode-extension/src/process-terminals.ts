@@ -45,9 +45,7 @@ export class ProcessTerminals implements ProcessListener, Disposable {
     this.open.get(process.key)?.screen.end();
     this.over = [...this.over.filter(({ key }) => this.open.has(key)), process];
     const surplus = this.over.filter(({ key }) => this.open.has(key) && this.open.get(key)?.terminal !== window.activeTerminal).slice(0, -endedTerminals);
-    surplus.forEach((old) => {
-      this.forgotten(old);
-    });
+    surplus.forEach((old) => this.forgotten(old));
   }
 
   forgotten(process: AgentProcess): void {
@@ -64,9 +62,7 @@ export class ProcessTerminals implements ProcessListener, Disposable {
   }
 
   private make(process: AgentProcess): Terminal {
-    const screen = new ProcessTerminal(process, this.hands, () => {
-      this.open.delete(process.key);
-    });
+    const screen = new ProcessTerminal(process, this.hands, () => this.open.delete(process.key));
     const { running } = process.info;
     const iconPath = new ThemeIcon(running ? "server-process" : "circle-slash");
     const terminal = window.createTerminal({ name: screen.name, pty: screen, iconPath, color: new ThemeColor("terminal.ansiCyan"), isTransient: true });
@@ -117,9 +113,7 @@ class ProcessTerminal implements Pseudoterminal {
     if (this.isHeld) {
       this.closed();
       if (this.process.info.running) {
-        this.hands.kill(this.process).catch((error: unknown) => {
-          void say.warning(`${this.name} could not be stopped: ${String(error)}`);
-        });
+        this.hands.kill(this.process).catch((error: unknown) => void say.warning(`${this.name} could not be stopped: ${String(error)}`));
       }
     }
   }

@@ -72,9 +72,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 
   added(approval: Approval): void {
-    approval.texts.forEach((file) => {
-      this.put(approval, file);
-    });
+    approval.texts.forEach((file) => this.put(approval, file));
   }
 
   changed(approval: Approval): void {
@@ -95,9 +93,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const uri = messageAddress(approval);
     if (!this.files.has(uri.toString())) {
       const after = `${(approval.message ?? "").trimEnd()}\n`;
-      const write = (text: string): void => {
-        this.approvals.writeMessage(approval.id, text);
-      };
+      const write = (text: string): void => this.approvals.writeMessage(approval.id, text);
       const now = Date.now();
       const bytes = Buffer.from(after, "utf8");
       this.files.set(uri.toString(), { write, after, bytes, readonly: false, former: [], onShow: true, ctime: now, mtime: now });
@@ -182,9 +178,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     }
     const open = workspace.textDocuments.find((document) => document.uri.toString() === right.toString());
     this.files.set(right.toString(), {
-      write: (text, older) => {
-        this.approvals.edit(approval.id, file.path, text, older);
-      },
+      write: (text, older) => this.approvals.edit(approval.id, file.path, text, older),
       after,
       bytes: Buffer.from(after, "utf8"),
       readonly: file.operation === "delete",

@@ -20,9 +20,7 @@ export function requestPage(approval: Approval): Page {
   sheet.gap();
   body(sheet, preview, approval);
   sheet.gap();
-  preview.facts.forEach((fact) => {
-    sheet.fact(fact);
-  });
+  preview.facts.forEach((fact) => sheet.fact(fact));
   sheet.gap();
   answers(sheet, approval);
   diff(sheet, preview);
@@ -87,12 +85,8 @@ function changes(sheet: Sheet, preview: DiffPreview, chosen?: Chosen): void {
     sheet.gap();
     sheet.place(chosen?.key(file) ?? file.path);
     sheet.line(`  ${file.name}  ${[file.summary, file.text ? `+${String(file.additions)} -${String(file.deletions)}` : ""].filter(Boolean).join(", ")}`, "rule"); // a true minus sign would be marked as one that passes for another
-    leftOut(file, chosen).forEach((words) => {
-      sheet.line(`  ${words}`, "warning");
-    });
-    file.facts.forEach((fact) => {
-      sheet.fact(fact);
-    });
+    leftOut(file, chosen).forEach((words) => sheet.line(`  ${words}`, "warning"));
+    file.facts.forEach((fact) => sheet.fact(fact));
     if (file.text) {
       sheet.diff(file.diff, diffShown);
     }
@@ -129,9 +123,7 @@ function answers(sheet: Sheet, approval: Approval): void {
   }
   if (approval.remembering.length > 0) {
     sheet.answer("Approve and Remember…", approval.remembering.length > 1 ? "one of these rules:" : "this rule:");
-    approval.remembering.forEach((decision) => {
-      sheet.rule(scopes[decision.scope], decision.rule ?? decision.title);
-    });
+    approval.remembering.forEach((decision) => sheet.rule(scopes[decision.scope], decision.rule ?? decision.title));
   }
   if (approval.message !== undefined) {
     const { title, meaning } = ownText(approval.request.preview);
@@ -156,7 +148,7 @@ export function messageOf({ request: { preview } }: Pick<Approval, "request">): 
 /** Nothing but lines of an agent's, below some that a list covers. */
 export function wordsPage(title: string, lines: readonly string[], covered = 0): Page {
   const sheet = new Sheet();
-  Array.from({ length: covered }).forEach(() => { sheet.line(""); });
+  Array.from({ length: covered }).forEach(() => sheet.line(""));
   sheet.line(title, "heading");
   sheet.gap();
   lines.forEach((line) => { sheet.line(`  ${line}`); });

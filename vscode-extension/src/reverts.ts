@@ -48,12 +48,8 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       workspace.registerTextDocumentContentProvider(revertBefore, this),
       workspace.registerTextDocumentContentProvider(revertAfter, this),
       languages.registerCodeLensProvider([{ scheme: revert }, { scheme: revertAfter }], { provideCodeLenses: (document) => this.lenses(document) }),
-      window.tabGroups.onDidChangeTabs(() => {
-        this.look();
-      }),
-      window.tabGroups.onDidChangeTabGroups(() => {
-        this.look();
-      }),
+      window.tabGroups.onDidChangeTabs(() => this.look()),
+      window.tabGroups.onDidChangeTabGroups(() => this.look()),
       window.onDidChangeVisibleTextEditors(() => {
         this.look(); // a busy window may tell of the tab before it is in front, and nothing more of it
       }),

@@ -29,9 +29,7 @@ export const sessionCommands: Record<string, Handler> = {
   "pillion.pauseAgent": pause,
   "pillion.pauseAgentInView": pause,
   "pillion.revertUnusual": ({ changes: { unusual } }, pressed) => aboutUnusual(pressed, (told) => unusual.revert(told)),
-  "pillion.dismissUnusual": ({ changes: { unusual } }, pressed) => aboutUnusual(pressed, ({ sessionId }) => {
-    unusual.dismiss(sessionId);
-  }),
+  "pillion.dismissUnusual": ({ changes: { unusual } }, pressed) => aboutUnusual(pressed, ({ sessionId }) => unusual.dismiss(sessionId)),
   "pillion.addTodo": addTodo,
   "pillion.removeTodo": (bench, pressed) => changeTodo(bench, pressed, remove),
   "pillion.moveTodoUp": (bench, pressed) => changeTodo(bench, pressed, (id) => moveBy(id, -1)),

@@ -182,9 +182,7 @@ export class Session implements Disposable {
     this.documents.attach(undefined);
     if (client) {
       this.become({ kind: "stopped" });
-      await client.dispose(5000).catch((error: unknown) => {
-        this.log.warn(`stopping the sidecar: ${String(error)}`);
-      });
+      await client.dispose(5000).catch((error: unknown) => this.log.warn(`stopping the sidecar: ${String(error)}`));
     }
   }
 
@@ -195,9 +193,7 @@ export class Session implements Disposable {
 
   private queue(step: () => Promise<void>): Promise<void> {
     const done = this.work.then(step);
-    this.work = done.catch((error: unknown) => {
-      this.log.error(String(error));
-    });
+    this.work = done.catch((error: unknown) => this.log.error(String(error)));
     return this.work;
   }
 }

@@ -128,7 +128,7 @@ export class Sheet {
       }
     }
     this.line(text, "label");
-    Array.from({ length: pictureLines }).forEach(() => { this.line(""); });
+    Array.from({ length: pictureLines }).forEach(() => this.line(""));
   }
 
   /** A diff of several files in git's format, whole; of its headers what the files' names and modes do not say is left out. */

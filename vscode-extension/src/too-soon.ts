@@ -26,6 +26,6 @@ export class TooSoon implements Disposable {
       void commands.executeCommand("setContext", this.key, addresses);
     }
     clearTimeout(this.timer);
-    this.timer = passes ? setTimeout(() => { this.look(); }, againMs) : undefined;
+    this.timer = passes ? setTimeout(() => this.look(), againMs) : undefined;
   }
 }

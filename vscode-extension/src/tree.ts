@@ -96,7 +96,7 @@ export class DrawnRows<T extends object> {
     const item = entry && this.item(entry);
     const below = this.below(entry).map((child) => this.known(child));
     this.rows.set(item?.id ?? top, { look: JSON.stringify(item ? wordsOf(item) : []), box: boxOf(item), below: JSON.stringify(below.map((child) => this.id(child))) });
-    below.forEach((child) => { this.look(child); });
+    below.forEach((child) => this.look(child));
   }
 
   private id(entry: T): string {

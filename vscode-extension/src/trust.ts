@@ -33,12 +33,8 @@ export class Trust implements CodeLensProvider, Disposable {
     this.subscription = Disposable.from(
       this.tooSoon,
       languages.registerCodeLensProvider({ scheme: trust }, this),
-      window.tabGroups.onDidChangeTabs(() => {
-        this.look();
-      }),
-      window.tabGroups.onDidChangeTabGroups(() => {
-        this.look();
-      }),
+      window.tabGroups.onDidChangeTabs(() => this.look()),
+      window.tabGroups.onDidChangeTabGroups(() => this.look()),
     );
   }
 
@@ -117,9 +113,7 @@ export class Trust implements CodeLensProvider, Disposable {
   }
 
   end(): void {
-    this.all.forEach(({ path, hash }) => {
-      this.hear({ path, hash, rules: [] });
-    });
+    this.all.forEach(({ path, hash }) => this.hear({ path, hash, rules: [] }));
   }
 
   private get open(): SettingsUntrusted[] {

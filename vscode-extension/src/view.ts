@@ -36,7 +36,7 @@ export class WaitingView extends Tree<Entry> {
   ) {
     super("pillion.waiting", { canSelectMany: true });
     this.tree.onDidChangeCheckboxState(({ items }) => {
-      items.forEach(([entry, state]) => { this.rows.pressed(entry, state); });
+      items.forEach(([entry, state]) => this.rows.pressed(entry, state));
       const [first] = items; // what follows from it, VS Code has put after it
       if (first) {
         this.tick(first[0], first[1] === TreeItemCheckboxState.Checked);
