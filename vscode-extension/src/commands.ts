@@ -8,7 +8,7 @@ import { conversationCommands } from "./conversation-view";
 import { examine } from "./doctor";
 import { short } from "./escape";
 import { journalCommands } from "./journal-commands";
-import { announce, say } from "./notices";
+import { announce, errorText, say } from "./notices";
 import type { Pages } from "./pages";
 import { processCommands } from "./process-commands";
 import { methods } from "./protocol";
@@ -125,7 +125,7 @@ async function showTools({ session, pages }: { session: Session; pages: Pages })
   try {
     ({ text } = await session.request<{ text: string }>(methods.toolsList, { format: "page", refresh: true }));
   } catch (error) {
-    void say.error(`Pillion: the tools cannot be listed: ${error instanceof Error ? error.message : String(error)}`);
+    void say.error(`Pillion: the tools cannot be listed: ${errorText(error)}`);
     return;
   }
   const sheet = new Sheet();

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { CodeLens, type Disposable, languages, ProgressLocation, Range, type Terminal, Uri, window, workspace } from "vscode";
 import { pasted, visible } from "./escape";
 import { say } from "./notices";
-import { connect, resourceOf } from "./schemes";
+import { connect, resourceOf, tabsWith } from "./schemes";
 import { type Page, Sheet } from "./sheet";
 import type { Handler, Workbench } from "./workbench";
 
@@ -61,7 +61,7 @@ async function connectNow({ pages }: Workbench, pressed: unknown): Promise<void>
   }
   const after = await install(program, "--json", agent);
   if (after !== undefined) {
-    await window.tabGroups.close(window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => resourceOf(tab)?.toString() === uri?.toString()));
+    await window.tabGroups.close(tabsWith((open) => open.toString() === uri?.toString()));
     await present(pages, { program, agent, printed: after });
   }
 }

@@ -4,7 +4,7 @@
 import { commands, type Disposable, type ExtensionContext, type SecretStorage, Uri, type Webview, type WebviewView, type WebviewViewProvider, window, workspace } from "vscode";
 import { contextLabel, Conversations, entryHtml, frame, heading } from "./conversation";
 import type { ContextFile, ContextUpdate, ConversationEntry, GatewayConnect, GatewayState } from "./conversation-protocol";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import { methods } from "./protocol";
 import type { Handler, Workbench } from "./workbench";
 
@@ -119,7 +119,7 @@ async function connect({ session, secrets, conversations }: Workbench): Promise<
     const { sessionId } = await session.request<GatewayState>(methods.gatewayConnect, { url, token } satisfies GatewayConnect);
     conversations.whenSettled(sessionId, ({ state }) => void (state === "connected" ? secrets.store(secret(url), token) : secrets.delete(secret(url))));
   } catch (error) {
-    void say.error(`Pillion: ${messageOf(error)}`);
+    void say.error(`Pillion: ${errorText(error)}`);
   }
 }
 
@@ -145,7 +145,7 @@ async function send({ session, conversations }: Workbench, given: unknown): Prom
     await session.request(methods.conversationSend, { conversationId: one.conversationId, text });
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return errorText(error);
   }
 }
 
@@ -179,10 +179,6 @@ async function update({ session, conversations }: Workbench, change: Omit<Contex
   try {
     await session.request(methods.contextUpdate, { conversationId: one.conversationId, ...change } satisfies ContextUpdate);
   } catch (error) {
-    void say.warning(`Pillion: ${messageOf(error)}`);
+    void say.warning(`Pillion: ${errorText(error)}`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

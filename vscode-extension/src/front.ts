@@ -4,7 +4,7 @@
 // takes the focus too if it was there. A tab that the user closed stays closed until they ask for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, type ViewColumn, window, workspace } from "vscode";
+import { commands, Disposable, Range, TabInputTextDiff, type Uri, type ViewColumn, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs, ownText } from "./approvals";
 import { visible } from "./escape";
 import { pathsOf, size } from "./hunks";
@@ -14,7 +14,7 @@ import { LastInput, Place } from "./place";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
 import { endingOf } from "./request-page";
-import { approvalIdOf, ended, openStack, page, pathOf, proposal, resourceOf } from "./schemes";
+import { approvalIdOf, ended, openStack, page, pathOf, proposal, resourceOf, tabsWith } from "./schemes";
 import { TooSoon } from "./too-soon";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
@@ -306,15 +306,6 @@ async function leaveFocus(): Promise<boolean> {
 
 function isAnswer(outcome: string): boolean {
   return ["approve", "remember", "amend", "reject", "cancel"].includes(outcome);
-}
-
-function tabsWith(condition: (uri: Uri, tab: Tab) => boolean): Tab[] {
-  return window.tabGroups.all
-    .flatMap((group) => group.tabs)
-    .filter((tab) => {
-      const uri = resourceOf(tab);
-      return uri !== undefined && condition(uri, tab);
-    });
 }
 
 function diffTitle(approval: Approval, path: string): string {

@@ -2,7 +2,7 @@
 
 import { commands, type QuickPickItem, ThemeColor, ThemeIcon, TreeItem, window } from "vscode";
 import { short, visible } from "./escape";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import { ending } from "./process-screen";
 import { type Hands, ProcessTerminals } from "./process-terminals";
 import { AgentProcess, Processes, type ProcessListener } from "./processes";
@@ -118,7 +118,7 @@ async function tellFailure(done: Promise<void>): Promise<void> {
   try {
     await done;
   } catch (error) {
-    void say.warning(`Pillion: ${error instanceof Error ? error.message : String(error)}`);
+    void say.warning(`Pillion: ${errorText(error)}`);
   }
 }
 

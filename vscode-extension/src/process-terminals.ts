@@ -4,7 +4,7 @@
 
 import { Disposable, EventEmitter, type Pseudoterminal, type Terminal, type TerminalDimensions, ThemeColor, ThemeIcon, window } from "vscode";
 import { short } from "./escape";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import { ProcessScreen } from "./process-screen";
 import type { AgentProcess, Printed, ProcessListener } from "./processes";
 
@@ -133,7 +133,7 @@ class ProcessTerminal implements Pseudoterminal {
     for (const event of events) {
       const done = event.kind === "line" ? this.hands.write(this.process, `${event.text}\n`) : this.hands.kill(this.process, "INT");
       done.catch((error: unknown) => {
-        this.screen.note(`could not send it: ${error instanceof Error ? error.message : String(error)}`);
+        this.screen.note(`could not send it: ${errorText(error)}`);
         this.drawSoon();
       });
     }

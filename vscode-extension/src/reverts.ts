@@ -1,18 +1,17 @@
 // Takes back what an agent changed, once the user has seen what that would do: a diff of the one file, or a page that lists
 // several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
 
-import { CodeLens, commands, Disposable, EventEmitter, languages, Range, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
-import { inertMs } from "./approvals";
+import { CodeLens, commands, Disposable, EventEmitter, languages, Range, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
 import { short, visible } from "./escape";
 import { size } from "./hunks";
 import type { Target } from "./journal";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import type { Pages } from "./pages";
 import { type FilePreview, type JournalReverted, methods } from "./protocol";
 import { changesAnything, filesOf, linesSayAll, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
-import { address, isRevert, openStack, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
+import { address, isRevert, openStack, revert, revertAfter, revertBefore, tabsWith } from "./schemes";
 import type { Session } from "./session";
-import { TooSoon } from "./too-soon";
+import { InSight } from "./too-soon";
 
 interface Preview {
   id: string;
@@ -28,12 +27,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   private shown: Preview | undefined;
   private count = 0;
   private timer: NodeJS.Timeout | undefined;
-  /** Since when what is on the screen is there, by address. */
-  private readonly inSight = new Map<string, number>();
-  private readonly tooSoon = new TooSoon("pillion.revertTooSoon", () => ({
-    addresses: this.shown && !this.isArmed ? addresses(this.shown).map(String) : [],
-    passes: this.inSight.size > 0 && !this.isArmed,
-  }));
+  private readonly inSight: InSight;
   private readonly texts = new Map<string, string>();
   private readonly changes = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
@@ -42,19 +36,16 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   constructor(
     private readonly session: () => Session,
     private readonly pages: Pages,
-    private readonly now: () => number,
+    now: () => number,
   ) {
+    const early = (): string[] => (this.shown && !this.inSight.isArmed ? addresses(this.shown).map(String) : []); // all of it is one preview
+    this.inSight = new InSight("pillion.revertTooSoon", now, (tabs) => tabs.filter(isRevert).map(String), early);
     this.subscriptions = Disposable.from(
       workspace.registerTextDocumentContentProvider(revertBefore, this),
       workspace.registerTextDocumentContentProvider(revertAfter, this),
       languages.registerCodeLensProvider([{ scheme: revert }, { scheme: revertAfter }], { provideCodeLenses: (document) => this.lenses(document) }),
-      window.tabGroups.onDidChangeTabs(() => this.look()),
-      window.tabGroups.onDidChangeTabGroups(() => this.look()),
-      window.onDidChangeVisibleTextEditors(() => {
-        this.look(); // a busy window may tell of the tab before it is in front, and nothing more of it
-      }),
       this.changes,
-      this.tooSoon,
+      this.inSight,
     );
   }
 
@@ -66,7 +57,8 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   /** Tabs that VS Code kept from an earlier life of this window, or that nobody needs any more. */
   async tidy(): Promise<void> {
     this.shown = undefined;
-    await window.tabGroups.close(tabs());
+    this.look();
+    await window.tabGroups.close(tabsWith(isRevert));
     this.texts.clear();
   }
 
@@ -82,7 +74,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     await this.tidy();
     this.count += 1;
     this.shown = { id: String(this.count), target, result, places: new Map() };
-    this.tooSoon.look();
+    this.look();
     this.put(this.shown);
     await this.open(this.shown);
   }
@@ -117,7 +109,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   /** The yes, from the title of what is on show. */
   async revertNow(): Promise<void> {
     const { shown } = this;
-    if (!shown || !this.isArmed) {
+    if (!shown || !this.inSight.isArmed) {
       window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was reverted", 4000);
       return;
     }
@@ -125,8 +117,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       window.setStatusBarMessage("$(circle-slash) Pillion: there is nothing to revert", 4000);
       return;
     }
-    this.inSight.clear(); // once
-    this.tooSoon.look();
+    this.inSight.forget(); // once
     const result = await this.ask(shown.target, false);
     if (!result) {
       this.look();
@@ -134,10 +125,6 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     }
     await this.tidy();
     await this.tell(result);
-  }
-
-  private get isArmed(): boolean {
-    return this.inSight.size > 0 && [...this.inSight.values()].every((since) => this.now() >= since + inertMs); // all of it is one preview
   }
 
   /** These files changed, or all when none is named: what is on show may be something else now. */
@@ -159,10 +146,10 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     if (result && this.shown === shown && JSON.stringify(result) !== JSON.stringify(shown.result)) {
       shown.result = result;
       this.put(shown);
-      this.inSight.clear(); // it is something else now, to be read first
+      this.inSight.forget();
       this.look();
       const page = !onlyDiff(result) && !linesSayAll(result);
-      if (page && tabs().length > 0 && !tabs().some((tab) => resourceOf(tab)?.scheme === revert)) {
+      if (page && tabsWith(isRevert).length > 0 && tabsWith(({ scheme }) => scheme === revert).length === 0) {
         await this.openPage(shown);
       }
     }
@@ -172,8 +159,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     try {
       return await this.session().request<JournalReverted>(methods.journalRevert, { ...selector, ...(dryRun ? { dryRun } : {}) });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      void say.error(`Nothing was reverted: ${visible(why)} (${short(name, 120)})`);
+      void say.error(`Nothing was reverted: ${visible(errorText(error))} (${short(name, 120)})`);
       return undefined;
     }
   }
@@ -216,21 +202,9 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     return [...yes, ...files.map(({ path }) => lens(shown.places.get(path) ?? 0, "$(diff)\u00a0Open the Diff", "openRevertDiff", path))];
   }
 
-  /** What comes into sight takes no answer at first. */
   private look(): void {
-    const visibleNow = new Set(window.tabGroups.all.map((group) => resourceOf(group.activeTab)).filter(isRevert).map(String));
-    for (const uri of this.inSight.keys()) {
-      if (!visibleNow.has(uri)) {
-        this.inSight.delete(uri);
-      }
-    }
-    for (const uri of visibleNow) {
-      if (!this.inSight.has(uri)) {
-        this.inSight.set(uri, this.now());
-      }
-    }
     void commands.executeCommand("setContext", "pillion.canRevert", this.shown !== undefined && changesAnything(this.shown.result));
-    this.tooSoon.look();
+    this.inSight.look();
   }
 }
 
@@ -242,10 +216,6 @@ function pageOf({ id }: Preview): Uri {
 function addresses(preview: Preview): Uri[] {
   const sides = filesOf(preview.result).flatMap(({ path }) => [revertBefore, revertAfter].map((scheme) => address(scheme, preview.id, path)));
   return [...sides, pageOf(preview)];
-}
-
-function tabs(): Tab[] {
-  return window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isRevert(resourceOf(tab)));
 }
 
 function diffTitle(file: FilePreview, { merged }: JournalReverted): string {

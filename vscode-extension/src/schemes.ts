@@ -83,6 +83,20 @@ export function resourceOf(tab: Tab | undefined): Uri | undefined {
   return input instanceof TabInputText ? input.uri : undefined;
 }
 
+export function tabsWith(condition: (uri: Uri, tab: Tab) => boolean): Tab[] {
+  return window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter((tab) => {
+      const uri = resourceOf(tab);
+      return uri !== undefined && condition(uri, tab);
+    });
+}
+
+/** What is in front of each group. */
+export function inFront(): Uri[] {
+  return window.tabGroups.all.map(({ activeTab }) => resourceOf(activeTab)).filter((uri) => uri !== undefined);
+}
+
 /** A file before and after. */
 export interface Pair {
   left: Uri;

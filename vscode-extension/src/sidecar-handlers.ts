@@ -1,17 +1,10 @@
 // What the sidecar says to this editor, and who here answers it.
 
-import type { LogOutputChannel } from "vscode";
 import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
-import type { Activity } from "./activity";
 import type { ActivityChanged } from "./activity-protocol";
 import type { Approvals } from "./approvals";
-import type { Changes } from "./changes";
-import type { Conversations } from "./conversation";
 import type { ConversationAppended, ConversationChanged, GatewayState } from "./conversation-protocol";
-import type { Documents } from "./documents";
 import { attendToQuestions } from "./languages";
-import type { Processes } from "./processes";
-import type { Prompts } from "./prompts";
 import {
   type AgentStatus,
   type ApprovalAnswer,
@@ -27,29 +20,10 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
-import type { RulesView } from "./rules-view";
 import type { RulesChanged, SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
-import type { Sessions } from "./sessions";
-import type { StatusBar } from "./status-bar";
-import type { Trust } from "./trust";
+import type { Workbench } from "./workbench";
 
-export interface Listeners {
-  approvals: Approvals;
-  prompts: Prompts;
-  activity: Activity;
-  conversations: Conversations;
-  documents: Documents;
-  sessions: Sessions;
-  processes: Processes;
-  trust: Trust;
-  rules: RulesView;
-  changes: Changes;
-  statusBar: StatusBar;
-  log: LogOutputChannel;
-  refresh: () => void;
-}
-
-export function attend(client: LanguageClient, to: Listeners): void {
+export function attend(client: LanguageClient, to: Omit<Workbench, "session">): void {
   client.onRequest(methods.approvalRequest, (request: ApprovalRequest, token: CancellationToken) => approve(to.approvals, request, token));
   client.onNotification(methods.approvalChanged, (changed: ApprovalChanged) => to.approvals.change(changed));
   client.onNotification(methods.approvalResolved, ({ approvalId, outcome }: ApprovalResolved) => to.approvals.remove(approvalId, outcome));

@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { short, visible, withoutIcons } from "./escape";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import type { SessionInfo, Todo } from "./session-protocol";
 import type { Sessions } from "./sessions";
 
@@ -73,7 +73,7 @@ function failure(agent: string, error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === modified) {
     return `${agent} changed its to-do list at the same moment. You see its list now; your change was not made.`;
   }
-  return `Pillion: the to-do list was not changed: ${short(error instanceof Error ? error.message : String(error), 300)}`;
+  return `Pillion: the to-do list was not changed: ${short(errorText(error), 300)}`;
 }
 
 export type ListChange = (list: readonly Todo[]) => Todo[];
