@@ -1,4 +1,5 @@
-// What a diff cannot say by itself: above its changes the answers, and in dim words beside the first one why it asks, and that it was updated.
+// What a diff cannot say by itself. The answers to a request as links: on top of its page, above the first change of each proposed file, and
+// above each hunk of which you may take a part. And in dim words beside the first change why it asks, and that it was updated.
 
 import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, languages, MarkdownString, Range, type TextDocument, type TextEditor, ThemeColor, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, ownText } from "./approvals";
@@ -7,12 +8,16 @@ import { hunkSize, isWhole, pathsOf } from "./hunks";
 import { lineWidth, messageOf, share } from "./request-page";
 import { approvalIdOf, page, pathOf, proposal } from "./schemes";
 
-export class Annotations implements Partial<ApprovalListener>, Disposable {
+export class Annotations implements CodeLensProvider, Partial<ApprovalListener>, Disposable {
+  private readonly links = new EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.links.event;
   private readonly paint = window.createTextEditorDecorationType({
     after: { color: new ThemeColor("editorCodeLens.foreground"), fontStyle: "italic", margin: "0 0 0 3em" },
   });
-  private readonly bar: AnswerBar;
   private readonly subscription = Disposable.from(
+    languages.registerCodeLensProvider([{ scheme: page }, { scheme: proposal }], this),
+    this.links,
+    this.paint,
     window.onDidChangeVisibleTextEditors((editors) => {
       editors.forEach((editor) => this.annotate(editor));
     }),
@@ -23,72 +28,23 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     }),
   );
 
-  constructor(private readonly approvals: Approvals) {
-    this.bar = new AnswerBar(approvals);
-  }
-
-  dispose(): void {
-    this.bar.dispose();
-    this.subscription.dispose();
-    this.paint.dispose();
-  }
-
-  added(): void {
-    this.bar.refresh();
-  }
-
-  removed(): void {
-    this.bar.refresh();
-  }
-
-  changed(): void {
-    this.bar.refresh();
-    window.visibleTextEditors.forEach((editor) => this.annotate(editor));
-  }
-
-  private annotate(editor: TextEditor): void {
-    const { uri } = editor.document;
-    const approval = uri.scheme === proposal ? this.approvals.get(approvalIdOf(uri) ?? "") : undefined;
-    const file = approval?.files.find((candidate) => candidate.path === pathOf(uri));
-    if (!approval || !file) {
-      return;
-    }
-    const contentText = [approval.note, file.banner].filter(Boolean).join(" · ");
-    const line = Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1);
-    const range = editor.document.validateRange(new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER));
-    const beside = { range, hoverMessage: new MarkdownString().appendCodeblock([contentText, ...messageOf(approval)].join("\n"), "text"), renderOptions: { after: { contentText } } };
-    editor.setDecorations(this.paint, contentText ? [beside] : []);
-  }
-}
-
-/** The line of the proposal with the most room at or shortly before its first change; zero-based. */
-function place(before: string, after: string): number {
-  const [old, lines] = [before.split("\n"), after.split("\n")];
-  const first = Math.max(
-    0,
-    lines.findIndex((line, index) => line !== old[index]),
-  );
-  const width = (line: number): number => lines[line]?.length ?? 0;
-  const near = [first, first - 1, first - 2, first - 3].filter((line) => line >= 0);
-  return near.reduce((best, line) => (width(line) < width(best) ? line : best), first);
-}
-
-/** Of the machine that the extension runs on, which is most often the one with the keyboard. */
-const modifier = process.platform === "darwin" ? "Cmd" : "Ctrl";
-
-class AnswerBar implements CodeLensProvider, Disposable {
-  private readonly changes = new EventEmitter<void>();
-  readonly onDidChangeCodeLenses = this.changes.event;
-  private readonly registration = Disposable.from(languages.registerCodeLensProvider([{ scheme: page }, { scheme: proposal }], this), this.changes);
-
   constructor(private readonly approvals: Approvals) {}
 
   dispose(): void {
-    this.registration.dispose();
+    this.subscription.dispose();
   }
 
-  refresh(): void {
-    this.changes.fire();
+  added(): void {
+    this.links.fire();
+  }
+
+  removed(): void {
+    this.links.fire();
+  }
+
+  changed(): void {
+    this.links.fire();
+    window.visibleTextEditors.forEach((editor) => this.annotate(editor));
   }
 
   provideCodeLenses(document: TextDocument): CodeLens[] {
@@ -112,7 +68,33 @@ class AnswerBar implements CodeLensProvider, Disposable {
     });
     return [...answers.slice(0, 2), ...ticks, ...answers.slice(2)];
   }
+
+  private annotate(editor: TextEditor): void {
+    const { uri } = editor.document;
+    const approval = uri.scheme === proposal ? this.approvals.get(approvalIdOf(uri) ?? "") : undefined;
+    const file = approval?.files.find((candidate) => candidate.path === pathOf(uri));
+    if (!approval || !file) {
+      return;
+    }
+    const contentText = [approval.note, file.banner].filter(Boolean).join(" · ");
+    const line = Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1);
+    const range = editor.document.validateRange(new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER));
+    const beside = { range, hoverMessage: new MarkdownString().appendCodeblock([contentText, ...messageOf(approval)].join("\n"), "text"), renderOptions: { after: { contentText } } };
+    editor.setDecorations(this.paint, contentText ? [beside] : []);
+  }
 }
+
+/** The line of the proposal with the most room at or shortly before its first change; zero-based. */
+function place(before: string, after: string): number {
+  const [old, lines] = [before.split("\n"), after.split("\n")];
+  const first = Math.max(0, lines.findIndex((line, index) => line !== old[index]));
+  const width = (line: number): number => lines[line]?.length ?? 0;
+  const near = [first, first - 1, first - 2, first - 3].filter((line) => line >= 0);
+  return near.reduce((best, line) => (width(line) < width(best) ? line : best), first);
+}
+
+/** Of the machine that the extension runs on, which is most often the one with the keyboard. */
+const modifier = process.platform === "darwin" ? "Cmd" : "Ctrl";
 
 export interface Answer {
   title: string;

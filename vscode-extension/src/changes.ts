@@ -4,7 +4,7 @@ import { type Disposable, Uri, workspace } from "vscode";
 import { ChangeReview } from "./change-review";
 import type { Documents } from "./documents";
 import { follow } from "./follow";
-import { Badges, Gutter } from "./gutter";
+import { Gutter } from "./gutter";
 import { isRevert, Journal } from "./journal";
 import { JournalView } from "./journal-view";
 import { Marks } from "./marks";
@@ -28,7 +28,6 @@ export class Changes implements Disposable {
   readonly reverts: Reverts;
   readonly review: ChangeReview;
   readonly unusual: Unusual;
-  private readonly badges: Badges;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -40,7 +39,6 @@ export class Changes implements Disposable {
     private readonly changed: () => void,
   ) {
     this.gutter = new Gutter(this.marks, documents);
-    this.badges = new Badges(this.marks, this.gutter);
     this.reverts = new Reverts(session, pages, now);
     this.review = new ChangeReview(this.marks, this.gutter, this.reverts);
     this.unusual = new Unusual(sessions, this.reverts, changed);
@@ -48,7 +46,7 @@ export class Changes implements Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
-    [this.gutter, this.badges, this.view, this.reverts, this.review].forEach((part) => part.dispose());
+    [this.gutter, this.view, this.reverts, this.review].forEach((part) => part.dispose());
   }
 
   /** An agent changed something, or it was taken back. */
@@ -74,7 +72,7 @@ export class Changes implements Disposable {
 
   async look(): Promise<void> {
     const { entries } = await this.session().request<JournalList>(methods.journalList, { limit: listed });
-    this.journal.know(entries ?? []);
+    this.journal.entries = entries ?? [];
     this.gutter.forget(new Set((entries ?? []).filter(({ state }) => state === "reverted" || state === "undone").map(({ callId }) => callId)));
     this.show();
   }

@@ -12,7 +12,6 @@ import {
   TabInputNotebook,
   type TextDocument,
   type TextDocumentChangeEvent,
-  type TextEditor,
   Uri,
   window,
   workspace,
@@ -194,24 +193,11 @@ async function apply(document: TextDocument, edits: readonly TextEdit[]): Promis
   }));
   const editor = window.visibleTextEditors.find((visible) => visible.document === document);
   if (editor) {
-    return applyInEditor(editor, changes);
+    return editor.edit((builder) => changes.forEach(({ range, newText }) => builder.replace(range, newText)), { undoStopBefore: true, undoStopAfter: true });
   }
   const edit = new WorkspaceEdit();
-  for (const { range, newText } of changes) {
-    edit.replace(document.uri, range, newText);
-  }
+  changes.forEach(({ range, newText }) => edit.replace(document.uri, range, newText));
   return workspace.applyEdit(edit);
-}
-
-async function applyInEditor(editor: TextEditor, changes: { range: Range; newText: string }[]): Promise<boolean> {
-  return editor.edit(
-    (builder) => {
-      for (const { range, newText } of changes) {
-        builder.replace(range, newText);
-      }
-    },
-    { undoStopBefore: true, undoStopAfter: true },
-  );
 }
 
 function state(document: TextDocument): { version: number; dirty: boolean } {

@@ -80,7 +80,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   added(): void {
     this.tooSoon.look();
-    this.next();
+    void this.queue(() => this.openNext());
   }
 
   changed(): void {
@@ -131,10 +131,6 @@ export class Front implements Partial<ApprovalListener>, Disposable {
         this.look();
       }
     });
-  }
-
-  private next(): void {
-    void this.queue(() => this.openNext());
   }
 
   /** Brings the oldest one that the user has not closed to the front, unless one is there already. */
@@ -236,15 +232,10 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       this.active = active;
       this.activeSince = this.now();
     }
-    const rememberable = [...inSight].some((id) => (this.approvals.get(id)?.remembering.length ?? 0) > 0);
-    const editable = [...inSight].some((id) => this.approvals.get(id)?.editableCommand !== undefined);
-    const savable = [...inSight].some((id) => {
-      const approval = this.approvals.get(id);
-      return approval?.request.preview.kind === "command" && approval.unsaved.length > 0;
-    });
-    void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
-    void commands.executeCommand("setContext", "pillion.canSaveAndRun", savable);
-    void commands.executeCommand("setContext", "pillion.canEditCommand", editable);
+    const shown = this.approvals.all.filter(({ id }) => inSight.has(id));
+    void commands.executeCommand("setContext", "pillion.canRemember", shown.some(({ remembering }) => remembering.length > 0));
+    void commands.executeCommand("setContext", "pillion.canSaveAndRun", shown.some(({ request, unsaved }) => request.preview.kind === "command" && unsaved.length > 0));
+    void commands.executeCommand("setContext", "pillion.canEditCommand", shown.some(({ editableCommand }) => editableCommand !== undefined));
     this.tooSoon.look();
   }
 

@@ -19,9 +19,13 @@ interface Step {
 /** Of each document the last ones are enough: who undoes more has left the marks behind. */
 const stepsKept = 20;
 
-export class Gutter implements Disposable {
+export class Gutter implements FileDecorationProvider, Disposable {
   private readonly drawn = new EventEmitter<void>();
   readonly onDidDraw = this.drawn.event;
+  private readonly badges = new EventEmitter<Uri[]>();
+  readonly onDidChangeFileDecorations = this.badges.event;
+  /** Addresses of the files that have a badge. */
+  private badged: readonly string[] = [];
   private readonly paints = paints();
   private readonly steps = new Map<string, Step[]>();
   /** Documents whose save the user is about to make with their own hand. */
@@ -47,7 +51,9 @@ export class Gutter implements Disposable {
       }),
       workspace.onDidCloseTextDocument(({ uri }) => this.steps.delete(uri.toString())),
       window.onDidChangeVisibleTextEditors(() => this.draw()),
+      window.registerFileDecorationProvider(this),
       this.drawn,
+      this.badges,
       ...Object.values(this.paints),
     );
   }
@@ -106,9 +112,21 @@ export class Gutter implements Disposable {
     for (const editor of window.visibleTextEditors) {
       this.drawIn(editor);
     }
-    const uris = this.marks.uris.map((uri) => Uri.parse(uri));
+    const { badged } = this;
+    this.badged = this.marks.uris;
+    const differ = [...badged, ...this.badged].filter((uri) => badged.includes(uri) !== this.badged.includes(uri));
+    if (differ.length > 0) {
+      this.badges.fire(differ.map((uri) => Uri.parse(uri)));
+    }
+    const uris = this.badged.map((uri) => Uri.parse(uri));
     // A window whose files are elsewhere knows them by the path of their address, any other by the system's.
     void commands.executeCommand("setContext", "pillion.markedFiles", [...new Set(uris.flatMap(({ path, fsPath }) => [path, fsPath]))]);
+  }
+
+  provideFileDecoration(uri: Uri): FileDecoration | undefined {
+    const agents = new Set(this.marks.of(uri.toString()).map(({ by }) => short(by.agent, 40)));
+    const words = `Changed by ${[...agents].join(", ")}, not accepted yet`;
+    return agents.size === 0 ? undefined : new FileDecoration("◆", words, new ThemeColor("pillion.changedByAgent"));
   }
 
   private drawIn(editor: TextEditor): void {
@@ -187,19 +205,18 @@ function hover(uri: Uri, line: number, kind: LineMark["kind"], by: Maker): Markd
 }
 
 function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
-  const make = (kind: LineMark["kind"], light: string, dark: string): TextEditorDecorationType => {
+  const make = (kind: LineMark["kind"]): TextEditorDecorationType => {
     const color = new ThemeColor(`pillion.${kind}ByAgent`);
     return window.createTextEditorDecorationType({
       isWholeLine: true,
       overviewRulerColor: color,
       overviewRulerLane: OverviewRulerLane.Left,
       gutterIconSize: "100% 100%",
-      light: { gutterIconPath: icon(kind, light) },
-      dark: { gutterIconPath: icon(kind, dark) },
+      light: { gutterIconPath: icon(kind, "#8250df") },
+      dark: { gutterIconPath: icon(kind, "#a371f7") }, // no colour of git's
     });
   };
-  const [light, dark] = ["#8250df", "#a371f7"]; // no colour of git's
-  return { added: make("added", light, dark), changed: make("changed", light, dark), removed: make("removed", light, dark) };
+  return { added: make("added"), changed: make("changed"), removed: make("removed") };
 }
 
 /** A bar at the lines, or a wedge between two. */
@@ -207,37 +224,4 @@ function icon(kind: LineMark["kind"], color: string): Uri {
   const shape = kind === "removed" ? `<path d="M0 0 L9 0 L0 7 Z" fill="${color}"/>` : `<rect width="4" height="18" fill="${color}"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" id="${kind}" preserveAspectRatio="none">${shape}</svg>`;
   return Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`);
-}
-
-export class Badges implements FileDecorationProvider, Disposable {
-  private readonly changes = new EventEmitter<Uri[]>();
-  readonly onDidChangeFileDecorations = this.changes.event;
-  private shown = new Set<string>();
-  private readonly subscriptions: Disposable;
-
-  constructor(
-    private readonly marks: Marks,
-    gutter: Gutter,
-  ) {
-    this.subscriptions = Disposable.from(window.registerFileDecorationProvider(this), gutter.onDidDraw(() => this.refresh()), this.changes);
-  }
-
-  dispose(): void {
-    this.subscriptions.dispose();
-  }
-
-  provideFileDecoration(uri: Uri): FileDecoration | undefined {
-    const agents = new Set(this.marks.of(uri.toString()).map(({ by }) => short(by.agent, 40)));
-    const words = `Changed by ${[...agents].join(", ")}, not accepted yet`;
-    return agents.size === 0 ? undefined : new FileDecoration("◆", words, new ThemeColor("pillion.changedByAgent"));
-  }
-
-  private refresh(): void {
-    const { shown } = this;
-    this.shown = new Set(this.marks.uris);
-    const differ = [...[...shown].filter((uri) => !this.shown.has(uri)), ...[...this.shown].filter((uri) => !shown.has(uri))];
-    if (differ.length > 0) {
-      this.changes.fire(differ.map((uri) => Uri.parse(uri)));
-    }
-  }
 }

@@ -101,7 +101,7 @@ class ProcessTerminal implements Pseudoterminal {
 
   open(dimensions: TerminalDimensions | undefined): void {
     this.isOpen = true;
-    this.setColumns(dimensions);
+    this.setDimensions(dimensions);
     this.writes.fire(this.screen.head());
     this.draw();
   }
@@ -123,8 +123,8 @@ class ProcessTerminal implements Pseudoterminal {
     this.isHeld = false;
   }
 
-  setDimensions(dimensions: TerminalDimensions): void {
-    this.setColumns(dimensions);
+  setDimensions(dimensions: TerminalDimensions | undefined): void {
+    this.screen.columns = dimensions?.columns ?? this.screen.columns;
   }
 
   handleInput(data: string): void {
@@ -148,10 +148,6 @@ class ProcessTerminal implements Pseudoterminal {
     this.screen.end(this.process.info.exitCode);
     this.drawSoon();
     this.names.fire(this.name);
-  }
-
-  private setColumns(dimensions: TerminalDimensions | undefined): void {
-    this.screen.columns = dimensions?.columns ?? this.screen.columns;
   }
 
   private drawSoon(): void {

@@ -144,17 +144,9 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     return [];
   }
 
-  createDirectory(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
+  readonly createDirectory = refuse;
+  readonly delete = refuse;
+  readonly rename = refuse;
 
   private find(uri: Uri): ProposedFile {
     const file = this.files.get(uri.toString());
@@ -214,6 +206,10 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     this.toSave.delete(document); // what is typed from now on is saved after this
     await (document.isClosed ? undefined : save(document));
   }
+}
+
+function refuse(uri: Uri): never {
+  throw FileSystemError.NoPermissions(uri);
 }
 
 function messageAddress(approval: Approval): Uri {

@@ -72,14 +72,15 @@ export function freest(sessions: readonly SessionInfo[]): SessionInfo | undefine
   return sessions.reduce<SessionInfo | undefined>((most, session) => (most && rank(most) >= rank(session) ? most : session), undefined);
 }
 
-interface ModeLook {
+/** Of an item in the status bar. */
+export interface Look {
   text: string;
   tooltip: string;
-  warns: boolean;
+  background?: "warning" | "error";
 }
 
 /** Undefined while no agent is there. */
-export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined {
+export function modeLook(sessions: readonly SessionInfo[]): Look | undefined {
   const most = freest(sessions);
   if (!most) {
     return undefined;
@@ -87,7 +88,7 @@ export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined
   const warns = most.mode === fullAccess;
   const text = warns ? `$(warning) Full Access: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${labelOf(most.mode)}`;
   const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${labelOf(mode)}. ${modeOf(mode)?.words ?? ""}`.trim());
-  return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), warns };
+  return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), ...(warns ? { background: "warning" } : {}) };
 }
 
 export function labelOf(name: string): string {

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { short, visible, withoutIcons } from "./escape";
 import { errorText, say } from "./notices";
 import type { SessionInfo, Todo } from "./session-protocol";
+import type { Look } from "./session-words";
 import type { Sessions } from "./sessions";
 
 /** CONTRACT: the content is another one than the request names. */
@@ -125,16 +126,11 @@ export function progress(list: readonly Todo[], limit: number): string {
   return now ? `${share} · ${short(now.content, limit)}` : share;
 }
 
-interface ProgressLook {
-  text: string;
-  tooltip: string;
-}
-
 /** A status bar has room for so much of one item. */
 const barLimit = 32;
 
 /** Of several agents the one that called last; undefined while nothing is left to do. */
-export function progressLook(sessions: readonly SessionInfo[]): ProgressLook | undefined {
+export function progressLook(sessions: readonly SessionInfo[]): Look | undefined {
   const open = sessions.filter(({ todos }) => (todos ?? []).some(({ status }) => status !== "completed"));
   const at = ({ lastCall }: SessionInfo): number => new Date(lastCall ?? 0).getTime();
   const [first] = [...open].sort((one, other) => Number(isAtWork(other)) - Number(isAtWork(one)) || at(other) - at(one));

@@ -45,7 +45,7 @@ test("of several agents the one that may do most is shown, and full access is ma
   assert.equal(freest(all)?.agent.name, "blue");
   const look = modeLook(all);
   assert.equal(look?.text, "$(warning) Full Access: blue");
-  assert.equal(look.warns, true);
+  assert.equal(look.background, "warning");
   assert.match(look.tooltip, /red is in mode Plan\. It only reads\.\n/);
 });
 
@@ -56,7 +56,7 @@ test("other modes are named and not marked", () => {
     "$(edit) Edit Automatically",
     "$(shield) something new",
   ]);
-  assert.equal(modeLook([session("a", { mode: "auto_edit" })])?.warns, false);
+  assert.equal(modeLook([session("a", { mode: "auto_edit" })])?.background, undefined);
 });
 
 test("an index that is built is told with its percentage, one that is there with its size", () => {
