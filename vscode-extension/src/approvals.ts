@@ -228,15 +228,17 @@ export class Approval {
   }
 
   private answerFor(choice: Choice): ApprovalAnswer {
+    const { digest } = this.shown;
+    const offered = this.shown.decisions ?? [];
     switch (choice.kind) {
       case "reject":
-        return { decision: "reject", ...this.refusal(), ...(choice.feedback ? { feedback: choice.feedback } : {}) };
+        return { decision: "reject", ...(offered.some(({ id }) => id === "reject") ? { decisionId: "reject" } : {}), digest, ...(choice.feedback ? { feedback: choice.feedback } : {}) };
       case "cancel":
-        return { decision: "cancel", digest: this.shown.digest };
+        return { decision: "cancel", digest };
       case "amend":
-        return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), command: choice.command }, digest: this.shown.digest };
+        return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), command: choice.command }, digest };
       default:
-        return this.consent(choice.kind === "remember" ? choice.decisionId : this.once());
+        return this.consent(choice.kind === "remember" ? choice.decisionId : offered.find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id);
     }
   }
 
@@ -250,15 +252,6 @@ export class Approval {
     return this.writes
       ? { decision: "edit", ...chosen, after: Object.fromEntries(this.selection.edited), ...selected, digest }
       : { decision: "approve", ...chosen, ...selected, digest };
-  }
-
-  private refusal(): Partial<ApprovalAnswer> {
-    const offered = (this.shown.decisions ?? []).find((decision) => decision.id === "reject");
-    return { ...(offered ? { decisionId: offered.id } : {}), digest: this.shown.digest };
-  }
-
-  private once(): string | undefined {
-    return (this.shown.decisions ?? []).find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id;
   }
 }
 
@@ -305,11 +298,7 @@ export class Approvals {
   }
 
   change(changed: ApprovalChanged): void {
-    const approval = this.waiting.get(changed.approvalId);
-    if (approval) {
-      approval.change(changed);
-      this.tell((listener) => listener.changed?.(approval));
-    }
+    this.alter(changed.approvalId, (approval) => approval.change(changed));
   }
 
   edit(id: string, path: string, text: string | undefined, older = false): void {
@@ -332,21 +321,21 @@ export class Approvals {
   }
 
   writeMessage(id: string, text: string): void {
-    const approval = this.waiting.get(id);
-    if (approval) {
-      approval.writeMessage(text);
-      this.tell((listener) => listener.changed?.(approval));
-    }
+    this.alter(id, (approval) => approval.writeMessage(text));
   }
 
   /** Ticks or unticks hunks. Gives how many could not be. */
   take(id: string, path: string, ids: readonly string[], on: boolean): number {
+    return this.alter(id, (approval) => approval.take(path, ids, on)) ?? 0;
+  }
+
+  private alter<T>(id: string, how: (approval: Approval) => T): T | undefined {
     const approval = this.waiting.get(id);
-    const stuck = approval?.take(path, ids, on) ?? 0;
+    const given = approval && how(approval);
     if (approval) {
       this.tell((listener) => listener.changed?.(approval));
     }
-    return stuck;
+    return given;
   }
 
   /** `digest` is what the answer is for, where that need not be what is on show. */

@@ -40,7 +40,7 @@ export class Changes implements Disposable {
   ) {
     this.gutter = new Gutter(this.marks, documents);
     this.reverts = new Reverts(session, pages, now);
-    this.review = new ChangeReview(this.marks, this.gutter, this.reverts);
+    this.review = new ChangeReview(this.marks, this.gutter, this.reverts, pages);
     this.unusual = new Unusual(sessions, this.reverts, changed);
   }
 

@@ -15,7 +15,9 @@ export function conversationParts({ extensionUri, secrets, subscriptions }: Exte
 }
 
 /** What the page says. */
-type Said = { kind: "ready" } | { kind: "send"; text: string } | { kind: "remove"; path: string } | { kind: "connect" | "disconnect" | "clear" };
+type Said = { kind: "ready" } | { kind: "send"; text: string } | { kind: keyof typeof buttons; path?: string };
+
+const buttons = { connect: "pillion.connectGateway", disconnect: "pillion.disconnectGateway", remove: "pillion.removeFromContext", clear: "pillion.clearContext" };
 
 class ConversationView implements WebviewViewProvider, Disposable {
   private page: Webview | undefined;
@@ -48,24 +50,12 @@ class ConversationView implements WebviewViewProvider, Disposable {
   }
 
   private async heard(said: Said): Promise<void> {
-    switch (said.kind) {
-      case "ready":
-        this.all();
-        break;
-      case "send":
-        this.tell({ kind: "sent", problem: await commands.executeCommand<string | undefined>("pillion.sendMessage", said.text) });
-        break;
-      case "connect":
-        await commands.executeCommand("pillion.connectGateway");
-        break;
-      case "disconnect":
-        await commands.executeCommand("pillion.disconnectGateway");
-        break;
-      case "remove":
-        await commands.executeCommand("pillion.removeFromContext", said.path);
-        break;
-      case "clear":
-        await commands.executeCommand("pillion.clearContext");
+    if (said.kind === "ready") {
+      this.all();
+    } else if (said.kind === "send") {
+      this.tell({ kind: "sent", problem: await commands.executeCommand<string | undefined>("pillion.sendMessage", said.text) });
+    } else {
+      await commands.executeCommand(buttons[said.kind], said.path);
     }
   }
 

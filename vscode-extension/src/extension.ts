@@ -31,7 +31,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
   await trusted();
   const [log, now] = [window.createOutputChannel("Pillion", { log: true }), (): number => performance.now()];
   const [activity, approvals, documents, statusBar, left] = [new Activity(), new Approvals(now), new Documents(), new StatusBar(), processParts(() => sidecar)];
-  const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
+  const [pages, annotations] = [new Pages(approvals), new Annotations(approvals)];
+  const proposals = new Proposals(approvals, pages);
   const [front, prompts, talk] = [new Front(approvals, proposals, pages, now), new Prompts(refresh), conversationParts(context)];
   const [agents, trust] = [sessionParts(() => sidecar, approvals, refresh), new Trust(() => sidecar, pages, now, refresh)];
   const changes = new Changes(() => sidecar, documents, pages, agents.sessions, now, refresh);

@@ -14,13 +14,13 @@ import {
   FileType,
   languages,
   type TextDocument,
-  type TextDocumentContentProvider,
   type Uri,
   window,
   workspace,
 } from "vscode";
 import { type Approval, type Approvals, ownText } from "./approvals";
 import { sameText } from "./chosen";
+import type { Pages } from "./pages";
 import type { FilePreview } from "./protocol";
 import { address, original, proposal } from "./schemes";
 
@@ -42,28 +42,26 @@ interface ProposedFile {
   mtime: number;
 }
 
-export class Proposals implements FileSystemProvider, TextDocumentContentProvider, Disposable {
+export class Proposals implements FileSystemProvider, Disposable {
   private readonly files = new Map<string, ProposedFile>();
-  private readonly originals = new Map<string, string>();
   private readonly fileChanges = new EventEmitter<FileChangeEvent[]>();
-  private readonly originalChanges = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
   private readonly toSave = new Set<TextDocument>();
   private saving: Promise<unknown> = Promise.resolve();
   readonly onDidChangeFile = this.fileChanges.event;
-  readonly onDidChange = this.originalChanges.event;
 
-  constructor(private readonly approvals: Approvals) {
+  constructor(
+    private readonly approvals: Approvals,
+    private readonly pages: Pages,
+  ) {
     this.subscriptions = Disposable.from(
       workspace.registerFileSystemProvider(proposal, this, { isCaseSensitive: true }),
-      workspace.registerTextDocumentContentProvider(original, this),
       workspace.onDidChangeTextDocument((event) => {
         if (event.document.uri.scheme === proposal && event.contentChanges.length > 0) {
           this.edited(event.document);
         }
       }),
       this.fileChanges,
-      this.originalChanges,
     );
   }
 
@@ -82,7 +80,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   /** Once the tabs are closed; until then VS Code may still read. */
   forget(approval: Approval): void {
     for (const file of approval.files) {
-      this.originals.delete(address(original, approval.id, file.path).toString());
+      this.pages.forget(address(original, approval.id, file.path));
       this.files.delete(address(proposal, approval.id, file.path).toString());
     }
     this.files.delete(messageAddress(approval).toString());
@@ -109,10 +107,6 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const right = address(proposal, approval.id, file.path);
     await workspace.openTextDocument(right, { encoding: "utf8" });
     return { left, right };
-  }
-
-  provideTextDocumentContent(uri: Uri): string {
-    return this.originals.get(uri.toString()) ?? "";
   }
 
   stat(uri: Uri): FileStat {
@@ -157,14 +151,10 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 
   private put(approval: Approval, file: FilePreview): void {
-    const left = address(original, approval.id, file.path);
     const right = address(proposal, approval.id, file.path);
     const known = this.files.get(right.toString());
     const after = approval.chosen.right(file.path);
-    if (this.originals.get(left.toString()) !== file.before) {
-      this.originals.set(left.toString(), file.before);
-      this.originalChanges.fire(left);
-    }
+    this.pages.putText(address(original, approval.id, file.path), file.before);
     if (known?.after === after) {
       return;
     }

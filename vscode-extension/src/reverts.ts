@@ -1,7 +1,7 @@
 // Takes back what an agent changed, once the user has seen what that would do: a diff of the one file, or a page that lists
 // several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
 
-import { CodeLens, commands, Disposable, EventEmitter, languages, Range, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
+import { CodeLens, commands, Disposable, languages, Range, type TextDocument, Uri, window } from "vscode";
 import { short, visible } from "./escape";
 import { size } from "./hunks";
 import type { Target } from "./journal";
@@ -23,15 +23,12 @@ interface Preview {
 /** Several files change in one moment; one more look is enough. */
 const settleMs = 200;
 
-export class Reverts implements TextDocumentContentProvider, Disposable {
+export class Reverts implements Disposable {
   private shown: Preview | undefined;
   private count = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly inSight: InSight;
-  private readonly texts = new Map<string, string>();
-  private readonly changes = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
-  readonly onDidChange = this.changes.event;
 
   constructor(
     private readonly session: () => Session,
@@ -41,10 +38,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     const early = (): string[] => (this.shown && !this.inSight.isArmed ? addresses(this.shown).map(String) : []); // all of it is one preview
     this.inSight = new InSight("pillion.revertTooSoon", now, (tabs) => tabs.filter(isRevert).map(String), early);
     this.subscriptions = Disposable.from(
-      workspace.registerTextDocumentContentProvider(revertBefore, this),
-      workspace.registerTextDocumentContentProvider(revertAfter, this),
       languages.registerCodeLensProvider([{ scheme: revert }, { scheme: revertAfter }], { provideCodeLenses: (document) => this.lenses(document) }),
-      this.changes,
       this.inSight,
     );
   }
@@ -56,10 +50,11 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
 
   /** Tabs that VS Code kept from an earlier life of this window, or that nobody needs any more. */
   async tidy(): Promise<void> {
+    const former = this.shown ? addresses(this.shown) : [];
     this.shown = undefined;
     this.look();
     await window.tabGroups.close(tabsWith(isRevert));
-    this.texts.clear();
+    former.filter(({ scheme }) => scheme !== revert).forEach((side) => this.pages.forget(side));
   }
 
   async preview(target: Target): Promise<void> {
@@ -90,10 +85,6 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     } else {
       await this.openPage(shown);
     }
-  }
-
-  provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.toString()) ?? "";
   }
 
   /** Opens one of its files as a diff. */
@@ -178,11 +169,8 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     shown.places = page.places;
     this.pages.put(pageOf(shown), page);
     for (const { path, before, after } of filesOf(shown.result).filter(({ text }) => text)) {
-      for (const [scheme, text] of [[revertBefore, before], [revertAfter, after]] as const) {
-        const uri = address(scheme, shown.id, path);
-        this.texts.set(uri.toString(), text);
-        this.changes.fire(uri);
-      }
+      this.pages.putText(address(revertBefore, shown.id, path), before);
+      this.pages.putText(address(revertAfter, shown.id, path), after);
     }
   }
 
