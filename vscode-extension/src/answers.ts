@@ -2,13 +2,12 @@
 // approval from a list counts only for what the user could read whole: in its own dialog, as it is now, or in a line of the list; and only as
 // long as it is still what was listed.
 
-import { commands, type QuickPickItem, Uri, window } from "vscode";
+import { commands, type QuickPickItem, Uri, window, workspace } from "vscode";
 import { yesWords } from "./annotations";
-import type { Approval, Choice } from "./approvals";
+import type { Approval, Approvals, Choice } from "./approvals";
 import { short, visible, withoutLinks } from "./escape";
 import { say } from "./notices";
 import { fitsLine, lineWidth, particular } from "./request-page";
-import { saveAndRun, saveUnseen } from "./saving";
 import { approvalIdOf, original, pathOf, placeOf } from "./schemes";
 import { type Entry, takeHunks } from "./view";
 import type { Handler, Workbench } from "./workbench";
@@ -35,12 +34,7 @@ export const answers: Record<string, Handler> = {
   "pillion.chooseHunks": chooseHunks,
   "pillion.toggleHunk": toggleHunk,
   "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
-  "pillion.saveAndRun": async (bench, first) => {
-    const [id] = first instanceof Uri ? named(first) : focused(bench);
-    if (await saveAndRun(bench.approvals, id ?? "")) {
-      tellTooSoon();
-    }
-  },
+  "pillion.saveAndRun": saveAndRun,
 };
 
 /**
@@ -293,4 +287,65 @@ function toggleHunk({ approvals }: Workbench, ...[from, path, hunkId]: unknown[]
   } else {
     void say.information("There are no hunks to choose here: approve or reject the whole.");
   }
+}
+
+/** How long the sidecar may take to notice what was saved. */
+const noticeMs = 3000;
+
+/** The files whose text a command would not see. Whether all of them are saved now. */
+export async function saveUnseen(approval: Approval | undefined): Promise<boolean> {
+  const unsaved = new Set(approval?.unsaved);
+  const documents = workspace.textDocuments.filter((document) => document.isDirty && unsaved.has(workspace.asRelativePath(document.uri)));
+  const saved = await Promise.all(documents.map((document) => document.save()));
+  return saved.every(Boolean);
+}
+
+/** It runs if the sidecar finds nothing different but what was saved; else it waits on. */
+export async function saveAndRun(bench: Workbench, first: unknown): Promise<void> {
+  const { approvals } = bench;
+  const [id = ""] = first instanceof Uri ? named(first) : focused(bench);
+  const approval = approvals.get(id);
+  if (!approval?.isArmed) {
+    if (approval) {
+      tellTooSoon();
+    }
+    return;
+  }
+  const same = noticed(approvals, id);
+  if (!(await saveUnseen(approval))) {
+    void say.warning("Not everything could be saved, so the command was not run. It waits for your answer.");
+  } else if (await same) {
+    approvals.answer(id, { kind: "approve", saved: true });
+  } else {
+    void say.information("Saving also changed other parts of the request. Review it before you run it.");
+  }
+}
+
+/**
+ * Resolves when the dialog misses nothing any more, is gone, or nothing has come for too long: then the sidecar judges the
+ * answer by its digest. False when something else became different.
+ */
+function noticed(approvals: Approvals, id: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let same = true;
+    const done = (): void => {
+      clearTimeout(late);
+      stop();
+      resolve(same);
+    };
+    const late = setTimeout(done, noticeMs);
+    const stop = approvals.listen({
+      changed: (approval) => {
+        same &&= approval.id !== id || approval.beneath === "moved";
+        if (approval.id === id && approval.unsaved.length === 0) {
+          done();
+        }
+      },
+      removed: (approval) => {
+        if (approval.id === id) {
+          done();
+        }
+      },
+    });
+  });
 }

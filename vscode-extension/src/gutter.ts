@@ -1,4 +1,5 @@
-// Draws which lines an agent changed, and marks their files in the Explorer, and hears of what moves or ends the marks: typing, undo, a save by hand.
+// Draws which lines an agent changed, with a badge on their files in the Explorer, and hears of what moves or ends the marks: typing, undo, a
+// save by hand.
 
 import { commands, type DecorationOptions, Disposable, EventEmitter, FileDecoration, type FileDecorationProvider, MarkdownString, OverviewRulerLane, Range, type TextDocument, type TextDocumentChangeEvent, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, ThemeColor, Uri, window, workspace } from "vscode";
 import type { Documents } from "./documents";

@@ -73,7 +73,7 @@ interface Item extends QuickPickItem {
 }
 
 /** A list whose entries have a button that stops them; choosing one opens its terminal. */
-async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
+function pick({ processes, terminals, hands }: Workbench): void {
   if (processes.all.length === 0) {
     void say.information("There are no processes of agents.");
     return;
@@ -96,7 +96,6 @@ async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
   });
   choice.onDidHide(() => choice.dispose());
   choice.show();
-  await Promise.resolve();
 }
 
 async function killOne({ processes, hands }: Workbench, pressed: unknown): Promise<void> {

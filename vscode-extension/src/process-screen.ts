@@ -193,6 +193,29 @@ export class LineInput {
   private after: string[] = [];
   private readonly history: string[] = [];
   private recalled = 0;
+  private readonly toStart = (): unknown => this.after.unshift(...this.before.splice(0));
+  private readonly toEnd = (): unknown => this.before.push(...this.after.splice(0));
+  /** By the control character, or the end of the sequence. */
+  private readonly keys: Readonly<Record<string, () => unknown>> = {
+    "\u007f": () => this.before.pop(),
+    "\b": () => this.before.pop(),
+    "\u0001": this.toStart,
+    "\u0005": this.toEnd,
+    "\u0015": () => (this.before = []),
+    "\u000b": () => (this.after = []),
+    "\u0017": () => (this.before = Array.from(this.before.join("").replace(/\S+\s*$/, ""))),
+    A: () => this.recall(1),
+    B: () => this.recall(-1),
+    C: () => this.before.push(...this.after.splice(0, 1)),
+    D: () => this.after.unshift(...this.before.splice(-1)),
+    H: this.toStart,
+    "1~": this.toStart,
+    "7~": this.toStart,
+    F: this.toEnd,
+    "4~": this.toEnd,
+    "8~": this.toEnd,
+    "3~": () => this.after.shift(),
+  };
 
   get isEmpty(): boolean {
     return this.before.length + this.after.length === 0;
@@ -228,74 +251,24 @@ export class LineInput {
   }
 
   private press(character: string): LineEvent | undefined {
-    switch (character) {
-      case "\r":
-      case "\n":
-        return { kind: "line", text: this.finish() };
-      case "\u0003":
-        this.write("");
-        return { kind: "interrupt" };
-      case "\u007f":
-      case "\b":
-        this.before.pop();
-        return undefined;
-      case "\u0001":
-        this.after.unshift(...this.before.splice(0));
-        return undefined;
-      case "\u0005":
-        this.before.push(...this.after.splice(0));
-        return undefined;
-      case "\u0015":
-        this.before = [];
-        return undefined;
-      case "\u000b":
-        this.after = [];
-        return undefined;
-      case "\u0017":
-        this.before = Array.from(this.before.join("").replace(/\S+\s*$/, ""));
-        return undefined;
-      default:
-        if (character === "\t" || !/\p{Cc}/u.test(character)) {
-          this.insert(character);
-        }
-        return undefined;
+    if (character === "\r" || character === "\n") {
+      return { kind: "line", text: this.finish() };
     }
+    if (character === "\u0003") {
+      this.write("");
+      return { kind: "interrupt" };
+    }
+    if (character !== "\t" && /\p{Cc}/u.test(character)) {
+      this.keys[character]?.();
+    } else if (this.before.length + this.after.length < longestLine) {
+      this.before.push(character);
+    }
+    return undefined;
   }
 
   private steer(pressed: string): void {
     const move = /(?:\[|O)(?:1|4|3|7|8)?(?:;5)?([A-Z~])$/.exec(pressed)?.[1];
-    switch (pressed.endsWith("~") ? pressed.slice(-2) : move) {
-      case "A":
-        this.recall(1);
-        return undefined;
-      case "B":
-        this.recall(-1);
-        return undefined;
-      case "C":
-        this.before.push(...this.after.splice(0, 1));
-        return;
-      case "D":
-        this.after.unshift(...this.before.splice(-1));
-        return;
-      case "H":
-      case "1~":
-      case "7~":
-        this.after.unshift(...this.before.splice(0));
-        return;
-      case "F":
-      case "4~":
-      case "8~":
-        this.before.push(...this.after.splice(0));
-        return;
-      case "3~":
-        this.after.shift();
-    }
-  }
-
-  private insert(character: string): void {
-    if (this.before.length + this.after.length < longestLine) {
-      this.before.push(character);
-    }
+    this.keys[(pressed.endsWith("~") ? pressed.slice(-2) : move) ?? ""]?.();
   }
 
   private write(text: string): void {

@@ -1,5 +1,5 @@
-// The addresses of what a dialog shows, and the tabs that show it. Each carries its approval's id as its authority, so that a title button, a key or
-// a closed tab leads back to the approval, and the path that VS Code prints is the file's own.
+// The addresses of what a dialog shows, and the tabs that show it. Each address carries its approval's id as its authority, so that a title
+// button, a key or a closed tab leads back to the approval, and the path that VS Code prints is the file's own.
 
 import { commands, type Tab, TabInputText, TabInputTextDiff, Uri, window } from "vscode";
 

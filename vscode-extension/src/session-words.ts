@@ -1,4 +1,5 @@
-// What a session did and how it stands, in words. Pure: session-view.ts draws it.
+// In words: what a session did and how it stands, what it may do without asking, and how large the index is by which the sidecar searches.
+// Pure.
 
 import { short, visible, withoutIcons } from "./escape";
 import { when } from "./journal";

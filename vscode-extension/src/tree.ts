@@ -1,5 +1,6 @@
-// What the views that are trees have in common: each draws anew what does not look as it did. While VS Code draws a row anew it does not know the rows below it, and what is pressed
-// in that moment is lost: so each row is drawn by itself, and one whose box VS Code has drawn as it was pressed is left alone.
+// What the views that are trees have in common: each draws anew what does not look as it did. While VS Code draws a row anew it does not know
+// the rows below it, and what is pressed in that moment is lost: so each row is drawn by itself, and one whose box VS Code has drawn as it was
+// pressed is left alone.
 
 import { type Disposable, EventEmitter, type TreeDataProvider, type TreeItem, type TreeView, type TreeViewOptions, window } from "vscode";
 

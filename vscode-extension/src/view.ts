@@ -1,4 +1,5 @@
-// The view “Waiting for you”: every approval, question and paused agent, with a badge that counts them.
+// The view “Waiting for you”: every approval, question and paused agent, with a badge that counts them. Of what may be taken in part, each
+// file and each hunk has a box.
 
 import { commands, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCheckboxState, TreeItemCollapsibleState, window } from "vscode";
 import { yes, yesOf, yesWords } from "./annotations";
