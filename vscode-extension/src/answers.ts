@@ -54,7 +54,7 @@ type Giver = (bench: Workbench, ids: readonly string[], decisionId?: unknown) =>
 
 function inTitle(give: Giver): Handler {
   return (bench, first, second) => {
-    const ids = first instanceof Uri ? named(first) : focused(bench);
+    const ids = pointedAt(bench, first);
     return ids.length > 0 ? give(bench, ids, second) : showFirst(bench);
   };
 }
@@ -73,8 +73,9 @@ function inList(give: Giver): Handler {
   return (bench, first, second) => give(bench, listed(first, second));
 }
 
-function named(uri: Uri): string[] {
-  return [approvalIdOf(uri)].filter((id) => id !== undefined);
+/** The one whose page the button stands on, else the one in front. */
+function pointedAt(bench: Workbench, pressed: unknown): string[] {
+  return pressed instanceof Uri ? [approvalIdOf(pressed)].filter((id) => id !== undefined) : focused(bench);
 }
 
 function focused({ front }: Workbench): string[] {
@@ -167,7 +168,7 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
 
 /** What they write is what is committed, once they approve; the agent is told. */
 async function editMessage(bench: Workbench, first: unknown): Promise<void> {
-  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  const [id] = pointedAt(bench, first);
   if (bench.approvals.get(id ?? "")?.message === undefined) {
     void say.information("There is no text to edit here.");
   } else {
@@ -177,7 +178,7 @@ async function editMessage(bench: Workbench, first: unknown): Promise<void> {
 
 /** The command is the user's then: approved as they wrote it, and the agent is told. */
 async function editCommand(bench: Workbench, first: unknown): Promise<void> {
-  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  const [id] = pointedAt(bench, first);
   const approval = bench.approvals.get(id ?? "");
   const proposed = approval?.editableCommand;
   if (!approval || proposed === undefined) {
@@ -303,7 +304,7 @@ export async function saveUnseen(approval: Approval | undefined): Promise<boolea
 /** It runs if the sidecar finds nothing different but what was saved; else it waits on. */
 export async function saveAndRun(bench: Workbench, first: unknown): Promise<void> {
   const { approvals } = bench;
-  const [id = ""] = first instanceof Uri ? named(first) : focused(bench);
+  const [id = ""] = pointedAt(bench, first);
   const approval = approvals.get(id);
   if (!approval?.isArmed) {
     if (approval) {

@@ -88,10 +88,9 @@ export class Changes implements Disposable {
   lookSoon(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.session().state.kind !== "ready") {
-        return;
+      if (this.session().state.kind === "ready") {
+        this.look().catch(() => undefined); // it stopped meanwhile, and tells all when it is back
       }
-      this.look().catch(() => undefined); // it stopped meanwhile, and tells all when it is back
     }, settleMs);
   }
 

@@ -191,18 +191,15 @@ const did = { added: "added this", changed: "changed this", removed: "removed li
 /** Who, when, in which change; and what can be done. Only our own commands are links, and nothing of the agent's is Markdown. */
 function hover(uri: Uri, line: number, kind: LineMark["kind"], by: Maker): MarkdownString {
   const text = new MarkdownString("", true);
-  const link = (title: string, command: string): void => {
-    text.appendMarkdown(`[${title}](command:${command}?${encodeURIComponent(JSON.stringify([{ uri: uri.toString(), line }]))})`);
-  };
+  const link = (title: string, command: string): string => `[${title}](command:${command}?${encodeURIComponent(JSON.stringify([{ uri: uri.toString(), line }]))})`;
   text.isTrusted = { enabledCommands: ["pillion.revertChange", "pillion.revertTurn", "pillion.accept"] };
   text.appendText(`${visible(by.agent)} ${did[kind]}${by.time ? `, ${when(by.time, new Date())}` : ""}: ${short(by.title, 120)}`);
-  text.appendMarkdown("\n\n");
-  link("$(discard) Revert This Change…", "pillion.revertChange");
-  text.appendMarkdown("&nbsp;&nbsp;");
-  link("$(history) Revert This Turn…", "pillion.revertTurn");
-  text.appendMarkdown("&nbsp;&nbsp;");
-  link("$(check) Accept in This File", "pillion.accept");
-  return text;
+  const links = [
+    link("$(discard) Revert This Change…", "pillion.revertChange"),
+    link("$(history) Revert This Turn…", "pillion.revertTurn"),
+    link("$(check) Accept in This File", "pillion.accept"),
+  ];
+  return text.appendMarkdown(`\n\n${links.join("&nbsp;&nbsp;")}`);
 }
 
 function paints(): Record<LineMark["kind"], TextEditorDecorationType> {

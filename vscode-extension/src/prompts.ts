@@ -80,9 +80,7 @@ export class Prompts {
   }
 
   end(): void {
-    for (const prompt of this.all) {
-      this.waiting.delete(prompt.promptId);
-    }
+    this.waiting.clear();
     this.changed();
   }
 }

@@ -1,6 +1,6 @@
 // What a user does about an agent's session, its mode and its to-do list, and the parts that show them.
 
-import { commands, type QuickPickItem, window } from "vscode";
+import { commands, type QuickPickItem, type QuickPickOptions, window } from "vscode";
 import type { Approvals } from "./approvals";
 import { short, withoutIcons } from "./escape";
 import { say } from "./notices";
@@ -72,20 +72,21 @@ async function resume({ sessions }: Workbench, pressed: unknown): Promise<void> 
   }
 }
 
-/** The answer that changes nothing comes first: it is what a stray Enter takes. */
 async function endOne({ sessions }: Workbench, pressed: unknown): Promise<void> {
   const session = pointedAt(pressed) ?? (await chooseAgent(sessions.connected, "End which session?"));
   if (!session) {
     return;
   }
   const name = short(session.agent.name, 40);
-  const items = [
-    { label: `$(close) No, keep the session of ${withoutIcons(name)}`, yes: false },
-    { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay.", yes: true },
-  ];
-  if ((await window.showQuickPick(items, { title: `End the session of ${name}?`, placeHolder: counts(session) }))?.yes === true) {
+  const yes = { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay." };
+  if (await isSure(`keep the session of ${withoutIcons(name)}`, yes, { title: `End the session of ${name}?`, placeHolder: counts(session) })) {
     await sessions.close(session.sessionId);
   }
+}
+
+/** The answer that changes nothing comes first: it is what a stray Enter takes. */
+async function isSure(no: string, yes: QuickPickItem, options: QuickPickOptions): Promise<boolean> {
+  return (await window.showQuickPick([{ label: `$(close) No, ${no}` }, yes], options)) === yes;
 }
 
 /** What an agent may do without asking, for its session alone, and until that ends. */
@@ -105,15 +106,11 @@ function marked(present: string): (QuickPickItem & { mode: string })[] {
   });
 }
 
-/** The answer that changes nothing comes first: it is what a stray Enter takes. */
 async function confirmed({ agent, mode }: SessionInfo): Promise<boolean> {
   const name = short(agent.name, 40);
-  const items = [
-    { label: `$(close) No, leave ${name} in mode ${labelOf(mode)}`, yes: false },
-    { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until its session ends or Pillion restarts.", yes: true },
-  ];
+  const yes = { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until its session ends or Pillion restarts." };
   const placeHolder = `${name} will change files and run commands without asking`;
-  return (await window.showQuickPick(items, { title: "Full access?", placeHolder, ignoreFocusOut: true }))?.yes === true;
+  return isSure(`leave ${name} in mode ${labelOf(mode)}`, yes, { title: "Full access?", placeHolder, ignoreFocusOut: true });
 }
 
 /** Which agent the user means, of those that are connected. The only one is meant without a word. */
