@@ -96,7 +96,7 @@ function place(before: string, after: string): number {
 /** Of the machine that the extension runs on, which is most often the one with the keyboard. */
 const modifier = process.platform === "darwin" ? "Cmd" : "Ctrl";
 
-export interface Answer {
+interface Answer {
   title: string;
   /** Without `pillion.`; it gets the address of what it stands on, or its own arguments. */
   command: string;

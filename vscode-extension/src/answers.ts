@@ -294,7 +294,7 @@ function toggleHunk({ approvals }: Workbench, ...[from, path, hunkId]: unknown[]
 const noticeMs = 3000;
 
 /** The files whose text a command would not see. Whether all of them are saved now. */
-export async function saveUnseen(approval: Approval | undefined): Promise<boolean> {
+async function saveUnseen(approval: Approval | undefined): Promise<boolean> {
   const unsaved = new Set(approval?.unsaved);
   const documents = workspace.textDocuments.filter((document) => document.isDirty && unsaved.has(workspace.asRelativePath(document.uri)));
   const saved = await Promise.all(documents.map((document) => document.save()));
@@ -302,7 +302,7 @@ export async function saveUnseen(approval: Approval | undefined): Promise<boolea
 }
 
 /** It runs if the sidecar finds nothing different but what was saved; else it waits on. */
-export async function saveAndRun(bench: Workbench, first: unknown): Promise<void> {
+async function saveAndRun(bench: Workbench, first: unknown): Promise<void> {
   const { approvals } = bench;
   const [id = ""] = pointedAt(bench, first);
   const approval = approvals.get(id);

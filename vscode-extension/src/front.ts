@@ -320,13 +320,13 @@ function stackTitle({ files, request, isReview }: Approval): string {
   return isReview ? `Review: ${agent}, ${size(files)}` : `${agent} proposes ${size(files)}`;
 }
 
-export interface Written {
+interface Written {
   text: string;
   language: string;
 }
 
 /** Of a commit's message, a plan and of proposals. */
-export function written(approval: Approval): Written[] {
+function written(approval: Approval): Written[] {
   const message = approval.isEdited && approval.message !== undefined ? [{ text: approval.message, language: ownText(approval.request.preview).language }] : [];
   const texts = [...approval.chosen.edited].map(([path, text]) => ({ text, language: approval.files.find((file) => file.path === path)?.language ?? "" }));
   return [...message, ...texts].filter(({ text }) => text.trim() !== "");

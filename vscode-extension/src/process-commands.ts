@@ -5,7 +5,7 @@ import { short, visible } from "./escape";
 import { errorText, say } from "./notices";
 import { ending } from "./process-screen";
 import { type Hands, ProcessTerminals } from "./process-terminals";
-import { AgentProcess, Processes, type ProcessListener } from "./processes";
+import { AgentProcess, Processes } from "./processes";
 import { methods, type ProcessKill, type ProcessList, type ProcessWrite } from "./protocol";
 import type { Session } from "./session";
 import { Tree } from "./tree";
@@ -42,7 +42,8 @@ export function processParts(session: () => Session): ProcessParts {
     },
   };
   const [terminals, view] = [new ProcessTerminals(hands), new ProcessView(processes)];
-  [terminals, view].forEach((listener) => processes.listen(listener));
+  const refresh = (): void => view.refresh();
+  [terminals, { started: refresh, ended: refresh, forgotten: refresh }].forEach((listener) => processes.listen(listener));
   return { processes, terminals, view, hands };
 }
 
@@ -126,21 +127,9 @@ function item(process: AgentProcess): Item {
 }
 
 /** A click opens the terminal of a process. */
-class ProcessView extends Tree<AgentProcess> implements Partial<ProcessListener> {
+class ProcessView extends Tree<AgentProcess> {
   constructor(private readonly processes: Processes) {
     super("pillion.processes");
-  }
-
-  started(): void {
-    this.refresh();
-  }
-
-  ended(): void {
-    this.refresh();
-  }
-
-  forgotten(): void {
-    this.refresh();
   }
 
   protected below(process?: AgentProcess): readonly AgentProcess[] {
@@ -167,7 +156,7 @@ class ProcessView extends Tree<AgentProcess> implements Partial<ProcessListener>
 }
 
 /** `running · npm run dev · claude` */
-export function describe({ info }: AgentProcess): string {
+function describe({ info }: AgentProcess): string {
   return [info.running ? "running" : ending(info.exitCode), short(info.command, 60), short(info.agent.name, 30)].join(" · ");
 }
 

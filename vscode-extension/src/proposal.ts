@@ -210,7 +210,7 @@ function messageAddress(approval: Approval): Uri {
  * Without the user's formatters and trimmers where that can be said: they would eat what is being typed. VS Code says it
  * of the active editor only, so saves that lag behind the keys must not pile up: they would hit the editor that comes next.
  */
-export async function save(document: TextDocument): Promise<void> {
+async function save(document: TextDocument): Promise<void> {
   if (window.activeTextEditor?.document === document) {
     await commands.executeCommand("workbench.action.files.saveWithoutFormatting");
   } else {

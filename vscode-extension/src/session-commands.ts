@@ -90,7 +90,7 @@ async function isSure(no: string, yes: QuickPickItem, options: QuickPickOptions)
 }
 
 /** What an agent may do without asking, for its session alone, and until that ends. */
-export async function changeMode(sessions: Sessions, pointedAt?: SessionInfo): Promise<void> {
+async function changeMode(sessions: Sessions, pointedAt?: SessionInfo): Promise<void> {
   const agent = pointedAt ?? (await chooseAgent(sessions.connected, "Which agent?"));
   const mode = agent && (await window.showQuickPick(marked(agent.mode), { title: `What may ${short(agent.agent.name, 40)} do?` }))?.mode;
   if (mode && (mode !== fullAccess || agent.mode === fullAccess || (await confirmed(agent)))) {

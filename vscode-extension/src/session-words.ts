@@ -49,7 +49,7 @@ export function details(session: SessionInfo, how: Standing, now: Date): string[
   ].filter(Boolean);
 }
 
-export interface Mode {
+interface Mode {
   name: string;
   icon: string;
   /** What it is called; its name is the setting's. */

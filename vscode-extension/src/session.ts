@@ -219,7 +219,7 @@ function introduction(): StaticFeature {
 
 const ours = new Set(["chat", "notifications", "path", "requests", "trace"]);
 
-export function settings(): Record<string, unknown> {
+function settings(): Record<string, unknown> {
   const configuration = workspace.getConfiguration("pillion");
   const names = Object.keys(configuration).filter((name) => !ours.has(name) && typeof configuration[name] !== "function");
   return Object.fromEntries(names.flatMap((name) => (isSet(name) ? [[name, configuration.get(name)]] : [])));

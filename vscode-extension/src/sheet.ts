@@ -6,7 +6,7 @@ import type { Fact } from "./protocol";
 export type Paint = "heading" | "code" | "prompt" | "label" | "choice" | "rule" | "warning" | "muted" | "added" | "removed";
 
 /** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
-export interface Mark {
+interface Mark {
   paint: Paint;
   line: number;
   from: number;

@@ -44,7 +44,7 @@ export class Trust implements CodeLensProvider, Disposable {
   hear(untrusted: SettingsUntrusted): void {
     const count = (untrusted.rules ?? []).length;
     const before = this.asked.get(untrusted.path);
-    this.reopened = undefined;
+    this.reopened = this.reopened?.path === untrusted.path ? undefined : this.reopened;
     if (count === 0) {
       this.asked.delete(untrusted.path);
     } else {
