@@ -42,6 +42,7 @@ function isWelcome(tab: Tab | undefined): boolean {
   return tab?.input === undefined && /^(Welcome|Walkthrough)/.test(tab?.label ?? "");
 }
 
+/** Whether the last thing that the user did was to answer a request: the next one has the focus then. */
 export class LastInput implements Disposable {
   /** What was in front when the answer was given; absent since anything else was done. */
   private answered: { tab: Tab | undefined } | undefined;
