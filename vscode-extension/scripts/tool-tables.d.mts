@@ -7,7 +7,5 @@ export interface CatalogueTool {
   inputSchema: unknown;
 }
 
-export function registeredName(name: string): string;
 export function contribution(tool: CatalogueTool): Record<string, unknown>;
-export function source(tools: readonly CatalogueTool[]): string;
 export function withTools(packageText: string, tools: readonly CatalogueTool[]): string;

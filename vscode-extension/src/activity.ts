@@ -18,12 +18,7 @@ export class Activity {
   /** A call keeps its place in the list while its state changes. */
   record(entry: ActivityChanged): void {
     this.calls.set(entry.callId, entry);
-    for (const callId of this.calls.keys()) {
-      if (this.calls.size <= activityLimit) {
-        break;
-      }
-      this.calls.delete(callId);
-    }
+    [...this.calls.keys()].slice(0, -activityLimit).forEach((callId) => this.calls.delete(callId));
   }
 
   /** Nothing runs any more: the sidecar is gone. */

@@ -1,21 +1,25 @@
-// What a diff cannot say by itself: above its changes the answers, and in dim words beside the first one why it asks, and that it was updated.
+// What a diff cannot say by itself. The answers to a request as links: on top of its page, above the first change of each proposed file, and
+// above each hunk of which you may take a part. And in dim words beside the first change why it asks, and that it was updated.
 
-import { Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
-import { AnswerBar } from "./answer-bar";
-import type { ApprovalListener, Approvals } from "./approvals";
-import { messageOf } from "./request-page";
-import { approvalIdOf, pathOf, proposal } from "./schemes";
+import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, languages, MarkdownString, Range, type TextDocument, type TextEditor, ThemeColor, window, workspace } from "vscode";
+import { type Approval, type ApprovalListener, type Approvals, ownText } from "./approvals";
+import { visible } from "./escape";
+import { hunkSize, isWhole, pathsOf } from "./hunks";
+import { lineWidth, messageOf, share } from "./request-page";
+import { approvalIdOf, page, pathOf, proposal } from "./schemes";
 
-export class Annotations implements Partial<ApprovalListener>, Disposable {
+export class Annotations implements CodeLensProvider, Partial<ApprovalListener>, Disposable {
+  private readonly links = new EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.links.event;
   private readonly paint = window.createTextEditorDecorationType({
     after: { color: new ThemeColor("editorCodeLens.foreground"), fontStyle: "italic", margin: "0 0 0 3em" },
   });
-  private readonly bar: AnswerBar;
   private readonly subscription = Disposable.from(
+    languages.registerCodeLensProvider([{ scheme: page }, { scheme: proposal }], this),
+    this.links,
+    this.paint,
     window.onDidChangeVisibleTextEditors((editors) => {
-      editors.forEach((editor) => {
-        this.annotate(editor);
-      });
+      editors.forEach((editor) => this.annotate(editor));
     }),
     workspace.onDidChangeTextDocument(({ document }) => {
       if (document.uri.scheme === proposal) {
@@ -24,29 +28,45 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     }),
   );
 
-  constructor(private readonly approvals: Approvals) {
-    this.bar = new AnswerBar(approvals);
-  }
+  constructor(private readonly approvals: Approvals) {}
 
   dispose(): void {
-    this.bar.dispose();
     this.subscription.dispose();
-    this.paint.dispose();
   }
 
   added(): void {
-    this.bar.refresh();
+    this.links.fire();
   }
 
   removed(): void {
-    this.bar.refresh();
+    this.links.fire();
   }
 
   changed(): void {
-    this.bar.refresh();
-    window.visibleTextEditors.forEach((editor) => {
-      this.annotate(editor);
+    this.links.fire();
+    window.visibleTextEditors.forEach((editor) => this.annotate(editor));
+  }
+
+  provideCodeLenses(document: TextDocument): CodeLens[] {
+    const { uri } = document;
+    const approval = this.approvals.get(approvalIdOf(uri) ?? "");
+    if (!approval) {
+      return [];
+    }
+    const above = (line: number, title: string, command: string, tooltip: string, ...args: unknown[]): CodeLens => {
+      const at = Math.min(line, document.lineCount - 1);
+      return new CodeLens(new Range(at, 0, at, 0), { title, tooltip, command: `pillion.${command}`, arguments: args });
+    };
+    const path = uri.scheme === proposal ? pathOf(uri) : "";
+    const hunks = approval.chosen.hunksOf(path).filter((hunk) => !isWhole(hunk));
+    const [first] = hunks;
+    const top = first ? approval.chosen.place(path, first).start : 0;
+    const answers = answersOf(approval, modifier, path).map(({ title, command, tooltip, args }) => above(top, title, command, tooltip, ...(args ?? [uri])));
+    const ticks = (approval.chosen.isOpen ? hunks : []).map((hunk) => {
+      const title = approval.chosen.takes(hunk) ? "$(circle-slash)\u00a0Leave Out" : `$(add)\u00a0Include (${hunkSize(hunk)})`;
+      return above(approval.chosen.place(path, hunk).start, title, "toggleHunk", `${hunk.title} (${modifier}+K H)`, approval.id, path, hunk.id);
     });
+    return [...answers.slice(0, 2), ...ticks, ...answers.slice(2)];
   }
 
   private annotate(editor: TextEditor): void {
@@ -67,11 +87,61 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
 /** The line of the proposal with the most room at or shortly before its first change; zero-based. */
 function place(before: string, after: string): number {
   const [old, lines] = [before.split("\n"), after.split("\n")];
-  const first = Math.max(
-    0,
-    lines.findIndex((line, index) => line !== old[index]),
-  );
+  const first = Math.max(0, lines.findIndex((line, index) => line !== old[index]));
   const width = (line: number): number => lines[line]?.length ?? 0;
   const near = [first, first - 1, first - 2, first - 3].filter((line) => line >= 0);
   return near.reduce((best, line) => (width(line) < width(best) ? line : best), first);
+}
+
+/** Of the machine that the extension runs on, which is most often the one with the keyboard. */
+const modifier = process.platform === "darwin" ? "Cmd" : "Ctrl";
+
+interface Answer {
+  title: string;
+  /** Without `pillion.`; it gets the address of what it stands on, or its own arguments. */
+  command: string;
+  args?: string[];
+  tooltip: string;
+}
+
+/** What the button that approves may say, in place of *Approve*: a menu's titles are fixed, so each has a command of its own. */
+export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start"];
+
+/** The word for what approving does. */
+export function yesOf({ request }: Approval): string {
+  return request.decisions?.find(({ id }) => id === "approve")?.title ?? "Approve";
+}
+
+/** `Approve`, `Approve 7 Files`, `Approve 3 of 5 Hunks`. */
+export function yes(approval: Approval): string {
+  const { chosen, files } = approval;
+  const title = yesOf(approval);
+  const [paths, hunks] = [pathsOf(files).length, chosen.all.length];
+  if (!chosen.isWhole) {
+    return `${title} ${share(chosen.taken.length, hunks)} Hunks`;
+  }
+  return paths > 1 ? `${title} ${String(paths)} Files` : chosen.isOpen ? `${title} All ${String(hunks)} Hunks` : title;
+}
+
+/** From left to right: what is cut off in a narrow editor is in the menu of its title too. `path` is of the file that it stands on. */
+function answersOf(approval: Approval, modifier: string, path?: string): Answer[] {
+  const paths = approval.texts.map((file) => file.path);
+  const next = paths.length > 1 && path !== undefined ? paths[(paths.indexOf(path) + 1) % paths.length] : undefined;
+  const [no, consent] = approval.request.decisions ?? [];
+  const [rejects, own] = [no?.title ?? "Reject", ownText(approval.request.preview)];
+  const answer = (icon: string, title: string, command: string, key = "", meaning = ""): Answer[] => [
+    { title: `$(${icon})\u00a0${title}`, command, tooltip: [meaning, key && `(${modifier}+K ${key})`].filter(Boolean).join(" ") },
+  ];
+  const show = (icon: string, title: string, tooltip: string): Answer => ({ title: `$(${icon})\u00a0${title}`, command: "show", tooltip });
+  return [
+    ...(approval.chosen.isNothing ? [] : answer("check", yes(approval), "approve", "Y", consent?.meaning)),
+    ...answer("close", rejects, "reject", "N", no?.meaning),
+    ...(messageOf(approval).join("").length > lineWidth ? [{ ...show("comment-discussion", "Message", "What the agent says of it"), command: "readMessage", args: [approval.id] }] : []),
+    ...(next === undefined ? [] : [{ ...show("arrow-down", "Next File", visible(next)), args: [approval.id, next] }, { ...show("diff-multiple", `All ${String(paths.length)} Files`, "In one editor"), args: [approval.id] }]),
+    ...answer("comment", `${rejects} with Reason…`, "rejectWithReason", "Shift+N", "The agent reads your reason and goes on"),
+    ...(approval.editableCommand === undefined ? [] : answer("edit", "Edit Command…", "editCommand", "", "Your command runs")),
+    ...(approval.message === undefined ? [] : answer("edit", own.title, "editMessage", "", own.meaning)),
+    ...(approval.remembering.length === 0 ? [] : answer("check-all", "Approve and Remember…", "approveAndRemember", "Shift+Y", "Calls like this one run without asking")),
+    ...(approval.chosen.isOpen ? answer("checklist", "Choose Hunks", "chooseHunks", "", "The list with a box for each hunk") : []),
+  ];
 }

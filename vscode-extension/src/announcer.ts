@@ -3,11 +3,10 @@
 
 import { Uri, window } from "vscode";
 import type { Approval, ApprovalListener } from "./approvals";
-import type { Front } from "./front";
 import { short, visible } from "./escape";
+import type { Front } from "./front";
 import { announce } from "./notices";
-import { particular } from "./reasons";
-import { messageOf } from "./request-page";
+import { messageOf, particular } from "./request-page";
 
 /** More notifications at a time only cover the editor; the view and the status bar count the rest. */
 const atOnce = 1;
@@ -36,7 +35,7 @@ export class Announcer implements Partial<ApprovalListener> {
   }
 
   removed({ id }: Approval): void {
-    this.onShow.get(id)?.forEach((end) => { end(); });
+    this.onShow.get(id)?.forEach((end) => end());
     this.onShow.delete(id);
   }
 
@@ -60,9 +59,7 @@ export class Announcer implements Partial<ApprovalListener> {
       if (this.front.shows(approval.id) && window.state.focused) {
         return; // it is on the screen
       }
-      const gone = new Promise<void>((resolve) => {
-        this.onShow.set(approval.id, [...(this.onShow.get(approval.id) ?? []), resolve]);
-      });
+      const gone = new Promise<void>((resolve) => this.onShow.set(approval.id, [...(this.onShow.get(approval.id) ?? []), resolve]));
       await announce(message, { title: "Show", command: "pillion.show", id: approval.id }, gone);
     } finally {
       this.open -= 1;

@@ -1,14 +1,15 @@
-// The commands that answer a question, in one table: from its own dialog, from the view, by key.
+// The commands that answer a question, in one table: from its own dialog, from the view, by key, several together, or a part of it. An
+// approval from a list counts only for what the user could read whole: in its own dialog, as it is now, or in a line of the list; and only as
+// long as it is still what was listed.
 
-import { commands, Uri, window } from "vscode";
-import type { Choice } from "./choice";
+import { commands, type QuickPickItem, Uri, window, workspace } from "vscode";
+import { yesWords } from "./annotations";
+import type { Approval, Approvals, Choice } from "./approvals";
 import { short, visible, withoutLinks } from "./escape";
-import { yesWords } from "./answer-words";
 import { say } from "./notices";
-import { saveAndRun, saveUnseen } from "./saving";
-import { approvalIdOf } from "./schemes";
-import { answerTogether, approveTogether, lookFirst } from "./together";
-import type { Entry } from "./view";
+import { fitsLine, lineWidth, particular } from "./request-page";
+import { approvalIdOf, original, pathOf, placeOf } from "./schemes";
+import { type Entry, takeHunks } from "./view";
 import type { Handler, Workbench } from "./workbench";
 
 export const answers: Record<string, Handler> = {
@@ -30,13 +31,10 @@ export const answers: Record<string, Handler> = {
   "pillion.editCommand": editCommand,
   "pillion.editMessage": editMessage,
   "pillion.answerTogether": answerTogether,
+  "pillion.chooseHunks": chooseHunks,
+  "pillion.toggleHunk": toggleHunk,
   "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
-  "pillion.saveAndRun": async (bench, first) => {
-    const [id] = first instanceof Uri ? named(first) : focused(bench);
-    if (await saveAndRun(bench.approvals, id ?? "")) {
-      tellTooSoon();
-    }
-  },
+  "pillion.saveAndRun": saveAndRun,
 };
 
 /**
@@ -56,7 +54,7 @@ type Giver = (bench: Workbench, ids: readonly string[], decisionId?: unknown) =>
 
 function inTitle(give: Giver): Handler {
   return (bench, first, second) => {
-    const ids = first instanceof Uri ? named(first) : focused(bench);
+    const ids = pointedAt(bench, first);
     return ids.length > 0 ? give(bench, ids, second) : showFirst(bench);
   };
 }
@@ -75,8 +73,9 @@ function inList(give: Giver): Handler {
   return (bench, first, second) => give(bench, listed(first, second));
 }
 
-function named(uri: Uri): string[] {
-  return [approvalIdOf(uri)].filter((id) => id !== undefined);
+/** The one whose page the button stands on, else the one in front. */
+function pointedAt(bench: Workbench, pressed: unknown): string[] {
+  return pressed instanceof Uri ? [approvalIdOf(pressed)].filter((id) => id !== undefined) : focused(bench);
 }
 
 function focused({ front }: Workbench): string[] {
@@ -91,9 +90,7 @@ function listed(pressed: unknown, selected: unknown): string[] {
 
 function give(choice: Choice): (bench: Workbench, ids: readonly string[]) => void {
   return (bench, ids) => {
-    ids.forEach((id) => {
-      answer(bench, id, choice);
-    });
+    ids.forEach((id) => answer(bench, id, choice));
   };
 }
 
@@ -171,7 +168,7 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
 
 /** What they write is what is committed, once they approve; the agent is told. */
 async function editMessage(bench: Workbench, first: unknown): Promise<void> {
-  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  const [id] = pointedAt(bench, first);
   if (bench.approvals.get(id ?? "")?.message === undefined) {
     void say.information("There is no text to edit here.");
   } else {
@@ -181,7 +178,7 @@ async function editMessage(bench: Workbench, first: unknown): Promise<void> {
 
 /** The command is the user's then: approved as they wrote it, and the agent is told. */
 async function editCommand(bench: Workbench, first: unknown): Promise<void> {
-  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  const [id] = pointedAt(bench, first);
   const approval = bench.approvals.get(id ?? "");
   const proposed = approval?.editableCommand;
   if (!approval || proposed === undefined) {
@@ -201,3 +198,155 @@ async function editCommand(bench: Workbench, first: unknown): Promise<void> {
   }
 }
 
+interface Item extends QuickPickItem {
+  id: string;
+  digest: string;
+  readable: boolean;
+}
+
+async function answerTogether(bench: Workbench): Promise<void> {
+  const chosen = await choose(bench.approvals.all, "Answer several requests");
+  if (!chosen || chosen.length === 0) {
+    return;
+  }
+  const unread = chosen.filter((item) => !item.readable).length;
+  const choices = [
+    { label: "$(close) Reject", answer: "reject" },
+    { label: "$(check) Approve", answer: "approve", detail: unread > 0 ? `except ${requests(unread)} that you have not seen` : "" },
+    { label: "$(debug-stop) Stop Agent", answer: "cancel" },
+  ] satisfies (QuickPickItem & { answer: Choice["kind"] })[];
+  const choice = await window.showQuickPick(choices, { title: `Your answer to ${requests(chosen.length)}` });
+  if (choice?.answer === "approve") {
+    await approve(bench, chosen);
+  } else if (choice) {
+    chosen.forEach((item) => bench.approvals.answer(item.id, { kind: choice.answer }));
+  }
+}
+
+/** From the view, of which several rows may be selected. */
+async function approveTogether(bench: Workbench, ids: readonly string[]): Promise<void> {
+  const waiting = ids.map((id) => bench.approvals.get(id)).filter((approval) => approval !== undefined);
+  await approve(bench, (await choose(waiting, "Approve these requests?")) ?? []);
+}
+
+async function lookFirst({ front }: Workbench, id: string): Promise<void> {
+  await front.show(id);
+  window.setStatusBarMessage("$(eye) Pillion: read it first; nothing was answered", 4000);
+}
+
+async function approve(bench: Workbench, items: readonly Item[]): Promise<void> {
+  const verdicts = items.filter(({ readable }) => readable).map(({ id, digest }) => bench.approvals.answer(id, { kind: "approve" }, digest));
+  const changed = verdicts.filter((verdict) => verdict === "changed" || verdict === "too-soon").length;
+  if (changed > 0) {
+    void say.information(`${requests(changed)} changed while you looked at the list. Review and answer again.`);
+  }
+  const unread = items.find(({ readable }) => !readable);
+  if (unread) {
+    await lookFirst(bench, unread.id);
+  }
+}
+
+function choose(approvals: readonly Approval[], title: string): Thenable<Item[] | undefined> {
+  return window.showQuickPick(approvals.map(item), { title, canPickMany: true, ignoreFocusOut: true });
+}
+
+function item(approval: Approval): Item {
+  const { request } = approval;
+  const readable = approval.wasSeen || fitsLine(approval);
+  const folder = request.preview.kind === "command" && ![undefined, "", "."].includes(request.preview.cwd) ? `in ${visible(request.preview.cwd ?? "")}` : "";
+  return {
+    label: short(request.preview.deed, readable ? lineWidth * 2 : lineWidth),
+    description: [visible(request.agent.name), folder, readable ? "" : "$(eye-closed) not seen yet"].filter(Boolean).join(" · "),
+    detail: particular(request.reasons).map((reason) => short(reason.text, 160)).join("; "),
+    picked: true,
+    id: approval.id,
+    digest: request.digest,
+    readable,
+  };
+}
+
+function requests(count: number): string {
+  return count === 1 ? "1 request" : `${String(count)} requests`;
+}
+
+async function chooseHunks({ approvals, front, waitingView }: Workbench, first: unknown): Promise<void> {
+  const uri = first instanceof Uri ? first : undefined;
+  const approval = approvals.get((uri && approvalIdOf(uri)) ?? front.focused ?? "");
+  if (approval) {
+    await waitingView.choose(approval, uri ? pathOf(uri) : "");
+  }
+}
+
+/** From a link (which hunk), the menu of a line number (which line), or at the cursor. */
+function toggleHunk({ approvals }: Workbench, ...[from, path, hunkId]: unknown[]): void {
+  const place = typeof from === "string" ? undefined : (placeOf(from) ?? placeOf(undefined));
+  const approval = approvals.get(typeof from === "string" ? from : (approvalIdOf(place?.uri) ?? ""));
+  const name = place ? pathOf(place.uri) : String(path);
+  const hunk = place ? approval?.chosen.nearest(name, place.line, place.uri.scheme === original) : approval?.chosen.hunksOf(name).find(({ id }) => id === hunkId);
+  if (approval?.chosen.isOpen && hunk) {
+    takeHunks(approvals, approval, name, [hunk.id], !approval.chosen.takes(hunk));
+  } else {
+    void say.information("There are no hunks to choose here: approve or reject the whole.");
+  }
+}
+
+/** How long the sidecar may take to notice what was saved. */
+const noticeMs = 3000;
+
+/** The files whose text a command would not see. Whether all of them are saved now. */
+async function saveUnseen(approval: Approval | undefined): Promise<boolean> {
+  const unsaved = new Set(approval?.unsaved);
+  const documents = workspace.textDocuments.filter((document) => document.isDirty && unsaved.has(workspace.asRelativePath(document.uri)));
+  const saved = await Promise.all(documents.map((document) => document.save()));
+  return saved.every(Boolean);
+}
+
+/** It runs if the sidecar finds nothing different but what was saved; else it waits on. */
+async function saveAndRun(bench: Workbench, first: unknown): Promise<void> {
+  const { approvals } = bench;
+  const [id = ""] = pointedAt(bench, first);
+  const approval = approvals.get(id);
+  if (!approval?.isArmed) {
+    if (approval) {
+      tellTooSoon();
+    }
+    return;
+  }
+  const same = noticed(approvals, id);
+  if (!(await saveUnseen(approval))) {
+    void say.warning("Not everything could be saved, so the command was not run. It waits for your answer.");
+  } else if (await same) {
+    approvals.answer(id, { kind: "approve", saved: true });
+  } else {
+    void say.information("Saving also changed other parts of the request. Review it before you run it.");
+  }
+}
+
+/**
+ * Resolves when the dialog misses nothing any more, is gone, or nothing has come for too long: then the sidecar judges the
+ * answer by its digest. False when something else became different.
+ */
+function noticed(approvals: Approvals, id: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let same = true;
+    const done = (): void => {
+      clearTimeout(late);
+      stop();
+      resolve(same);
+    };
+    const late = setTimeout(done, noticeMs);
+    const stop = approvals.listen({
+      changed: (approval) => {
+        same &&= approval.id !== id || approval.beneath === "moved";
+        if (approval.id === id && approval.unsaved.length === 0) {
+          done();
+        }
+      },
+      removed: (approval) => {
+        if (approval.id === id) {
+          done();
+        }
+      },
+    });
+  });
+}

@@ -3,11 +3,8 @@
 // closing anything is none. What the dialogs look like is not decided here.
 
 import { Chosen } from "./chosen";
-import type { Choice, Verdict } from "./choice";
 import { visible } from "./escape";
-import { beneathNotes } from "./files";
-import { agentsText, ownText } from "./own-text";
-import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
+import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview, Preview } from "./protocol";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
@@ -136,9 +133,7 @@ export class Approval {
 
   /** However long it takes until it is on the screen: the half second begins then. */
   opens<T>(opening: PromiseLike<T>): Promise<T> {
-    return this.hold(opening).finally(() => {
-      this.disarm();
-    });
+    return this.hold(opening).finally(() => this.disarm());
   }
 
   /**
@@ -217,9 +212,7 @@ export class Approval {
       this.pending = { approvalId: this.id, digest, reasons, preview, moved: this.beneath === "moved" };
       const written = this.selection.edited;
       ({ shown: this.shown, selection: this.selection } = this.previous);
-      written.forEach((text, path) => {
-        this.selection.write(path, text);
-      });
+      written.forEach((text, path) => this.selection.write(path, text));
       this.previous = undefined;
       this.beneath = "conflict";
     }
@@ -235,15 +228,17 @@ export class Approval {
   }
 
   private answerFor(choice: Choice): ApprovalAnswer {
+    const { digest } = this.shown;
+    const offered = this.shown.decisions ?? [];
     switch (choice.kind) {
       case "reject":
-        return { decision: "reject", ...this.refusal(), ...(choice.feedback ? { feedback: choice.feedback } : {}) };
+        return { decision: "reject", ...(offered.some(({ id }) => id === "reject") ? { decisionId: "reject" } : {}), digest, ...(choice.feedback ? { feedback: choice.feedback } : {}) };
       case "cancel":
-        return { decision: "cancel", digest: this.shown.digest };
+        return { decision: "cancel", digest };
       case "amend":
-        return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), command: choice.command }, digest: this.shown.digest };
+        return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), command: choice.command }, digest };
       default:
-        return this.consent(choice.kind === "remember" ? choice.decisionId : this.once());
+        return this.consent(choice.kind === "remember" ? choice.decisionId : offered.find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id);
     }
   }
 
@@ -257,15 +252,6 @@ export class Approval {
     return this.writes
       ? { decision: "edit", ...chosen, after: Object.fromEntries(this.selection.edited), ...selected, digest }
       : { decision: "approve", ...chosen, ...selected, digest };
-  }
-
-  private refusal(): Partial<ApprovalAnswer> {
-    const offered = (this.shown.decisions ?? []).find((decision) => decision.id === "reject");
-    return { ...(offered ? { decisionId: offered.id } : {}), digest: this.shown.digest };
-  }
-
-  private once(): string | undefined {
-    return (this.shown.decisions ?? []).find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id;
   }
 }
 
@@ -305,20 +291,14 @@ export class Approvals {
   open(request: ApprovalRequest, gone: (outcome: string) => Error): Promise<ApprovalAnswer> {
     this.remove(request.approvalId, "replaced");
     return new Promise((settle, fail) => {
-      const approval = new Approval(request, this.now, settle, (outcome) => {
-        fail(gone(outcome));
-      });
+      const approval = new Approval(request, this.now, settle, (outcome) => fail(gone(outcome)));
       this.waiting.set(approval.id, approval);
       this.tell((listener) => listener.added?.(approval));
     });
   }
 
   change(changed: ApprovalChanged): void {
-    const approval = this.waiting.get(changed.approvalId);
-    if (approval) {
-      approval.change(changed);
-      this.tell((listener) => listener.changed?.(approval));
-    }
+    this.alter(changed.approvalId, (approval) => approval.change(changed));
   }
 
   edit(id: string, path: string, text: string | undefined, older = false): void {
@@ -341,21 +321,21 @@ export class Approvals {
   }
 
   writeMessage(id: string, text: string): void {
-    const approval = this.waiting.get(id);
-    if (approval) {
-      approval.writeMessage(text);
-      this.tell((listener) => listener.changed?.(approval));
-    }
+    this.alter(id, (approval) => approval.writeMessage(text));
   }
 
   /** Ticks or unticks hunks. Gives how many could not be. */
   take(id: string, path: string, ids: readonly string[], on: boolean): number {
+    return this.alter(id, (approval) => approval.take(path, ids, on)) ?? 0;
+  }
+
+  private alter<T>(id: string, how: (approval: Approval) => T): T | undefined {
     const approval = this.waiting.get(id);
-    const stuck = approval?.take(path, ids, on) ?? 0;
+    const given = approval && how(approval);
     if (approval) {
       this.tell((listener) => listener.changed?.(approval));
     }
-    return stuck;
+    return given;
   }
 
   /** `digest` is what the answer is for, where that need not be what is on show. */
@@ -388,12 +368,54 @@ export class Approvals {
 
   /** Nobody can answer any more. */
   end(outcome: string): void {
-    this.all.forEach(({ id }) => {
-      this.remove(id, outcome);
-    });
+    this.all.forEach(({ id }) => this.remove(id, outcome));
   }
 
   private tell(event: (listener: Partial<ApprovalListener>) => void): void {
     this.listeners.forEach(event);
   }
 }
+
+/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the user left none. */
+type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "gone";
+
+/** What a button asks for; the answer on the wire follows from it and from what the user edited. */
+export type Choice =
+  /** `saved` when the half second began anew only because this very answer had files saved first. */
+  | { kind: "approve"; saved?: true }
+  | { kind: "remember"; decisionId: string }
+  /** Run this command in place of the agent's. */
+  | { kind: "amend"; command: string }
+  | { kind: "reject"; feedback?: string }
+  | { kind: "cancel" };
+
+interface OwnText {
+  argument: string;
+  /** Of its tab. */
+  name: string;
+  language: string;
+  /** The answer that opens it, and what comes of it. */
+  title: string;
+  meaning: string;
+}
+
+const plan: OwnText = { argument: "plan", name: "Your plan", language: "markdown", title: "Edit Plan…", meaning: "the agent gets your plan" };
+const message: OwnText = { argument: "message", name: "Commit message", language: "git-commit", title: "Edit Message…", meaning: "your text is committed" };
+
+export function ownText(preview: Preview): OwnText {
+  return preview.kind === "plan" ? plan : message;
+}
+
+/** As the agent wrote it; undefined where there is none that the user may change. */
+function agentsText(preview: Preview, given: object): string | undefined {
+  const text: unknown = Object.entries(given).find(([name]) => name === ownText(preview).argument)?.[1];
+  return (preview.kind === "plan" || (preview.kind === "text" && preview.message !== undefined)) && typeof text === "string" ? text : undefined;
+}
+
+/** What you should know of what lies beneath a dialog. */
+const beneathNotes: Readonly<Record<"unchanged" | "updated" | "moved" | "conflict", string | undefined>> = {
+  unchanged: undefined,
+  updated: "updated: what it is based on changed; review it again",
+  moved: "moved: the same change, elsewhere in the file",
+  conflict: "changed since: your text will be merged and shown again",
+};

@@ -1,24 +1,22 @@
 // What an agent changed, to go through once it is done: a turn's files in one editor, and in a file Keep and Undo above each block. Undo
 // of a block is an edit of the text like any other; Undo of a file is a revert.
 
-import { CodeLens, type CodeLensProvider, commands, Disposable, EventEmitter, languages, Range, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, WorkspaceEdit } from "vscode";
-import { openStack, type Pair } from "./diff-stack";
+import { CodeLens, type CodeLensProvider, commands, Disposable, EventEmitter, languages, Range, type TextDocument, Uri, window, workspace, WorkspaceEdit } from "vscode";
 import { short, visible } from "./escape";
-import { size } from "./files";
 import type { Gutter } from "./gutter";
-import { hunksOf, ownLines } from "./hunks";
+import { hunksOf, ownLines, size } from "./hunks";
 import type { Target } from "./journal";
 import type { LineMark, Marks } from "./marks";
 import { say } from "./notices";
+import type { Pages } from "./pages";
 import type { FilePreview, JournalReverted } from "./protocol";
 import { filesOf } from "./revert-page";
 import type { Reverts } from "./reverts";
-import { address, unchanged } from "./schemes";
+import { address, openStack, type Pair, unchanged } from "./schemes";
 
-export class ChangeReview implements TextDocumentContentProvider, CodeLensProvider, Disposable {
+export class ChangeReview implements CodeLensProvider, Disposable {
   /** What is gone through, by the address of the file. */
   private readonly reviewed = new Map<string, Target & { line: number }>();
-  private readonly texts = new Map<string, string>();
   private readonly lenses = new EventEmitter<void>();
   private readonly subscriptions: Disposable;
   private count = 0;
@@ -28,13 +26,11 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
     private readonly marks: Marks,
     private readonly gutter: Gutter,
     private readonly reverts: Reverts,
+    private readonly pages: Pages,
   ) {
     this.subscriptions = Disposable.from(
-      workspace.registerTextDocumentContentProvider(unchanged, this),
       languages.registerCodeLensProvider({ scheme: "file" }, this),
-      gutter.onDidDraw(() => {
-        this.lenses.fire();
-      }),
+      gutter.onDidDraw(() => this.lenses.fire()),
       this.lenses,
     );
   }
@@ -58,10 +54,6 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
     const [first] = pairs;
     await (first && pairs.length === 1 ? commands.executeCommand("vscode.diff", first.left, first.right, titleOf(target), { preview: false }) : openStack(titleOf(target), pairs));
     tellLeftOut(result);
-  }
-
-  provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.toString()) ?? "";
   }
 
   provideCodeLenses({ uri, lineCount }: TextDocument): CodeLens[] {
@@ -121,7 +113,7 @@ export class ChangeReview implements TextDocumentContentProvider, CodeLensProvid
   private pair(file: FilePreview): Pair {
     const { path } = Uri.parse(file.uri); // in full, else VS Code shows it as renamed
     const left = address(unchanged, String(this.count), path);
-    this.texts.set(left.toString(), file.after);
+    this.pages.putText(left, file.after);
     return { left, right: file.operation === "create" ? address(unchanged, `${String(this.count)} gone`, path) : Uri.parse(file.uri) };
   }
 }

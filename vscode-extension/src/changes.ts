@@ -1,7 +1,6 @@
 // The parts that show what agents changed, kept up to date together.
 
 import { type Disposable, Uri, workspace } from "vscode";
-import { Badges } from "./badges";
 import { ChangeReview } from "./change-review";
 import type { Documents } from "./documents";
 import { follow } from "./follow";
@@ -29,7 +28,6 @@ export class Changes implements Disposable {
   readonly reverts: Reverts;
   readonly review: ChangeReview;
   readonly unusual: Unusual;
-  private readonly badges: Badges;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -41,17 +39,14 @@ export class Changes implements Disposable {
     private readonly changed: () => void,
   ) {
     this.gutter = new Gutter(this.marks, documents);
-    this.badges = new Badges(this.marks, this.gutter);
     this.reverts = new Reverts(session, pages, now);
-    this.review = new ChangeReview(this.marks, this.gutter, this.reverts);
+    this.review = new ChangeReview(this.marks, this.gutter, this.reverts, pages);
     this.unusual = new Unusual(sessions, this.reverts, changed);
   }
 
   dispose(): void {
     clearTimeout(this.timer);
-    [this.gutter, this.badges, this.view, this.reverts, this.review].forEach((part) => {
-      part.dispose();
-    });
+    [this.gutter, this.view, this.reverts, this.review].forEach((part) => part.dispose());
   }
 
   /** An agent changed something, or it was taken back. */
@@ -77,7 +72,7 @@ export class Changes implements Disposable {
 
   async look(): Promise<void> {
     const { entries } = await this.session().request<JournalList>(methods.journalList, { limit: listed });
-    this.journal.know(entries ?? []);
+    this.journal.entries = entries ?? [];
     this.gutter.forget(new Set((entries ?? []).filter(({ state }) => state === "reverted" || state === "undone").map(({ callId }) => callId)));
     this.show();
   }
@@ -93,10 +88,9 @@ export class Changes implements Disposable {
   lookSoon(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.session().state.kind !== "ready") {
-        return;
+      if (this.session().state.kind === "ready") {
+        this.look().catch(() => undefined); // it stopped meanwhile, and tells all when it is back
       }
-      this.look().catch(() => undefined); // it stopped meanwhile, and tells all when it is back
     }, settleMs);
   }
 

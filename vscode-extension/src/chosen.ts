@@ -2,8 +2,7 @@
 // right side shows exactly what it gives; a text that they wrote stays theirs, and a tick puts its hunk into it or takes it
 // out again, where it still finds its place.
 
-import { size } from "./files";
-import { find, type Hunk, hunksOf, ownLines, standsAt, swap, textOf } from "./hunks";
+import { find, type Hunk, hunksOf, ownLines, size, standsAt, swap, textOf } from "./hunks";
 import type { FilePreview, HunkLines } from "./protocol";
 
 export class Chosen {

@@ -1,25 +1,22 @@
 // Every command, in one table.
 
 import { commands, type Disposable, Uri, window } from "vscode";
-import { activityCommands } from "./activity-commands";
-import { agentTerminalCommands } from "./agent-terminal";
+import { activityCommands } from "./activity-view";
 import { answers } from "./answers";
 import { connectCommands, connectLinks } from "./connect";
-import { conversationCommands } from "./conversation-commands";
+import { conversationCommands } from "./conversation-view";
 import { examine } from "./doctor";
-import { hunkCommands } from "./hunk-commands";
 import { short } from "./escape";
-import { announce, say } from "./notices";
-import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
-import { reviewCommands } from "./review-commands";
-import { sessionCommands } from "./session-commands";
+import { announce, errorText, say } from "./notices";
+import type { Pages } from "./pages";
+import { processCommands } from "./process-commands";
+import { methods } from "./protocol";
 import { messageOf, wordsPage } from "./request-page";
-import { address, question, resourceOf, trustedPathOf } from "./schemes";
+import { address, question, resourceOf, tools, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
-import { todoCommands } from "./todo-commands";
-import { showTools } from "./tools-page";
-import { unusualCommands } from "./unusual-commands";
+import { sessionCommands } from "./session-commands";
+import { Sheet } from "./sheet";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
 import type { Handler, Workbench } from "./workbench";
@@ -27,15 +24,10 @@ import type { Handler, Workbench } from "./workbench";
 const table: Record<string, Handler> = {
   ...activityCommands,
   ...answers,
-  ...hunkCommands,
   ...processCommands,
   ...journalCommands,
-  ...reviewCommands,
-  ...unusualCommands,
   ...sessionCommands,
-  ...todoCommands,
   ...conversationCommands,
-  ...agentTerminalCommands,
   ...connectCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
@@ -45,9 +37,7 @@ const table: Record<string, Handler> = {
   "pillion.showUntrusted": ({ trust, rules }, path) => trust.show(rules.untrusted(typeof path === "string" ? path : undefined)),
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),
-  "pillion.showLog": (bench) => {
-    bench.log.show();
-  },
+  "pillion.showLog": (bench) => bench.log.show(),
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.doctor": (bench) => examine(bench),
   "pillion.readMessage": readMessage,
@@ -128,4 +118,19 @@ function settingsAt(pressed: unknown): string {
 
 function promptIdOf(entry: Entry): string {
   return entry.kind === "prompt" ? entry.prompt.promptId : "";
+}
+
+async function showTools({ session, pages }: { session: Session; pages: Pages }): Promise<void> {
+  let text: string;
+  try {
+    ({ text } = await session.request<{ text: string }>(methods.toolsList, { format: "page", refresh: true }));
+  } catch (error) {
+    void say.error(`Pillion: the tools cannot be listed: ${errorText(error)}`);
+    return;
+  }
+  const sheet = new Sheet();
+  for (const line of text.trimEnd().split("\n")) {
+    sheet.line(line, line === "" || line.startsWith(" ") ? undefined : "choice");
+  }
+  await pages.present(Uri.from({ scheme: tools, path: "/Pillion Tools" }), sheet.page());
 }

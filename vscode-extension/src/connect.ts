@@ -1,17 +1,19 @@
-// Connecting an agent: which there are and how each stands, what would be written for one, on a page, and writing it. The program
-// says and does all of it (`pillion mcp install`).
+// Agents: which there are and how each stands, what connecting one would write, on a page, and writing it, which the program says and
+// does (`pillion mcp install`); and an agent's own program in a terminal.
 
 import { execFile } from "node:child_process";
-import { CodeLens, type Disposable, languages, ProgressLocation, Range, Uri, window, workspace } from "vscode";
-import { connectPage, type InstallPlan } from "./connect-page";
+import { CodeLens, type Disposable, languages, ProgressLocation, Range, type Terminal, Uri, window, workspace } from "vscode";
+import { pasted, visible } from "./escape";
 import { say } from "./notices";
-import { connect, resourceOf } from "./schemes";
-import { isName } from "./agent-name";
+import { connect, resourceOf, tabsWith } from "./schemes";
+import { type Page, Sheet } from "./sheet";
 import type { Handler, Workbench } from "./workbench";
 
 export const connectCommands: Record<string, Handler> = {
   "pillion.connectAgent": connectAgent,
   "pillion.connectNow": connectNow,
+  "pillion.startAgent": startAgent,
+  "pillion.sendSelection": sendSelection,
 };
 
 /** By page, what the program printed: that alone is what Connect there writes. */
@@ -59,7 +61,7 @@ async function connectNow({ pages }: Workbench, pressed: unknown): Promise<void>
   }
   const after = await install(program, "--json", agent);
   if (after !== undefined) {
-    await window.tabGroups.close(window.tabGroups.all.flatMap(({ tabs }) => tabs).filter((tab) => resourceOf(tab)?.toString() === uri?.toString()));
+    await window.tabGroups.close(tabsWith((open) => open.toString() === uri?.toString()));
     await present(pages, { program, agent, printed: after });
   }
 }
@@ -93,4 +95,83 @@ async function install(program: string, ...args: string[]): Promise<string | und
     });
   });
   return window.withProgress({ location: ProgressLocation.Window, title: "Pillion: the agent's configuration" }, () => run);
+}
+
+let last: Terminal | undefined;
+
+/** In the workspace's folder, where it finds this window; the program's name is the agent's id. */
+async function startAgent({ session }: Workbench): Promise<void> {
+  const items = session.agents.filter(({ id }) => isName(id)).map(({ id, name }) => ({ label: name, id }));
+  const agent = await window.showQuickPick(items, { title: "Start an agent", placeHolder: "Its program runs in a terminal" });
+  if (!agent) {
+    return;
+  }
+  const shown = window.terminals.find(({ name, exitStatus }) => name === agent.label && !exitStatus);
+  const [folder] = workspace.workspaceFolders ?? [];
+  last = shown ?? window.createTerminal({ name: agent.label, ...(folder ? { cwd: folder.uri } : {}) });
+  last.show();
+  if (!shown) {
+    last.sendText(agent.id);
+  }
+}
+
+/** The selected lines, or the file's name. As pasted text, lines end no prompt: the user sends it. */
+function sendSelection(): void {
+  const editor = window.activeTextEditor;
+  if (!last || last.exitStatus) {
+    void say.information("Start an agent first, with Pillion: Start an Agent…");
+    return;
+  }
+  if (editor?.document.uri.scheme !== "file") {
+    void say.information("This is no file. Go to the file that you want to send.");
+    return;
+  }
+  const { document, selection } = editor;
+  const path = workspace.asRelativePath(document.uri, false);
+  last.show();
+  if (selection.isEmpty) {
+    last.sendText(`@${visible(path)} `, false);
+    return;
+  }
+  const text = `${path}:${String(selection.start.line + 1)}-${String(selection.end.line + 1)}\n\`\`\`${document.languageId}\n${document.getText(selection)}\n\`\`\``;
+  last.sendText(pasted(text), false);
+}
+
+/** `pillion mcp install --json AGENT` */
+interface InstallPlan {
+  agent: string;
+  name: string;
+  files: { path: string; what?: string; why: string[]; diff?: string }[];
+  notes: string[];
+}
+
+export function connectPage({ name, files, notes }: InstallPlan): Page {
+  const sheet = new Sheet();
+  if (files.length === 0) {
+    sheet.line(`${visible(name)} is connected`, "heading");
+  } else {
+    sheet.line(`Connect ${visible(name)}: this would be written`, "heading");
+    sheet.gap();
+    sheet.answer("Connect", files.length === 1 ? "writes this file" : `writes these ${String(files.length)} files`);
+    sheet.answer("Close this tab", "nothing is written");
+  }
+  for (const { path, what, why, diff } of files) {
+    sheet.gap();
+    sheet.line(`${visible(path)}${what === undefined ? "" : `, ${what}`}`, "choice");
+    why.forEach((line) => { sheet.line(`  • ${visible(line)}`); });
+    if (diff) {
+      sheet.gap();
+      sheet.diff(diff, Infinity);
+    }
+  }
+  notes.forEach((note) => {
+    sheet.gap();
+    sheet.line(visible(note));
+  });
+  return sheet.page();
+}
+
+/** Whether it can be a name that `pillion mcp install` takes: nothing in it means anything to a shell. */
+export function isName(agent: unknown): agent is string {
+  return typeof agent === "string" && /^[a-z]+$/.test(agent);
 }

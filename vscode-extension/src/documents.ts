@@ -12,22 +12,20 @@ import {
   TabInputNotebook,
   type TextDocument,
   type TextDocumentChangeEvent,
-  type TextEditor,
   Uri,
   window,
   workspace,
   WorkspaceEdit,
 } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
-import { encodingOf } from "./encoding";
 import { say } from "./notices";
+import { encodingOf, hasRoom, mostBytes } from "./on-disk";
 import { type DocumentEdit, type DocumentEditResult, type DocumentState, methods, type TextEdit } from "./protocol";
-import { hasRoom, mostBytes } from "./room";
 
 /** How many milliseconds the sidecar may take to take a change of several files back, one of which could not be saved. */
 const takenBackTime = 1000;
 
-export type Notify = (method: string, params: unknown) => Promise<void>;
+type Notify = (method: string, params: unknown) => Promise<void>;
 
 export class Documents implements Disposable {
   /** What the sidecar knows, by address. */
@@ -48,9 +46,7 @@ export class Documents implements Disposable {
       }
     }),
     window.tabGroups.onDidChangeTabs(({ opened, changed, closed }) => {
-      [...opened, ...changed].forEach((tab) => {
-        this.reportTab(tab, tab.isDirty);
-      });
+      [...opened, ...changed].forEach((tab) => this.reportTab(tab, tab.isDirty));
       closed.forEach((tab) => {
         this.reportTab(tab, false); // whatever it held is saved or given up
       });
@@ -197,24 +193,11 @@ async function apply(document: TextDocument, edits: readonly TextEdit[]): Promis
   }));
   const editor = window.visibleTextEditors.find((visible) => visible.document === document);
   if (editor) {
-    return applyInEditor(editor, changes);
+    return editor.edit((builder) => changes.forEach(({ range, newText }) => builder.replace(range, newText)), { undoStopBefore: true, undoStopAfter: true });
   }
   const edit = new WorkspaceEdit();
-  for (const { range, newText } of changes) {
-    edit.replace(document.uri, range, newText);
-  }
+  changes.forEach(({ range, newText }) => edit.replace(document.uri, range, newText));
   return workspace.applyEdit(edit);
-}
-
-async function applyInEditor(editor: TextEditor, changes: { range: Range; newText: string }[]): Promise<boolean> {
-  return editor.edit(
-    (builder) => {
-      for (const { range, newText } of changes) {
-        builder.replace(range, newText);
-      }
-    },
-    { undoStopBefore: true, undoStopAfter: true },
-  );
 }
 
 function state(document: TextDocument): { version: number; dirty: boolean } {

@@ -4,20 +4,18 @@
 // takes the focus too if it was there. A tab that the user closed stays closed until they ask for it.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { commands, Disposable, Range, type Tab, TabInputTextDiff, type Uri, window, workspace } from "vscode";
-import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
-import { openStack } from "./diff-stack";
+import { commands, Disposable, Range, TabInputTextDiff, type Uri, type ViewColumn, window, workspace } from "vscode";
+import { type Approval, type ApprovalListener, type Approvals, inertMs, ownText } from "./approvals";
 import { visible } from "./escape";
-import { pathsOf, size } from "./files";
-import type { Pages } from "./pages";
+import { pathsOf, size } from "./hunks";
+import { say } from "./notices";
+import { addresses, type Pages } from "./pages";
+import { LastInput, Place } from "./place";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
-import { addresses } from "./hunk-choice";
-import { approvalIdOf, ended, page, pathOf, proposal, resourceOf } from "./schemes";
-import { LastInput } from "./last-input";
-import { Place } from "./place";
+import { endingOf } from "./request-page";
+import { approvalIdOf, ended, openStack, page, pathOf, proposal, resourceOf, tabsWith } from "./schemes";
 import { TooSoon } from "./too-soon";
-import { keepOpen, written } from "./written";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
   private readonly offered = new Set<string>();
@@ -46,15 +44,9 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       this.place,
       this.lastInput,
       this.tooSoon,
-      window.tabGroups.onDidChangeTabs(() => {
-        this.look();
-      }),
-      window.tabGroups.onDidChangeTabGroups(() => {
-        this.look();
-      }),
-      window.onDidChangeVisibleTextEditors((editors) => {
-        this.draws(editors.map(({ document: { uri } }) => uri));
-      }),
+      window.tabGroups.onDidChangeTabs(() => this.look()),
+      window.tabGroups.onDidChangeTabGroups(() => this.look()),
+      window.onDidChangeVisibleTextEditors((editors) => this.draws(editors.map(({ document: { uri } }) => uri))),
     );
   }
 
@@ -88,7 +80,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   added(): void {
     this.tooSoon.look();
-    this.next();
+    void this.queue(() => this.openNext());
   }
 
   changed(): void {
@@ -139,10 +131,6 @@ export class Front implements Partial<ApprovalListener>, Disposable {
         this.look();
       }
     });
-  }
-
-  private next(): void {
-    void this.queue(() => this.openNext());
   }
 
   /** Brings the oldest one that the user has not closed to the front, unless one is there already. */
@@ -220,9 +208,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     });
     this.drawn = drawn;
     this.tooSoon.look();
-    uris.filter(({ scheme }) => scheme === proposal).forEach((uri) => {
-      this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri));
-    });
+    uris.filter(({ scheme }) => scheme === proposal).forEach((uri) => this.approvals.see(approvalIdOf(uri) ?? "", pathOf(uri)));
   }
 
   /** A dialog that comes into sight takes no answer at first. */
@@ -246,15 +232,10 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       this.active = active;
       this.activeSince = this.now();
     }
-    const rememberable = [...inSight].some((id) => (this.approvals.get(id)?.remembering.length ?? 0) > 0);
-    const editable = [...inSight].some((id) => this.approvals.get(id)?.editableCommand !== undefined);
-    const savable = [...inSight].some((id) => {
-      const approval = this.approvals.get(id);
-      return approval?.request.preview.kind === "command" && approval.unsaved.length > 0;
-    });
-    void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
-    void commands.executeCommand("setContext", "pillion.canSaveAndRun", savable);
-    void commands.executeCommand("setContext", "pillion.canEditCommand", editable);
+    const shown = this.approvals.all.filter(({ id }) => inSight.has(id));
+    void commands.executeCommand("setContext", "pillion.canRemember", shown.some(({ remembering }) => remembering.length > 0));
+    void commands.executeCommand("setContext", "pillion.canSaveAndRun", shown.some(({ request, unsaved }) => request.preview.kind === "command" && unsaved.length > 0));
+    void commands.executeCommand("setContext", "pillion.canEditCommand", shown.some(({ editableCommand }) => editableCommand !== undefined));
     this.tooSoon.look();
   }
 
@@ -318,15 +299,6 @@ function isAnswer(outcome: string): boolean {
   return ["approve", "remember", "amend", "reject", "cancel"].includes(outcome);
 }
 
-function tabsWith(condition: (uri: Uri, tab: Tab) => boolean): Tab[] {
-  return window.tabGroups.all
-    .flatMap((group) => group.tabs)
-    .filter((tab) => {
-      const uri = resourceOf(tab);
-      return uri !== undefined && condition(uri, tab);
-    });
-}
-
 function diffTitle(approval: Approval, path: string): string {
   const { files, request, isReview } = approval;
   const file = files.find((candidate) => candidate.path === path);
@@ -346,4 +318,28 @@ function diffTitle(approval: Approval, path: string): string {
 function stackTitle({ files, request, isReview }: Approval): string {
   const agent = visible(request.agent.name);
   return isReview ? `Review: ${agent}, ${size(files)}` : `${agent} proposes ${size(files)}`;
+}
+
+interface Written {
+  text: string;
+  language: string;
+}
+
+/** Of a commit's message, a plan and of proposals. */
+function written(approval: Approval): Written[] {
+  const message = approval.isEdited && approval.message !== undefined ? [{ text: approval.message, language: ownText(approval.request.preview).language }] : [];
+  const texts = [...approval.chosen.edited].map(([path, text]) => ({ text, language: approval.files.find((file) => file.path === path)?.language ?? "" }));
+  return [...message, ...texts].filter(({ text }) => text.trim() !== "");
+}
+
+/** With the cursor at its end where the user was just writing. */
+async function keepOpen(texts: readonly Written[], outcome: string, viewColumn: ViewColumn, preserveFocus: boolean): Promise<void> {
+  for (const { text, language } of texts) {
+    const document = await workspace.openTextDocument({ content: text, ...(language ? { language } : {}) });
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    await window.showTextDocument(document, { viewColumn, preserveFocus, preview: false, selection: new Range(end, end) });
+  }
+  if (texts.length > 0) {
+    void say.warning(`${endingOf(outcome)}. What you wrote is kept as an untitled text.`);
+  }
 }

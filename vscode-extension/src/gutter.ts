@@ -1,11 +1,11 @@
-// Draws which lines an agent changed, and hears of what moves or ends the marks: typing, undo, a save by hand.
+// Draws which lines an agent changed, with a badge on their files in the Explorer, and hears of what moves or ends the marks: typing, undo, a
+// save by hand.
 
-import { commands, Disposable, type DecorationOptions, EventEmitter, MarkdownString, OverviewRulerLane, Range, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, type TextDocument, type TextDocumentChangeEvent, ThemeColor, Uri, window, workspace } from "vscode";
+import { commands, type DecorationOptions, Disposable, EventEmitter, FileDecoration, type FileDecorationProvider, MarkdownString, OverviewRulerLane, Range, type TextDocument, type TextDocumentChangeEvent, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, ThemeColor, Uri, window, workspace } from "vscode";
 import type { Documents } from "./documents";
 import { short, visible } from "./escape";
 import { when } from "./journal";
-import { replacedLines } from "./line-changes";
-import type { LineMark, Maker, Marks } from "./marks";
+import { type LineMark, type Maker, type Marks, replacedLines } from "./marks";
 import type { ChangedFile } from "./protocol";
 
 /** A change to an open document, so that its undo can be known. */
@@ -20,9 +20,13 @@ interface Step {
 /** Of each document the last ones are enough: who undoes more has left the marks behind. */
 const stepsKept = 20;
 
-export class Gutter implements Disposable {
+export class Gutter implements FileDecorationProvider, Disposable {
   private readonly drawn = new EventEmitter<void>();
   readonly onDidDraw = this.drawn.event;
+  private readonly badges = new EventEmitter<Uri[]>();
+  readonly onDidChangeFileDecorations = this.badges.event;
+  /** Addresses of the files that have a badge. */
+  private badged: readonly string[] = [];
   private readonly paints = paints();
   private readonly steps = new Map<string, Step[]>();
   /** Documents whose save the user is about to make with their own hand. */
@@ -34,9 +38,7 @@ export class Gutter implements Disposable {
     private readonly documents: Documents,
   ) {
     this.subscriptions = Disposable.from(
-      workspace.onDidChangeTextDocument((event) => {
-        this.changed(event);
-      }),
+      workspace.onDidChangeTextDocument((event) => this.changed(event)),
       workspace.onWillSaveTextDocument(({ document, reason }) => {
         const uri = document.uri.toString();
         if (reason === TextDocumentSaveReason.Manual && !this.documents.isEditing(uri)) {
@@ -48,13 +50,11 @@ export class Gutter implements Disposable {
           this.draw();
         }
       }),
-      workspace.onDidCloseTextDocument(({ uri }) => {
-        this.steps.delete(uri.toString());
-      }),
-      window.onDidChangeVisibleTextEditors(() => {
-        this.draw();
-      }),
+      workspace.onDidCloseTextDocument(({ uri }) => this.steps.delete(uri.toString())),
+      window.onDidChangeVisibleTextEditors(() => this.draw()),
+      window.registerFileDecorationProvider(this),
       this.drawn,
+      this.badges,
       ...Object.values(this.paints),
     );
   }
@@ -113,9 +113,21 @@ export class Gutter implements Disposable {
     for (const editor of window.visibleTextEditors) {
       this.drawIn(editor);
     }
-    const uris = this.marks.uris.map((uri) => Uri.parse(uri));
+    const { badged } = this;
+    this.badged = this.marks.uris;
+    const differ = [...badged, ...this.badged].filter((uri) => badged.includes(uri) !== this.badged.includes(uri));
+    if (differ.length > 0) {
+      this.badges.fire(differ.map((uri) => Uri.parse(uri)));
+    }
+    const uris = this.badged.map((uri) => Uri.parse(uri));
     // A window whose files are elsewhere knows them by the path of their address, any other by the system's.
     void commands.executeCommand("setContext", "pillion.markedFiles", [...new Set(uris.flatMap(({ path, fsPath }) => [path, fsPath]))]);
+  }
+
+  provideFileDecoration(uri: Uri): FileDecoration | undefined {
+    const agents = new Set(this.marks.of(uri.toString()).map(({ by }) => short(by.agent, 40)));
+    const words = `Changed by ${[...agents].join(", ")}, not accepted yet`;
+    return agents.size === 0 ? undefined : new FileDecoration("◆", words, new ThemeColor("pillion.changedByAgent"));
   }
 
   private drawIn(editor: TextEditor): void {
@@ -179,34 +191,30 @@ const did = { added: "added this", changed: "changed this", removed: "removed li
 /** Who, when, in which change; and what can be done. Only our own commands are links, and nothing of the agent's is Markdown. */
 function hover(uri: Uri, line: number, kind: LineMark["kind"], by: Maker): MarkdownString {
   const text = new MarkdownString("", true);
-  const link = (title: string, command: string): void => {
-    text.appendMarkdown(`[${title}](command:${command}?${encodeURIComponent(JSON.stringify([{ uri: uri.toString(), line }]))})`);
-  };
+  const link = (title: string, command: string): string => `[${title}](command:${command}?${encodeURIComponent(JSON.stringify([{ uri: uri.toString(), line }]))})`;
   text.isTrusted = { enabledCommands: ["pillion.revertChange", "pillion.revertTurn", "pillion.accept"] };
   text.appendText(`${visible(by.agent)} ${did[kind]}${by.time ? `, ${when(by.time, new Date())}` : ""}: ${short(by.title, 120)}`);
-  text.appendMarkdown("\n\n");
-  link("$(discard) Revert This Change…", "pillion.revertChange");
-  text.appendMarkdown("&nbsp;&nbsp;");
-  link("$(history) Revert This Turn…", "pillion.revertTurn");
-  text.appendMarkdown("&nbsp;&nbsp;");
-  link("$(check) Accept in This File", "pillion.accept");
-  return text;
+  const links = [
+    link("$(discard) Revert This Change…", "pillion.revertChange"),
+    link("$(history) Revert This Turn…", "pillion.revertTurn"),
+    link("$(check) Accept in This File", "pillion.accept"),
+  ];
+  return text.appendMarkdown(`\n\n${links.join("&nbsp;&nbsp;")}`);
 }
 
 function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
-  const make = (kind: LineMark["kind"], light: string, dark: string): TextEditorDecorationType => {
+  const make = (kind: LineMark["kind"]): TextEditorDecorationType => {
     const color = new ThemeColor(`pillion.${kind}ByAgent`);
     return window.createTextEditorDecorationType({
       isWholeLine: true,
       overviewRulerColor: color,
       overviewRulerLane: OverviewRulerLane.Left,
       gutterIconSize: "100% 100%",
-      light: { gutterIconPath: icon(kind, light) },
-      dark: { gutterIconPath: icon(kind, dark) },
+      light: { gutterIconPath: icon(kind, "#8250df") },
+      dark: { gutterIconPath: icon(kind, "#a371f7") }, // no colour of git's
     });
   };
-  const [light, dark] = ["#8250df", "#a371f7"]; // no colour of git's
-  return { added: make("added", light, dark), changed: make("changed", light, dark), removed: make("removed", light, dark) };
+  return { added: make("added"), changed: make("changed"), removed: make("removed") };
 }
 
 /** A bar at the lines, or a wedge between two. */

@@ -1,4 +1,4 @@
-// The hunks of a proposed file, and the text that some of them make: what of it is taken is put in, the rest stays as it
+// The files of a proposal and their hunks, and the text that some of them make: what of it is taken is put in, the rest stays as it
 // is. Pure; a line has its line feed with it, so that a last line without one is a line like any other.
 
 import type { FilePreview, HunkLines, HunkPreview } from "./protocol";
@@ -18,6 +18,11 @@ export function hunksOf({ before, after, hunks }: Pick<FilePreview, "before" | "
 /** Whether it is the file as a whole: deleted, moved, made executable. */
 export function isWhole(hunk: Hunk): boolean {
   return hunk.before === undefined;
+}
+
+/** `+1 −2` */
+export function hunkSize(hunk: Hunk): string {
+  return isWhole(hunk) ? "" : size([hunk]);
 }
 
 /** Its own lines on one side. */
@@ -97,3 +102,17 @@ function linesOf(text: string): string[] {
 function bare(line: string): string {
   return line.replace(/\r\n$/, "\n");
 }
+
+/** Each once, though there may be more to do to it than one thing. */
+export function pathsOf(files: readonly FilePreview[]): string[] {
+  return [...new Set(files.map(({ path }) => path))];
+}
+
+/** `+3 −1` over all files. */
+export function size(files: readonly Pick<FilePreview, "additions" | "deletions">[]): string {
+  const sum = (pick: (file: Pick<FilePreview, "additions" | "deletions">) => number): number => files.reduce((total, file) => total + pick(file), 0);
+  return `+${String(sum((file) => file.additions))} −${String(sum((file) => file.deletions))}`;
+}
+
+/** Of VS Code; any other operation is a modification. */
+export const operationIcons: Readonly<Record<string, string>> = { create: "diff-added", create_directory: "new-folder", delete: "diff-removed", move: "diff-renamed" };

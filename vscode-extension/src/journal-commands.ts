@@ -1,12 +1,15 @@
-// What a user does about what agents changed, and the parts that show it.
+// What a user does about what agents changed: revert it, and go through it, from one change to the next, keeping and undoing blocks and
+// files.
 
-import { commands, type QuickPickItem, type TextEditor, Uri, window } from "vscode";
+import { commands, Position, type QuickPickItem, Range, type TextEditor, Uri, window } from "vscode";
+import { addressOf } from "./changes";
 import { short, visible, withoutIcons } from "./escape";
 import { agentTarget, changeTarget, isRevert, isRevertible, Journal, sinceTarget, type Target, turnTarget } from "./journal";
 import { type ChangeNode, describe, turnLabel } from "./journal-view";
+import type { LineMark } from "./marks";
 import { say } from "./notices";
-import { type JournalEntry } from "./protocol";
-import { addressOf, type Changes } from "./changes";
+import type { JournalEntry } from "./protocol";
+import { placeOf } from "./schemes";
 import type { Handler, Workbench } from "./workbench";
 
 export const journalCommands: Record<string, Handler> = {
@@ -19,15 +22,25 @@ export const journalCommands: Record<string, Handler> = {
   "pillion.openRevertDiff": ({ changes: { reverts } }, path) => reverts.openDiff(String(path)),
   "pillion.openChanged": openChanged,
   "pillion.accept": accept,
-  "pillion.acceptAll": ({ changes: { gutter } }) => {
-    tellAccepted(gutter.accept());
-  },
+  "pillion.acceptAll": ({ changes: { gutter } }) => tellAccepted(gutter.accept()),
+  "pillion.showChange": (bench, pressed) => show(bench, pressed, "change"),
+  "pillion.showTurn": (bench, pressed) => show(bench, pressed, "turn"),
+  "pillion.showAgentChanges": (bench, pressed) => show(bench, pressed, "agent"),
+  "pillion.keepBlock": ({ changes }, pressed) => at(changes, pressed, (uri, mark) => changes.gutter.keep(uri, mark)),
+  "pillion.undoBlock": ({ changes }, pressed) => at(changes, pressed, (uri, mark) => {
+    const entry = changes.journal.find(mark.by.callId);
+    return entry && changes.review.undoBlock(uri, mark, changeTarget(entry));
+  }),
+  "pillion.keepFile": ({ changes }, pressed) => changes.review.keepFile(fileOf(pressed)),
+  "pillion.undoFile": ({ changes }, pressed) => changes.review.undoFile(fileOf(pressed)),
+  "pillion.nextChange": (bench) => go(bench, true),
+  "pillion.previousChange": (bench) => go(bench, false),
 };
 
 type Reach = "change" | "turn" | "since" | "agent";
 
 /** From a row of a view, a link in a hover, a line number's menu, or the palette: there the cursor says which, or the user picks. */
-export async function targetFor(bench: Workbench, pressed: unknown, reach: Reach, verb: string): Promise<Target | undefined> {
+async function targetFor(bench: Workbench, pressed: unknown, reach: Reach, verb: string): Promise<Target | undefined> {
   const entry = entryOf(bench, pressed);
   return entry ? targetOf(entry, reach) : pick(bench, reach, verb);
 }
@@ -51,30 +64,16 @@ function targetOf(entry: JournalEntry, reach: Reach): Target {
 }
 
 function entryOf({ changes }: Workbench, pressed: unknown): JournalEntry | undefined {
-  if (typeof pressed !== "object" || pressed === null) {
-    const editor = window.activeTextEditor;
-    return editor && marked(changes, editor.document.uri.toString(), editor.selection.active.line);
-  }
-  if ("kind" in pressed) {
+  if (typeof pressed === "object" && pressed !== null && "kind" in pressed) {
     const node = pressed as ChangeNode;
     return node.kind === "turn" ? node.turn.entries[0] : node.entry;
   }
-  if ("callId" in pressed) {
+  if (typeof pressed === "object" && pressed !== null && "callId" in pressed) {
     return changes.journal.find(String(pressed.callId)); // a row of Activity
   }
-  const place = placeOf(pressed as Record<string, unknown>);
-  return place && marked(changes, place.uri, place.line);
-}
-
-/** A link in a hover gives `{uri, line}`, the menu of a line number `{uri, lineNumber}` from 1. */
-export function placeOf({ uri, line, lineNumber }: Record<string, unknown>): { uri: string; line: number } | undefined {
-  const at = typeof line === "number" ? line : typeof lineNumber === "number" ? lineNumber - 1 : undefined;
-  return at === undefined ? undefined : { uri: uri instanceof Uri ? uri.toString() : Uri.parse(String(uri)).toString(), line: at };
-}
-
-function marked({ marks, journal }: Changes, uri: string, line: number): JournalEntry | undefined {
-  const mark = marks.at(uri, line);
-  return mark && journal.find(mark.by.callId);
+  const place = placeOf(pressed);
+  const mark = place && changes.marks.at(place.uri.toString(), place.line);
+  return mark && changes.journal.find(mark.by.callId);
 }
 
 async function pick({ changes: { journal } }: Workbench, reach: Reach, verb: string): Promise<Target | undefined> {
@@ -140,12 +139,48 @@ async function openChanged({ changes }: Workbench, pressed: unknown): Promise<vo
 }
 
 function accept({ changes: { gutter } }: Workbench, pressed: unknown): void {
-  const place = typeof pressed === "object" && pressed !== null && !(pressed instanceof Uri) ? placeOf(pressed as Record<string, unknown>) : undefined;
-  const uri = place ? Uri.parse(place.uri) : pressed instanceof Uri ? pressed : window.activeTextEditor?.document.uri;
+  const uri = pressed instanceof Uri ? pressed : (placeOf(pressed) ?? placeOf(undefined))?.uri;
   tellAccepted(uri ? gutter.accept(uri) : 0);
 }
 
 function tellAccepted(files: number): void {
   const words = files === 0 ? "there are no marks here" : files === 1 ? "accepted what agents changed in this file" : `accepted what agents changed in ${String(files)} files`;
   window.setStatusBarMessage(`$(check) Pillion: ${words}`, 4000);
+}
+
+async function show(bench: Workbench, pressed: unknown, reach: "change" | "turn" | "agent"): Promise<void> {
+  const target = await targetFor(bench, pressed, reach, "Show");
+  await (target && bench.changes.review.show(target));
+}
+
+/** The block of a link, or the one at the cursor. */
+function at({ marks }: Workbench["changes"], pressed: unknown, act: (uri: Uri, mark: LineMark) => unknown): unknown {
+  const place = placeOf(pressed);
+  const mark = place && marks.at(place.uri.toString(), place.line);
+  return place && mark ? act(place.uri, mark) : say.information("There is no change by an agent here.");
+}
+
+function fileOf(pressed: unknown): Uri {
+  return Uri.parse(String((pressed as { uri: unknown }).uri));
+}
+
+/** To the next change in this file, or, after its last one, to the first of the next file. */
+async function go({ changes: { marks } }: Workbench, next: boolean): Promise<void> {
+  const editor = window.activeTextEditor;
+  const [here, line] = [editor?.document.uri.toString() ?? "", editor?.selection.active.line ?? 0];
+  const inFile = marks.beside(here, line, next);
+  const wraps = !inFile || (next ? inFile.start <= line : inFile.start >= line);
+  const uri = wraps ? fileBeside(marks.uris, here, next) : here;
+  const mark = uri === here ? inFile : marks.beside(uri ?? "", next ? -1 : Number.MAX_SAFE_INTEGER, next);
+  if (uri === undefined || !mark) {
+    void say.information("There is no change by an agent that you have not kept.");
+    return;
+  }
+  const place = new Position(mark.start, 0);
+  await window.showTextDocument(Uri.parse(uri), { selection: new Range(place, place) });
+}
+
+function fileBeside(uris: readonly string[], here: string, next: boolean): string | undefined {
+  const at = uris.indexOf(here);
+  return at < 0 ? uris[0] : uris[(at + (next ? 1 : uris.length - 1)) % uris.length];
 }

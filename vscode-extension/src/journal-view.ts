@@ -1,43 +1,28 @@
 // The view “Changes”: what agents changed, newest first, by agent and turn, each change with its files below it.
 
-import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
-import { DrawnRows } from "./drawn-rows";
+import { commands, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from "vscode";
 import { short, visible } from "./escape";
-import { operationIcons } from "./files";
+import { operationIcons } from "./hunks";
 import { counts, isRevert, isRevertible, type Journal, notes, stateWords, type Turn, when } from "./journal";
 import type { JournalEntry, JournalFile } from "./protocol";
+import { Tree } from "./tree";
 
 export type ChangeNode = { kind: "turn"; turn: Turn } | { kind: "change"; entry: JournalEntry } | { kind: "changedFile"; entry: JournalEntry; file: JournalFile };
 
 /** The newest ones are unfolded. */
 const turnsOpen = 3;
 
-export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
-  private readonly changes = new EventEmitter<ChangeNode[] | undefined>();
-  private readonly rows = new DrawnRows<ChangeNode>((node) => this.below(node), (node) => this.getTreeItem(node));
-  readonly onDidChangeTreeData = this.changes.event;
-  private readonly registration = window.registerTreeDataProvider("pillion.changes", this);
-
-  constructor(private readonly journal: Journal) {}
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changes.dispose();
+export class JournalView extends Tree<ChangeNode> {
+  constructor(private readonly journal: Journal) {
+    super("pillion.changes");
   }
 
-  refresh(): void {
+  override refresh(): void {
     void commands.executeCommand("setContext", "pillion.hasChanges", this.journal.entries.length > 0);
-    const different = this.rows.different();
-    if (different?.length !== 0) {
-      this.changes.fire(different);
-    }
+    super.refresh();
   }
 
-  getChildren(node?: ChangeNode): ChangeNode[] {
-    return this.below(node).map((child) => this.rows.known(child));
-  }
-
-  private below(node?: ChangeNode): ChangeNode[] {
+  protected below(node?: ChangeNode): ChangeNode[] {
     switch (node?.kind) {
       case undefined:
         return this.journal.turns.map((turn) => ({ kind: "turn", turn }));

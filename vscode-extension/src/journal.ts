@@ -2,6 +2,7 @@
 // takes things back.
 
 import { short, visible } from "./escape";
+import { size } from "./hunks";
 import type { JournalEntry, JournalFile, JournalSelector } from "./protocol";
 
 /** All changes of one agent in one of its turns, newest first; or the reverts, which belong to no session. */
@@ -15,16 +16,12 @@ export interface Turn {
 }
 
 export class Journal {
-  private known: readonly JournalEntry[] = [];
-
-  get entries(): readonly JournalEntry[] {
-    return this.known;
-  }
+  entries: readonly JournalEntry[] = [];
 
   /** Newest first; a turn has the place of its newest change. */
   get turns(): readonly Turn[] {
     const turns = new Map<string, Turn & { entries: JournalEntry[] }>();
-    for (const entry of this.known) {
+    for (const entry of this.entries) {
       const key = `${entry.sessionId}\n${String(entry.turn)}`;
       const turn = turns.get(key) ?? { sessionId: entry.sessionId, agent: entry.agent.name, turn: entry.turn, entries: [] };
       turn.prompt ??= entry.prompt;
@@ -34,27 +31,23 @@ export class Journal {
     return [...turns.values()];
   }
 
-  know(entries: readonly JournalEntry[]): void {
-    this.known = entries;
-  }
-
   /** An entry keeps its place while its state changes. */
   hear(entry: JournalEntry): void {
-    const known = this.known.some(({ id }) => id === entry.id);
-    this.known = known ? this.known.map((other) => (other.id === entry.id ? entry : other)) : [entry, ...this.known];
+    const known = this.entries.some(({ id }) => id === entry.id);
+    this.entries = known ? this.entries.map((other) => (other.id === entry.id ? entry : other)) : [entry, ...this.entries];
   }
 
   find(callId: string): JournalEntry | undefined {
-    return this.known.find((entry) => entry.callId === callId);
+    return this.entries.find((entry) => entry.callId === callId);
   }
 
   /** The newest change of this call that can be taken back. */
   revertible(callId: string): JournalEntry | undefined {
-    return callId === "" ? undefined : this.known.find((entry) => entry.callId === callId && isRevertible(entry));
+    return callId === "" ? undefined : this.entries.find((entry) => entry.callId === callId && isRevertible(entry));
   }
 
   end(): void {
-    this.known = [];
+    this.entries = [];
   }
 }
 
@@ -113,9 +106,7 @@ export const stateWords: Record<JournalEntry["state"], string> = {
 
 /** `+3 −1` over all files; nothing where no line is counted, as of a move. */
 export function counts(files: readonly JournalFile[]): string {
-  const sum = (pick: (file: JournalFile) => number): number => files.reduce((total, file) => total + pick(file), 0);
-  const [additions, deletions] = [sum((file) => file.additions), sum((file) => file.deletions)];
-  return additions + deletions === 0 ? "" : `+${String(additions)} −${String(deletions)}`;
+  return files.every(({ additions, deletions }) => additions + deletions === 0) ? "" : size(files);
 }
 
 /** What else comes of changes that still stand: `Makefile runs when you next use make`. */

@@ -7,7 +7,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 
 export type Located = { path: string; from: "setting" | "bundle" | "PATH" } | { problem: string };
 
-export interface Places {
+interface Places {
   setting: string;
   /** Folder of this extension. */
   extension: string;

@@ -1,8 +1,7 @@
 // Which lines an agent changed and the user has not yet accepted, by file. The marks move with the text: with what is typed in
-// an editor, and with a later change of an agent on disk. Pure; gutter.ts draws them.
+// an editor, which tells of it in places within lines, and with a later change of an agent on disk. Pure; gutter.ts draws them.
 
-import type { Replaced } from "./line-changes";
-import type { LineSpan } from "./protocol";
+import type { LineSpan, Range } from "./protocol";
 
 /** Who made a change, and what it is called. */
 export interface Maker {
@@ -148,4 +147,51 @@ function moved(mark: LineMark, { start, end, lines, whole }: Replaced): LineMark
   const shared = whole ? 0 : 1; // a line of which only a part was replaced is still the agent's
   const cut = start < mark.start ? { start: start + lines - shared, end: mark.end + by } : { start: mark.start, end: start + shared };
   return cut.end > cut.start ? [{ ...mark, ...cut }] : [];
+}
+
+/** A stretch of lines that was replaced: `start` to `end` in the text before, by so many `lines`. */
+interface Replaced {
+  start: number;
+  end: number;
+  lines: number;
+  /** Whether it took whole lines, not places within them. */
+  whole: boolean;
+}
+
+export interface TextChange {
+  /** In the text before all changes of its event. */
+  range: Range;
+  text: string;
+}
+
+/** `lengthAfter` is how long a line is now. In the order of the text. */
+export function replacedLines(changes: readonly TextChange[], lengthAfter: (line: number) => number): Replaced[] {
+  let moved = 0;
+  return [...changes]
+    .sort((one, other) => one.range.start.line - other.range.start.line || one.range.start.character - other.range.start.character)
+    .map((change) => {
+      const { start, end } = change.range;
+      const [added, last] = lineFeeds(change.text);
+      const lastLine = start.line + moved + added;
+      const lastColumn = last + (added === 0 ? start.character : 0);
+      moved += added - (end.line - start.line);
+      return replaced(change.range, added, lastColumn === lengthAfter(lastLine));
+    });
+}
+
+function replaced({ start, end }: Range, added: number, toTheEnd: boolean): Replaced {
+  if (start.character === 0 && end.character === 0) {
+    return { start: start.line, end: end.line, lines: added, whole: true };
+  }
+  const nothingTaken = start.line === end.line && start.character === end.character;
+  if (nothingTaken && toTheEnd) {
+    return { start: start.line + 1, end: start.line + 1, lines: added, whole: true };
+  }
+  return { start: start.line, end: end.line + 1, lines: added + 1, whole: start.character === 0 && toTheEnd && end.line > start.line };
+}
+
+/** How many, and how long what follows the last of them is. */
+function lineFeeds(text: string): [number, number] {
+  const lines = text.split(/\r\n|\r|\n/);
+  return [lines.length - 1, lines.at(-1)?.length ?? 0];
 }

@@ -13,6 +13,10 @@ export const say: Readonly<Record<"information" | "warning" | "error", Show>> = 
   error: (message, ...buttons) => window.showErrorMessage(withoutLinks(message), ...buttons),
 };
 
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** As long as VS Code leaves other notifications there. */
 const announcedMs = 15_000;
 

@@ -1,4 +1,4 @@
-// Shows the pages of request-page.ts and doctor-page.ts as read-only documents, and paints them.
+// Shows pages and the texts of diffs as read-only documents, and paints the pages.
 
 import {
   CodeLens,
@@ -19,7 +19,7 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { endedPage, requestPage } from "./request-page";
-import { address, approvalIdOf, connect, doctor, ended, page, question, revert, tools, trust } from "./schemes";
+import { address, approvalIdOf, connect, doctor, ended, original, page, proposal, question, revert, revertAfter, revertBefore, tools, trust, unchanged } from "./schemes";
 import { type Page, type Paint, pictureLines } from "./sheet";
 
 const language = "pillion-page";
@@ -34,23 +34,12 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
 
   constructor(private readonly approvals: Approvals) {
     this.subscriptions = Disposable.from(
-      workspace.registerTextDocumentContentProvider(page, this),
-      workspace.registerTextDocumentContentProvider(ended, this),
-      workspace.registerTextDocumentContentProvider(doctor, this),
-      workspace.registerTextDocumentContentProvider(connect, this),
-      workspace.registerTextDocumentContentProvider(tools, this),
-      workspace.registerTextDocumentContentProvider(trust, this),
-      workspace.registerTextDocumentContentProvider(question, this),
-      workspace.registerTextDocumentContentProvider(revert, this),
+      ...[page, ended, question, ...Object.keys(gone)].map((scheme) => workspace.registerTextDocumentContentProvider(scheme, this)),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
-        editors.forEach((editor) => {
-          this.paint(editor);
-        });
+        editors.forEach((editor) => this.paint(editor));
       }),
-      workspace.onDidChangeTextDocument(({ document }) => {
-        this.repaint(document);
-      }),
+      workspace.onDidChangeTextDocument(({ document }) => this.repaint(document)),
       this.changes,
       this.pictures,
       ...this.paints.values(),
@@ -72,7 +61,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
   }
 
   removed(approval: Approval): void {
-    this.shown.delete(pageAddress(approval).toString());
+    this.forget(pageAddress(approval));
   }
 
   async ready(approval: Approval): Promise<Uri> {
@@ -131,6 +120,17 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
     this.changes.fire(uri);
   }
 
+  /** A side of a diff. */
+  putText(uri: Uri, text: string): void {
+    if (this.shown.get(uri.toString())?.text !== text) {
+      this.put(uri, { text, marks: [], pictures: [], places: new Map() });
+    }
+  }
+
+  forget(uri: Uri): void {
+    this.shown.delete(uri.toString());
+  }
+
   private repaint(document: TextDocument): void {
     for (const editor of window.visibleTextEditors) {
       if (editor.document === document) {
@@ -146,10 +146,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
     }
     for (const [paint, decoration] of this.paints) {
       const marks = content.marks.filter((mark) => mark.paint === paint);
-      editor.setDecorations(
-        decoration,
-        marks.map((mark) => new Range(mark.line, mark.from, mark.line, mark.to)),
-      );
+      editor.setDecorations(decoration, marks.map((mark) => new Range(mark.line, mark.from, mark.line, mark.to)));
     }
     editor.setDecorations(
       this.pictures,
@@ -176,10 +173,20 @@ const gone: Record<string, string> = {
   [tools]: "The command Pillion: Show Tools lists them again.\n",
   [revert]: "This was a preview of a revert. The view Changes has what can be reverted.\n",
   [trust]: "The view of Pillion has this question, if it is still open.\n",
+  [original]: "",
+  [unchanged]: "",
+  [revertBefore]: "",
+  [revertAfter]: "",
 };
 
-export function pageAddress({ id, request }: Approval): Uri {
+function pageAddress({ id, request }: Approval): Uri {
   return address(page, id, request.preview.question);
+}
+
+/** Of everything that shows a request. */
+export function addresses(approval: Approval): string[] {
+  const sides = approval.texts.flatMap(({ path }) => [original, proposal].map((scheme) => address(scheme, approval.id, path)));
+  return [...sides, pageAddress(approval)].map(String);
 }
 
 function paints(): Map<Paint, TextEditorDecorationType> {

@@ -1,13 +1,14 @@
-// What a user does about the processes that agents left running, and the parts that show them.
+// The view “Processes”: what agents left running, and what ended lately; and what a user does about them.
 
-import { type QuickPickItem, ThemeIcon, window } from "vscode";
-import { short } from "./escape";
-import { say } from "./notices";
+import { commands, type QuickPickItem, ThemeColor, ThemeIcon, TreeItem, window } from "vscode";
+import { short, visible } from "./escape";
+import { errorText, say } from "./notices";
+import { ending } from "./process-screen";
 import { type Hands, ProcessTerminals } from "./process-terminals";
-import { describe, ProcessView } from "./process-view";
 import { AgentProcess, Processes } from "./processes";
 import { methods, type ProcessKill, type ProcessList, type ProcessWrite } from "./protocol";
 import type { Session } from "./session";
+import { Tree } from "./tree";
 import type { Handler, Workbench } from "./workbench";
 
 export const processCommands: Record<string, Handler> = {
@@ -21,7 +22,7 @@ export const processCommands: Record<string, Handler> = {
   "pillion.killProcessInView": killOne,
 };
 
-export interface ProcessParts {
+interface ProcessParts {
   processes: Processes;
   terminals: ProcessTerminals;
   view: ProcessView;
@@ -41,9 +42,8 @@ export function processParts(session: () => Session): ProcessParts {
     },
   };
   const [terminals, view] = [new ProcessTerminals(hands), new ProcessView(processes)];
-  [terminals, view].forEach((listener) => {
-    processes.listen(listener);
-  });
+  const refresh = (): void => view.refresh();
+  [terminals, { started: refresh, ended: refresh, forgotten: refresh }].forEach((listener) => processes.listen(listener));
   return { processes, terminals, view, hands };
 }
 
@@ -74,7 +74,7 @@ interface Item extends QuickPickItem {
 }
 
 /** A list whose entries have a button that stops them; choosing one opens its terminal. */
-async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
+function pick({ processes, terminals, hands }: Workbench): void {
   if (processes.all.length === 0) {
     void say.information("There are no processes of agents.");
     return;
@@ -95,11 +95,8 @@ async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
       terminals.show(chosen.process);
     }
   });
-  choice.onDidHide(() => {
-    choice.dispose();
-  });
+  choice.onDidHide(() => choice.dispose());
   choice.show();
-  await Promise.resolve();
 }
 
 async function killOne({ processes, hands }: Workbench, pressed: unknown): Promise<void> {
@@ -121,10 +118,51 @@ async function tellFailure(done: Promise<void>): Promise<void> {
   try {
     await done;
   } catch (error) {
-    void say.warning(`Pillion: ${error instanceof Error ? error.message : String(error)}`);
+    void say.warning(`Pillion: ${errorText(error)}`);
   }
 }
 
 function item(process: AgentProcess): Item {
   return { label: short(process.info.processId, 60), description: describe(process), process };
+}
+
+/** A click opens the terminal of a process. */
+class ProcessView extends Tree<AgentProcess> {
+  constructor(private readonly processes: Processes) {
+    super("pillion.processes");
+  }
+
+  protected below(process?: AgentProcess): readonly AgentProcess[] {
+    return process ? [] : this.processes.all;
+  }
+
+  getTreeItem(process: AgentProcess): TreeItem {
+    const { info } = process;
+    const item = new TreeItem(short(info.processId, 60));
+    item.id = `${process.key} ${String(info.pid)}`;
+    item.contextValue = info.running ? "process.running" : "process.ended";
+    item.description = describe(process);
+    item.iconPath = icon(process);
+    item.tooltip = [visible(info.command), `${visible(info.agent.name)}, process ${String(info.pid)}`, describe(process)].join("\n");
+    item.accessibilityInformation = { label: `${short(info.processId, 60)}, ${describe(process)}` };
+    item.command = { title: "Open Terminal", command: "pillion.showProcess", arguments: [process] };
+    return item;
+  }
+
+  override refresh(): void {
+    void commands.executeCommand("setContext", "pillion.hasProcesses", this.processes.all.length > 0);
+    super.refresh();
+  }
+}
+
+/** `running · npm run dev · claude` */
+function describe({ info }: AgentProcess): string {
+  return [info.running ? "running" : ending(info.exitCode), short(info.command, 60), short(info.agent.name, 30)].join(" · ");
+}
+
+function icon({ info }: AgentProcess): ThemeIcon {
+  if (info.running) {
+    return new ThemeIcon("server-process", new ThemeColor("terminal.ansiGreen"));
+  }
+  return info.exitCode === 0 ? new ThemeIcon("pass") : new ThemeIcon("circle-slash");
 }

@@ -3,7 +3,6 @@
 // be taken away exactly when text comes in between.
 
 import { visible } from "./escape";
-import { LineInput, type LineEvent } from "./line-input";
 import type { Printed } from "./processes";
 import type { ProcessInfo } from "./protocol";
 
@@ -45,9 +44,7 @@ export class ProcessScreen {
 
   /** Takes what was kept of earlier text: all of it is shown. */
   replay(pieces: readonly Printed[]): void {
-    pieces.forEach((piece) => {
-      this.add(piece);
-    });
+    pieces.forEach((piece) => this.add(piece));
   }
 
   /** Takes text that `draw` will show. */
@@ -180,4 +177,118 @@ export function bytes(count: number): string {
   }
   const [amount, unit] = count < 1_000_000 ? [count / 1000, "kB"] : [count / 1_000_000, "MB"];
   return `${amount < 10 ? amount.toFixed(1) : String(Math.round(amount))} ${unit}`;
+}
+
+type LineEvent = { kind: "line"; text: string } | { kind: "interrupt" };
+
+const longestHistory = 50;
+const longestLine = 100_000;
+
+/** Keys that do something beyond writing; without the leading escape. */
+// eslint-disable-next-line no-control-regex -- a key begins with it
+const key = /^\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z]|.)?/s;
+
+export class LineInput {
+  private before: string[] = [];
+  private after: string[] = [];
+  private readonly history: string[] = [];
+  private recalled = 0;
+  private readonly toStart = (): unknown => this.after.unshift(...this.before.splice(0));
+  private readonly toEnd = (): unknown => this.before.push(...this.after.splice(0));
+  /** By the control character, or the end of the sequence. */
+  private readonly keys: Readonly<Record<string, () => unknown>> = {
+    "\u007f": () => this.before.pop(),
+    "\b": () => this.before.pop(),
+    "\u0001": this.toStart,
+    "\u0005": this.toEnd,
+    "\u0015": () => (this.before = []),
+    "\u000b": () => (this.after = []),
+    "\u0017": () => (this.before = Array.from(this.before.join("").replace(/\S+\s*$/, ""))),
+    A: () => this.recall(1),
+    B: () => this.recall(-1),
+    C: () => this.before.push(...this.after.splice(0, 1)),
+    D: () => this.after.unshift(...this.before.splice(-1)),
+    H: this.toStart,
+    "1~": this.toStart,
+    "7~": this.toStart,
+    F: this.toEnd,
+    "4~": this.toEnd,
+    "8~": this.toEnd,
+    "3~": () => this.after.shift(),
+  };
+
+  get isEmpty(): boolean {
+    return this.before.length + this.after.length === 0;
+  }
+
+  get text(): string {
+    return [...this.before, ...this.after].join("");
+  }
+
+  /** Characters before and after the cursor. */
+  get parts(): { before: readonly string[]; after: readonly string[] } {
+    return { before: this.before, after: this.after };
+  }
+
+  /** Several keys may come at once, as when something is pasted. */
+  take(data: string): LineEvent[] {
+    const events: LineEvent[] = [];
+    let rest = data;
+    while (rest !== "") {
+      const special = key.exec(rest)?.[0];
+      const typed = special ?? String.fromCodePoint(rest.codePointAt(0) ?? 0);
+      rest = rest.slice(typed.length + (typed === "\r" && rest.startsWith("\r\n") ? 1 : 0));
+      if (special !== undefined) {
+        this.steer(special);
+        continue;
+      }
+      const event = this.press(typed);
+      if (event) {
+        events.push(event);
+      }
+    }
+    return events;
+  }
+
+  private press(character: string): LineEvent | undefined {
+    if (character === "\r" || character === "\n") {
+      return { kind: "line", text: this.finish() };
+    }
+    if (character === "\u0003") {
+      this.write("");
+      return { kind: "interrupt" };
+    }
+    if (character !== "\t" && /\p{Cc}/u.test(character)) {
+      this.keys[character]?.();
+    } else if (this.before.length + this.after.length < longestLine) {
+      this.before.push(character);
+    }
+    return undefined;
+  }
+
+  private steer(pressed: string): void {
+    const move = /(?:\[|O)(?:1|4|3|7|8)?(?:;5)?([A-Z~])$/.exec(pressed)?.[1];
+    this.keys[(pressed.endsWith("~") ? pressed.slice(-2) : move) ?? ""]?.();
+  }
+
+  private write(text: string): void {
+    this.before = Array.from(text);
+    this.after = [];
+  }
+
+  private finish(): string {
+    const { text } = this;
+    if (text !== "" && this.history.at(-1) !== text) {
+      this.history.push(text);
+      this.history.splice(0, this.history.length - longestHistory);
+    }
+    this.recalled = 0;
+    this.write("");
+    return text;
+  }
+
+  private recall(back: number): void {
+    this.recalled = Math.max(0, Math.min(this.history.length, this.recalled + back));
+    this.write(this.recalled === 0 ? "" : (this.history[this.history.length - this.recalled] ?? ""));
+  }
 }

@@ -4,7 +4,7 @@
 
 import { Disposable, EventEmitter, type Pseudoterminal, type Terminal, type TerminalDimensions, ThemeColor, ThemeIcon, window } from "vscode";
 import { short } from "./escape";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import { ProcessScreen } from "./process-screen";
 import type { AgentProcess, Printed, ProcessListener } from "./processes";
 
@@ -45,9 +45,7 @@ export class ProcessTerminals implements ProcessListener, Disposable {
     this.open.get(process.key)?.screen.end();
     this.over = [...this.over.filter(({ key }) => this.open.has(key)), process];
     const surplus = this.over.filter(({ key }) => this.open.has(key) && this.open.get(key)?.terminal !== window.activeTerminal).slice(0, -endedTerminals);
-    surplus.forEach((old) => {
-      this.forgotten(old);
-    });
+    surplus.forEach((old) => this.forgotten(old));
   }
 
   forgotten(process: AgentProcess): void {
@@ -64,9 +62,7 @@ export class ProcessTerminals implements ProcessListener, Disposable {
   }
 
   private make(process: AgentProcess): Terminal {
-    const screen = new ProcessTerminal(process, this.hands, () => {
-      this.open.delete(process.key);
-    });
+    const screen = new ProcessTerminal(process, this.hands, () => this.open.delete(process.key));
     const { running } = process.info;
     const iconPath = new ThemeIcon(running ? "server-process" : "circle-slash");
     const terminal = window.createTerminal({ name: screen.name, pty: screen, iconPath, color: new ThemeColor("terminal.ansiCyan"), isTransient: true });
@@ -105,7 +101,7 @@ class ProcessTerminal implements Pseudoterminal {
 
   open(dimensions: TerminalDimensions | undefined): void {
     this.isOpen = true;
-    this.setColumns(dimensions);
+    this.setDimensions(dimensions);
     this.writes.fire(this.screen.head());
     this.draw();
   }
@@ -117,9 +113,7 @@ class ProcessTerminal implements Pseudoterminal {
     if (this.isHeld) {
       this.closed();
       if (this.process.info.running) {
-        this.hands.kill(this.process).catch((error: unknown) => {
-          void say.warning(`${this.name} could not be stopped: ${String(error)}`);
-        });
+        this.hands.kill(this.process).catch((error: unknown) => void say.warning(`${this.name} could not be stopped: ${String(error)}`));
       }
     }
   }
@@ -129,8 +123,8 @@ class ProcessTerminal implements Pseudoterminal {
     this.isHeld = false;
   }
 
-  setDimensions(dimensions: TerminalDimensions): void {
-    this.setColumns(dimensions);
+  setDimensions(dimensions: TerminalDimensions | undefined): void {
+    this.screen.columns = dimensions?.columns ?? this.screen.columns;
   }
 
   handleInput(data: string): void {
@@ -139,7 +133,7 @@ class ProcessTerminal implements Pseudoterminal {
     for (const event of events) {
       const done = event.kind === "line" ? this.hands.write(this.process, `${event.text}\n`) : this.hands.kill(this.process, "INT");
       done.catch((error: unknown) => {
-        this.screen.note(`could not send it: ${error instanceof Error ? error.message : String(error)}`);
+        this.screen.note(`could not send it: ${errorText(error)}`);
         this.drawSoon();
       });
     }
@@ -154,10 +148,6 @@ class ProcessTerminal implements Pseudoterminal {
     this.screen.end(this.process.info.exitCode);
     this.drawSoon();
     this.names.fire(this.name);
-  }
-
-  private setColumns(dimensions: TerminalDimensions | undefined): void {
-    this.screen.columns = dimensions?.columns ?? this.screen.columns;
   }
 
   private drawSoon(): void {

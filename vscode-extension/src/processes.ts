@@ -128,9 +128,7 @@ export class Processes {
       }
     }
     const listed = new Set(list.map(keyOf));
-    this.running.filter(({ key }) => !listed.has(key)).forEach((process) => {
-      this.finish(process, undefined);
-    });
+    this.running.filter(({ key }) => !listed.has(key)).forEach((process) => this.finish(process, undefined));
   }
 
   /** The sidecar is gone, and everything that ran with it. */
@@ -148,9 +146,7 @@ export class Processes {
     const process = new AgentProcess(key, outputs.some(({ running }) => !running) ? { ...info, running: true } : info);
     this.known.set(key, process);
     this.tell((listener) => listener.started?.(process));
-    outputs.forEach((output) => {
-      this.apply(process, output);
-    });
+    outputs.forEach((output) => this.apply(process, output));
   }
 
   private apply(process: AgentProcess, output: ProcessOutput): void {
@@ -169,9 +165,7 @@ export class Processes {
     this.all
       .filter(({ info }) => !info.running)
       .slice(keptEnded)
-      .forEach((old) => {
-        this.forget(old);
-      });
+      .forEach((old) => this.forget(old));
   }
 
   private forget(process: AgentProcess): void {

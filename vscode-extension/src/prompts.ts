@@ -32,12 +32,8 @@ export class Prompts {
     let cancelled: Disposable | undefined;
     try {
       return await new Promise<PromptAnswer>((resolve, reject) => {
-        cancelled = token.onCancellationRequested(() => {
-          reject(gone());
-        });
-        const answer = (action: string, feedback?: string): void => {
-          resolve({ action, ...(feedback === undefined ? {} : { feedback }) });
-        };
+        cancelled = token.onCancellationRequested(() => reject(gone()));
+        const answer = (action: string, feedback?: string): void => resolve({ action, ...(feedback === undefined ? {} : { feedback }) });
         const prompt: Prompt = { ...request, answer };
         this.waiting.set(request.promptId, prompt);
         this.changed();
@@ -84,9 +80,7 @@ export class Prompts {
   }
 
   end(): void {
-    for (const prompt of this.all) {
-      this.waiting.delete(prompt.promptId);
-    }
+    this.waiting.clear();
     this.changed();
   }
 }

@@ -8,20 +8,19 @@ import {
   type FileChangeEvent,
   FileChangeType,
   FilePermission,
+  type FileStat,
   FileSystemError,
   type FileSystemProvider,
   FileType,
-  type FileStat,
   languages,
   type TextDocument,
-  type TextDocumentContentProvider,
   type Uri,
   window,
   workspace,
 } from "vscode";
-import type { Approval, Approvals } from "./approvals";
+import { type Approval, type Approvals, ownText } from "./approvals";
 import { sameText } from "./chosen";
-import { ownText } from "./own-text";
+import type { Pages } from "./pages";
 import type { FilePreview } from "./protocol";
 import { address, original, proposal } from "./schemes";
 
@@ -43,28 +42,26 @@ interface ProposedFile {
   mtime: number;
 }
 
-export class Proposals implements FileSystemProvider, TextDocumentContentProvider, Disposable {
+export class Proposals implements FileSystemProvider, Disposable {
   private readonly files = new Map<string, ProposedFile>();
-  private readonly originals = new Map<string, string>();
   private readonly fileChanges = new EventEmitter<FileChangeEvent[]>();
-  private readonly originalChanges = new EventEmitter<Uri>();
   private readonly subscriptions: Disposable;
   private readonly toSave = new Set<TextDocument>();
   private saving: Promise<unknown> = Promise.resolve();
   readonly onDidChangeFile = this.fileChanges.event;
-  readonly onDidChange = this.originalChanges.event;
 
-  constructor(private readonly approvals: Approvals) {
+  constructor(
+    private readonly approvals: Approvals,
+    private readonly pages: Pages,
+  ) {
     this.subscriptions = Disposable.from(
       workspace.registerFileSystemProvider(proposal, this, { isCaseSensitive: true }),
-      workspace.registerTextDocumentContentProvider(original, this),
       workspace.onDidChangeTextDocument((event) => {
         if (event.document.uri.scheme === proposal && event.contentChanges.length > 0) {
           this.edited(event.document);
         }
       }),
       this.fileChanges,
-      this.originalChanges,
     );
   }
 
@@ -73,9 +70,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 
   added(approval: Approval): void {
-    approval.texts.forEach((file) => {
-      this.put(approval, file);
-    });
+    approval.texts.forEach((file) => this.put(approval, file));
   }
 
   changed(approval: Approval): void {
@@ -85,7 +80,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   /** Once the tabs are closed; until then VS Code may still read. */
   forget(approval: Approval): void {
     for (const file of approval.files) {
-      this.originals.delete(address(original, approval.id, file.path).toString());
+      this.pages.forget(address(original, approval.id, file.path));
       this.files.delete(address(proposal, approval.id, file.path).toString());
     }
     this.files.delete(messageAddress(approval).toString());
@@ -96,9 +91,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const uri = messageAddress(approval);
     if (!this.files.has(uri.toString())) {
       const after = `${(approval.message ?? "").trimEnd()}\n`;
-      const write = (text: string): void => {
-        this.approvals.writeMessage(approval.id, text);
-      };
+      const write = (text: string): void => this.approvals.writeMessage(approval.id, text);
       const now = Date.now();
       const bytes = Buffer.from(after, "utf8");
       this.files.set(uri.toString(), { write, after, bytes, readonly: false, former: [], onShow: true, ctime: now, mtime: now });
@@ -114,10 +107,6 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const right = address(proposal, approval.id, file.path);
     await workspace.openTextDocument(right, { encoding: "utf8" });
     return { left, right };
-  }
-
-  provideTextDocumentContent(uri: Uri): string {
-    return this.originals.get(uri.toString()) ?? "";
   }
 
   stat(uri: Uri): FileStat {
@@ -149,17 +138,9 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     return [];
   }
 
-  createDirectory(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
+  readonly createDirectory = refuse;
+  readonly delete = refuse;
+  readonly rename = refuse;
 
   private find(uri: Uri): ProposedFile {
     const file = this.files.get(uri.toString());
@@ -170,22 +151,16 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 
   private put(approval: Approval, file: FilePreview): void {
-    const left = address(original, approval.id, file.path);
     const right = address(proposal, approval.id, file.path);
     const known = this.files.get(right.toString());
     const after = approval.chosen.right(file.path);
-    if (this.originals.get(left.toString()) !== file.before) {
-      this.originals.set(left.toString(), file.before);
-      this.originalChanges.fire(left);
-    }
+    this.pages.putText(address(original, approval.id, file.path), file.before);
     if (known?.after === after) {
       return;
     }
     const open = workspace.textDocuments.find((document) => document.uri.toString() === right.toString());
     this.files.set(right.toString(), {
-      write: (text, older) => {
-        this.approvals.edit(approval.id, file.path, text, older);
-      },
+      write: (text, older) => this.approvals.edit(approval.id, file.path, text, older),
       after,
       bytes: Buffer.from(after, "utf8"),
       readonly: file.operation === "delete",
@@ -223,7 +198,11 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 }
 
-export function messageAddress(approval: Approval): Uri {
+function refuse(uri: Uri): never {
+  throw FileSystemError.NoPermissions(uri);
+}
+
+function messageAddress(approval: Approval): Uri {
   return address(proposal, approval.id, ownText(approval.request.preview).name);
 }
 
@@ -231,7 +210,7 @@ export function messageAddress(approval: Approval): Uri {
  * Without the user's formatters and trimmers where that can be said: they would eat what is being typed. VS Code says it
  * of the active editor only, so saves that lag behind the keys must not pile up: they would hit the editor that comes next.
  */
-export async function save(document: TextDocument): Promise<void> {
+async function save(document: TextDocument): Promise<void> {
   if (window.activeTextEditor?.document === document) {
     await commands.executeCommand("workbench.action.files.saveWithoutFormatting");
   } else {

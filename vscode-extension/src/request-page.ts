@@ -1,11 +1,10 @@
 // The read-only page on which you decide about a request. The sidecar composes what it says; this lays it out as lines and the
 // places to paint. Pure: pages.ts shows it.
 
-import type { Approval } from "./approvals";
+import { type Approval, ownText } from "./approvals";
 import type { Chosen } from "./chosen";
 import { visible, visibleLines } from "./escape";
-import { ownText } from "./own-text";
-import type { ApprovalDecision, ApprovalRequest, DiffPreview, FilePreview, Preview } from "./protocol";
+import type { ApprovalDecision, ApprovalRequest, DiffPreview, FilePreview, Preview, Reason } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
 /** More of one file's diff only hides the other files. */
@@ -21,9 +20,7 @@ export function requestPage(approval: Approval): Page {
   sheet.gap();
   body(sheet, preview, approval);
   sheet.gap();
-  preview.facts.forEach((fact) => {
-    sheet.fact(fact);
-  });
+  preview.facts.forEach((fact) => sheet.fact(fact));
   sheet.gap();
   answers(sheet, approval);
   diff(sheet, preview);
@@ -88,12 +85,8 @@ function changes(sheet: Sheet, preview: DiffPreview, chosen?: Chosen): void {
     sheet.gap();
     sheet.place(chosen?.key(file) ?? file.path);
     sheet.line(`  ${file.name}  ${[file.summary, file.text ? `+${String(file.additions)} -${String(file.deletions)}` : ""].filter(Boolean).join(", ")}`, "rule"); // a true minus sign would be marked as one that passes for another
-    leftOut(file, chosen).forEach((words) => {
-      sheet.line(`  ${words}`, "warning");
-    });
-    file.facts.forEach((fact) => {
-      sheet.fact(fact);
-    });
+    leftOut(file, chosen).forEach((words) => sheet.line(`  ${words}`, "warning"));
+    file.facts.forEach((fact) => sheet.fact(fact));
     if (file.text) {
       sheet.diff(file.diff, diffShown);
     }
@@ -130,9 +123,7 @@ function answers(sheet: Sheet, approval: Approval): void {
   }
   if (approval.remembering.length > 0) {
     sheet.answer("Approve and Remember…", approval.remembering.length > 1 ? "one of these rules:" : "this rule:");
-    approval.remembering.forEach((decision) => {
-      sheet.rule(scopes[decision.scope], decision.rule ?? decision.title);
-    });
+    approval.remembering.forEach((decision) => sheet.rule(scopes[decision.scope], decision.rule ?? decision.title));
   }
   if (approval.message !== undefined) {
     const { title, meaning } = ownText(approval.request.preview);
@@ -157,7 +148,7 @@ export function messageOf({ request: { preview } }: Pick<Approval, "request">): 
 /** Nothing but lines of an agent's, below some that a list covers. */
 export function wordsPage(title: string, lines: readonly string[], covered = 0): Page {
   const sheet = new Sheet();
-  Array.from({ length: covered }).forEach(() => { sheet.line(""); });
+  Array.from({ length: covered }).forEach(() => sheet.line(""));
   sheet.line(title, "heading");
   sheet.gap();
   lines.forEach((line) => { sheet.line(`  ${line}`); });
@@ -179,4 +170,9 @@ export function fitsLine({ request, unsaved }: Pick<Approval, "request" | "unsav
   const { preview, arguments: given } = request;
   const more = Object.keys(given ?? {}).filter((name) => !["command", "cwd"].includes(name));
   return preview.kind === "command" && preview.subject.length <= lineWidth && more.length === 0 && unsaved.length === 0;
+}
+
+/** Why this very call asks; that the tool asks before every call helps nobody. */
+export function particular(reasons: Reason[] | null): Reason[] {
+  return (reasons ?? []).filter(({ code }) => code !== "class");
 }

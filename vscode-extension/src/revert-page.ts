@@ -55,9 +55,7 @@ function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
   if (merged) {
     sheet.line(`  ${mergedWords}`, "warning");
   }
-  file.facts.filter(({ code }) => code === "contents").forEach((fact) => {
-    sheet.fact(fact);
-  });
+  file.facts.filter(({ code }) => code === "contents").forEach((fact) => sheet.fact(fact));
   if (file.text) {
     sheet.diff(file.diff, diffShown);
   }

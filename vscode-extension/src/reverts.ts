@@ -1,19 +1,17 @@
 // Takes back what an agent changed, once the user has seen what that would do: a diff of the one file, or a page that lists
 // several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
 
-import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";
-import { inertMs } from "./approvals";
-import { openStack } from "./diff-stack";
+import { CodeLens, commands, Disposable, languages, Range, type TextDocument, Uri, window } from "vscode";
 import { short, visible } from "./escape";
-import { size } from "./files";
+import { size } from "./hunks";
 import type { Target } from "./journal";
-import { say } from "./notices";
+import { errorText, say } from "./notices";
 import type { Pages } from "./pages";
 import { type FilePreview, type JournalReverted, methods } from "./protocol";
 import { changesAnything, filesOf, linesSayAll, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
-import { address, isRevert, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
+import { address, isRevert, openStack, revert, revertAfter, revertBefore, tabsWith } from "./schemes";
 import type { Session } from "./session";
-import { TooSoon } from "./too-soon";
+import { InSight } from "./too-soon";
 
 interface Preview {
   id: string;
@@ -25,41 +23,23 @@ interface Preview {
 /** Several files change in one moment; one more look is enough. */
 const settleMs = 200;
 
-export class Reverts implements TextDocumentContentProvider, Disposable {
+export class Reverts implements Disposable {
   private shown: Preview | undefined;
   private count = 0;
   private timer: NodeJS.Timeout | undefined;
-  /** Since when what is on the screen is there, by address. */
-  private readonly inSight = new Map<string, number>();
-  private readonly tooSoon = new TooSoon("pillion.revertTooSoon", () => ({
-    addresses: this.shown && !this.isArmed ? addresses(this.shown).map(String) : [],
-    passes: this.inSight.size > 0 && !this.isArmed,
-  }));
-  private readonly texts = new Map<string, string>();
-  private readonly changes = new EventEmitter<Uri>();
+  private readonly inSight: InSight;
   private readonly subscriptions: Disposable;
-  readonly onDidChange = this.changes.event;
 
   constructor(
     private readonly session: () => Session,
     private readonly pages: Pages,
-    private readonly now: () => number,
+    now: () => number,
   ) {
+    const early = (): string[] => (this.shown && !this.inSight.isArmed ? addresses(this.shown).map(String) : []); // all of it is one preview
+    this.inSight = new InSight("pillion.revertTooSoon", now, (tabs) => tabs.filter(isRevert).map(String), early);
     this.subscriptions = Disposable.from(
-      workspace.registerTextDocumentContentProvider(revertBefore, this),
-      workspace.registerTextDocumentContentProvider(revertAfter, this),
       languages.registerCodeLensProvider([{ scheme: revert }, { scheme: revertAfter }], { provideCodeLenses: (document) => this.lenses(document) }),
-      window.tabGroups.onDidChangeTabs(() => {
-        this.look();
-      }),
-      window.tabGroups.onDidChangeTabGroups(() => {
-        this.look();
-      }),
-      window.onDidChangeVisibleTextEditors(() => {
-        this.look(); // a busy window may tell of the tab before it is in front, and nothing more of it
-      }),
-      this.changes,
-      this.tooSoon,
+      this.inSight,
     );
   }
 
@@ -70,9 +50,11 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
 
   /** Tabs that VS Code kept from an earlier life of this window, or that nobody needs any more. */
   async tidy(): Promise<void> {
+    const former = this.shown ? addresses(this.shown) : [];
     this.shown = undefined;
-    await window.tabGroups.close(tabs());
-    this.texts.clear();
+    this.look();
+    await window.tabGroups.close(tabsWith(isRevert));
+    former.filter(({ scheme }) => scheme !== revert).forEach((side) => this.pages.forget(side));
   }
 
   async preview(target: Target): Promise<void> {
@@ -87,7 +69,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     await this.tidy();
     this.count += 1;
     this.shown = { id: String(this.count), target, result, places: new Map() };
-    this.tooSoon.look();
+    this.look();
     this.put(this.shown);
     await this.open(this.shown);
   }
@@ -105,10 +87,6 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     }
   }
 
-  provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.toString()) ?? "";
-  }
-
   /** Opens one of its files as a diff. */
   async openDiff(path: string): Promise<void> {
     const file = this.shown && filesOf(this.shown.result).find((candidate) => candidate.path === path);
@@ -122,7 +100,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   /** The yes, from the title of what is on show. */
   async revertNow(): Promise<void> {
     const { shown } = this;
-    if (!shown || !this.isArmed) {
+    if (!shown || !this.inSight.isArmed) {
       window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was reverted", 4000);
       return;
     }
@@ -130,8 +108,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       window.setStatusBarMessage("$(circle-slash) Pillion: there is nothing to revert", 4000);
       return;
     }
-    this.inSight.clear(); // once
-    this.tooSoon.look();
+    this.inSight.forget(); // once
     const result = await this.ask(shown.target, false);
     if (!result) {
       this.look();
@@ -139,10 +116,6 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     }
     await this.tidy();
     await this.tell(result);
-  }
-
-  private get isArmed(): boolean {
-    return this.inSight.size > 0 && [...this.inSight.values()].every((since) => this.now() >= since + inertMs); // all of it is one preview
   }
 
   /** These files changed, or all when none is named: what is on show may be something else now. */
@@ -164,10 +137,10 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     if (result && this.shown === shown && JSON.stringify(result) !== JSON.stringify(shown.result)) {
       shown.result = result;
       this.put(shown);
-      this.inSight.clear(); // it is something else now, to be read first
+      this.inSight.forget();
       this.look();
       const page = !onlyDiff(result) && !linesSayAll(result);
-      if (page && tabs().length > 0 && !tabs().some((tab) => resourceOf(tab)?.scheme === revert)) {
+      if (page && tabsWith(isRevert).length > 0 && tabsWith(({ scheme }) => scheme === revert).length === 0) {
         await this.openPage(shown);
       }
     }
@@ -177,8 +150,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     try {
       return await this.session().request<JournalReverted>(methods.journalRevert, { ...selector, ...(dryRun ? { dryRun } : {}) });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      void say.error(`Nothing was reverted: ${visible(why)} (${short(name, 120)})`);
+      void say.error(`Nothing was reverted: ${visible(errorText(error))} (${short(name, 120)})`);
       return undefined;
     }
   }
@@ -197,11 +169,8 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     shown.places = page.places;
     this.pages.put(pageOf(shown), page);
     for (const { path, before, after } of filesOf(shown.result).filter(({ text }) => text)) {
-      for (const [scheme, text] of [[revertBefore, before], [revertAfter, after]] as const) {
-        const uri = address(scheme, shown.id, path);
-        this.texts.set(uri.toString(), text);
-        this.changes.fire(uri);
-      }
+      this.pages.putText(address(revertBefore, shown.id, path), before);
+      this.pages.putText(address(revertAfter, shown.id, path), after);
     }
   }
 
@@ -221,21 +190,9 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     return [...yes, ...files.map(({ path }) => lens(shown.places.get(path) ?? 0, "$(diff)\u00a0Open the Diff", "openRevertDiff", path))];
   }
 
-  /** What comes into sight takes no answer at first. */
   private look(): void {
-    const visibleNow = new Set(window.tabGroups.all.map((group) => resourceOf(group.activeTab)).filter(isRevert).map(String));
-    for (const uri of this.inSight.keys()) {
-      if (!visibleNow.has(uri)) {
-        this.inSight.delete(uri);
-      }
-    }
-    for (const uri of visibleNow) {
-      if (!this.inSight.has(uri)) {
-        this.inSight.set(uri, this.now());
-      }
-    }
     void commands.executeCommand("setContext", "pillion.canRevert", this.shown !== undefined && changesAnything(this.shown.result));
-    this.tooSoon.look();
+    this.inSight.look();
   }
 }
 
@@ -247,10 +204,6 @@ function pageOf({ id }: Preview): Uri {
 function addresses(preview: Preview): Uri[] {
   const sides = filesOf(preview.result).flatMap(({ path }) => [revertBefore, revertAfter].map((scheme) => address(scheme, preview.id, path)));
   return [...sides, pageOf(preview)];
-}
-
-function tabs(): Tab[] {
-  return window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isRevert(resourceOf(tab)));
 }
 
 function diffTitle(file: FilePreview, { merged }: JournalReverted): string {

@@ -2,13 +2,13 @@
 // the project's say. The sidecar reports all of it (`rules/changed`, `session/changed`).
 
 import { basename } from "node:path";
-import { Disposable, EventEmitter, Range, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, Uri, window, workspace, commands } from "vscode";
-import { DrawnRows } from "./drawn-rows";
+import { commands, Range, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, Uri, window, workspace } from "vscode";
 import { short, visible } from "./escape";
 import { methods, type SettingsUntrusted } from "./protocol";
-import type { ListedRule, RulesChanged, RulesForget } from "./session-protocol";
 import type { Session } from "./session";
+import type { ListedRule, RulesChanged, RulesForget } from "./session-protocol";
 import type { Sessions } from "./sessions";
+import { Tree } from "./tree";
 
 type Rule = ListedRule & { sessionId?: string };
 
@@ -16,21 +16,14 @@ export type RuleNode = { kind: "group"; id: string; title: string; note: string;
 
 const none: RulesChanged = { rules: [], untrusted: [] };
 
-export class RulesView implements TreeDataProvider<RuleNode>, Disposable {
+export class RulesView extends Tree<RuleNode> {
   private known = none;
-  private readonly changes = new EventEmitter<RuleNode[] | undefined>();
-  private readonly rows = new DrawnRows<RuleNode>((node) => this.below(node), (node) => this.getTreeItem(node));
-  readonly onDidChangeTreeData = this.changes.event;
-  private readonly registration = window.registerTreeDataProvider("pillion.rules", this);
 
   constructor(
     private readonly session: () => Session,
     private readonly sessions: Sessions,
-  ) {}
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changes.dispose();
+  ) {
+    super("pillion.rules");
   }
 
   hear(rules: RulesChanged): void {
@@ -48,24 +41,13 @@ export class RulesView implements TreeDataProvider<RuleNode>, Disposable {
     return this.known.untrusted.find((one) => path === undefined || one.path === path);
   }
 
-  refresh(): void {
-    const different = this.rows.different();
-    if (different?.length !== 0) {
-      this.changes.fire(different);
-    }
-  }
-
   /** Only what allows less can be done here, so nothing asks again. */
   async forget({ rule, folder, sessionId }: Rule): Promise<void> {
     await (sessionId === undefined ? this.session().request(methods.rulesForget, { folder: folder ?? "", rule } satisfies RulesForget) : this.sessions.revoke(sessionId, rule));
     window.setStatusBarMessage(`$(check) Pillion: agents ask again for ${short(rule, 60)}`, 4000);
   }
 
-  getChildren(node?: RuleNode): RuleNode[] {
-    return this.below(node).map((child) => this.rows.known(child));
-  }
-
-  private below(node?: RuleNode): RuleNode[] {
+  protected below(node?: RuleNode): RuleNode[] {
     return node ? (node.kind === "group" ? node.below : []) : [...this.remembered(), ...this.inSettings()].filter(({ below }) => below.length > 0);
   }
 

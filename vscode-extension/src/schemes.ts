@@ -1,7 +1,7 @@
-// The addresses of what a dialog shows. Each carries its approval's id as its authority, so that a title button, a key or
-// a closed tab leads back to the approval, and the path that VS Code prints is the file's own.
+// The addresses of what a dialog shows, and the tabs that show it. Each address carries its approval's id as its authority, so that a title
+// button, a key or a closed tab leads back to the approval, and the path that VS Code prints is the file's own.
 
-import { type Tab, TabInputText, TabInputTextDiff, Uri } from "vscode";
+import { commands, type Tab, TabInputText, TabInputTextDiff, Uri, window } from "vscode";
 
 /** The file as it is; read-only. */
 export const original = "pillion-original";
@@ -60,6 +60,17 @@ export function pathOf(uri: Uri): string {
   return uri.path.slice(1);
 }
 
+/** A place in a text: of a link in a hover `{uri, line}`, of the menu of a line number `{uri, lineNumber}` from 1, else the cursor's. */
+export function placeOf(pressed: unknown): { uri: Uri; line: number } | undefined {
+  if (typeof pressed !== "object" || pressed === null) {
+    const editor = window.activeTextEditor;
+    return editor && { uri: editor.document.uri, line: editor.selection.active.line };
+  }
+  const { uri, line, lineNumber } = pressed as Record<string, unknown>;
+  const at = typeof line === "number" ? line : typeof lineNumber === "number" ? lineNumber - 1 : undefined;
+  return at === undefined ? undefined : { uri: uri instanceof Uri ? uri : Uri.parse(String(uri)), line: at };
+}
+
 /** What a tab holds; of a diff, the side that can be edited, and of several diffs that of the first one. */
 export function resourceOf(tab: Tab | undefined): Uri | undefined {
   const input: unknown = tab?.input;
@@ -70,4 +81,31 @@ export function resourceOf(tab: Tab | undefined): Uri | undefined {
     return (input.textDiffs as TabInputTextDiff[])[0]?.modified; // a class that VS Code has not put into its API yet
   }
   return input instanceof TabInputText ? input.uri : undefined;
+}
+
+export function tabsWith(condition: (uri: Uri, tab: Tab) => boolean): Tab[] {
+  return window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter((tab) => {
+      const uri = resourceOf(tab);
+      return uri !== undefined && condition(uri, tab);
+    });
+}
+
+/** What is in front of each group. */
+export function inFront(): Uri[] {
+  return window.tabGroups.all.map(({ activeTab }) => resourceOf(activeTab)).filter((uri) => uri !== undefined);
+}
+
+/** A file before and after. */
+export interface Pair {
+  left: Uri;
+  right: Uri;
+}
+
+/** In the active group, with the focus: VS Code has no other way. Its title buttons get the right side of the first file. */
+export async function openStack(title: string, pairs: readonly Pair[]): Promise<void> {
+  const resources = pairs.map(({ left, right }) => ({ originalUri: left, modifiedUri: right }));
+  await commands.executeCommand("_workbench.openMultiDiffEditor", { title, multiDiffSourceUri: pairs[0]?.right, resources });
+  await commands.executeCommand("workbench.action.keepEditor"); // else the next file that is looked at takes its place
 }

@@ -1,19 +1,17 @@
-// What a user does about an agent's session, and the parts that show sessions and their to-do lists.
+// What a user does about an agent's session, its mode and its to-do list, and the parts that show them.
 
-import { commands, window } from "vscode";
+import { commands, type QuickPickItem, type QuickPickOptions, window } from "vscode";
 import type { Approvals } from "./approvals";
 import { short, withoutIcons } from "./escape";
-import { changeMode } from "./modes";
 import { say } from "./notices";
 import { openRule, type RuleNode, RulesView } from "./rules-view";
-import { chooseAgent } from "./session-choice";
-import type { ListedRule, SessionInfo } from "./session-protocol";
-import { type SessionNode, SessionView } from "./session-view";
-import { counts } from "./session-words";
 import type { Session } from "./session";
+import type { ListedRule, SessionInfo, SessionUnusual } from "./session-protocol";
+import { type SessionNode, SessionView } from "./session-view";
+import { counts, fullAccess, labelOf, modes } from "./session-words";
 import { Sessions } from "./sessions";
-import { TodoView } from "./todo-view";
-import { Todos } from "./todos";
+import { type TodoNode, TodoView } from "./todo-view";
+import { add, type ListChange, moveBy, remove, Todos } from "./todos";
 import type { Entry } from "./view";
 import type { Handler, Workbench } from "./workbench";
 
@@ -28,9 +26,17 @@ export const sessionCommands: Record<string, Handler> = {
   "pillion.openRule": (_, rule) => openRule(rule as ListedRule),
   "pillion.endSession": endOne,
   "pillion.endSessionInView": endOne,
+  "pillion.pauseAgent": pause,
+  "pillion.pauseAgentInView": pause,
+  "pillion.revertUnusual": ({ changes: { unusual } }, pressed) => aboutUnusual(pressed, (told) => unusual.revert(told)),
+  "pillion.dismissUnusual": ({ changes: { unusual } }, pressed) => aboutUnusual(pressed, ({ sessionId }) => unusual.dismiss(sessionId)),
+  "pillion.addTodo": addTodo,
+  "pillion.removeTodo": (bench, pressed) => changeTodo(bench, pressed, remove),
+  "pillion.moveTodoUp": (bench, pressed) => changeTodo(bench, pressed, (id) => moveBy(id, -1)),
+  "pillion.moveTodoDown": (bench, pressed) => changeTodo(bench, pressed, (id) => moveBy(id, 1)),
 };
 
-export interface SessionParts {
+interface SessionParts {
   sessions: Sessions;
   todos: Todos;
   rules: RulesView;
@@ -45,7 +51,7 @@ export function sessionParts(session: () => Session, approvals: Approvals, chang
 }
 
 /** The session of the row that was pressed. */
-export function pointedAt(pressed: unknown): SessionInfo | undefined {
+function pointedAt(pressed: unknown): SessionInfo | undefined {
   const node = pressed as SessionNode | Entry | undefined;
   return node?.kind === "session" || node?.kind === "paused" ? node.session : undefined;
 }
@@ -66,18 +72,87 @@ async function resume({ sessions }: Workbench, pressed: unknown): Promise<void> 
   }
 }
 
-/** The answer that changes nothing comes first: it is what a stray Enter takes. */
 async function endOne({ sessions }: Workbench, pressed: unknown): Promise<void> {
   const session = pointedAt(pressed) ?? (await chooseAgent(sessions.connected, "End which session?"));
   if (!session) {
     return;
   }
   const name = short(session.agent.name, 40);
-  const items = [
-    { label: `$(close) No, keep the session of ${withoutIcons(name)}`, yes: false },
-    { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay.", yes: true },
-  ];
-  if ((await window.showQuickPick(items, { title: `End the session of ${name}?`, placeHolder: counts(session) }))?.yes === true) {
+  const yes = { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay." };
+  if (await isSure(`keep the session of ${withoutIcons(name)}`, yes, { title: `End the session of ${name}?`, placeHolder: counts(session) })) {
     await sessions.close(session.sessionId);
+  }
+}
+
+/** The answer that changes nothing comes first: it is what a stray Enter takes. */
+async function isSure(no: string, yes: QuickPickItem, options: QuickPickOptions): Promise<boolean> {
+  return (await window.showQuickPick([{ label: `$(close) No, ${no}` }, yes], options)) === yes;
+}
+
+/** What an agent may do without asking, for its session alone, and until that ends. */
+async function changeMode(sessions: Sessions, pointedAt?: SessionInfo): Promise<void> {
+  const agent = pointedAt ?? (await chooseAgent(sessions.connected, "Which agent?"));
+  const mode = agent && (await window.showQuickPick(marked(agent.mode), { title: `What may ${short(agent.agent.name, 40)} do?` }))?.mode;
+  if (mode && (mode !== fullAccess || agent.mode === fullAccess || (await confirmed(agent)))) {
+    await sessions.setMode(agent.sessionId, mode);
+    window.setStatusBarMessage(`$(check) Pillion: ${short(agent.agent.name, 40)} is in mode ${labelOf(mode)}`, 4000);
+  }
+}
+
+function marked(present: string): (QuickPickItem & { mode: string })[] {
+  return modes.map(({ name, icon, label, words }) => {
+    const sign = name === present ? "check" : icon;
+    return { label: `$(${sign}) ${label}`, description: name === fullAccess ? "asks again" : "", detail: words, mode: name };
+  });
+}
+
+async function confirmed({ agent, mode }: SessionInfo): Promise<boolean> {
+  const name = short(agent.name, 40);
+  const yes = { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until its session ends or Pillion restarts." };
+  const placeHolder = `${name} will change files and run commands without asking`;
+  return isSure(`leave ${name} in mode ${labelOf(mode)}`, yes, { title: "Full access?", placeHolder, ignoreFocusOut: true });
+}
+
+/** Which agent the user means, of those that are connected. The only one is meant without a word. */
+async function chooseAgent(sessions: readonly SessionInfo[], title: string, placeHolder?: string): Promise<SessionInfo | undefined> {
+  if (sessions.length === 0) {
+    void say.information("No agent is connected. Connect one with Pillion: Connect an Agent…");
+  }
+  if (sessions.length <= 1) {
+    return sessions[0];
+  }
+  const items = sessions.map((session) => ({ label: withoutIcons(short(session.agent.name, 40)), description: short(session.mode, 20), session }));
+  return (await window.showQuickPick(items, { title, ...(placeHolder === undefined ? {} : { placeHolder }) }))?.session;
+}
+
+async function changeTodo({ todos }: Workbench, pressed: unknown, how: (id: string) => ListChange): Promise<void> {
+  const node = pressed as TodoNode | undefined;
+  await (node?.kind === "todo" ? todos.change(node.session.sessionId, how(node.todo.id)) : undefined);
+}
+
+/** To the list that the user points at, or the one of the agent that they pick. */
+async function addTodo({ sessions, todos }: Workbench, pressed: unknown): Promise<void> {
+  const session = (pressed as TodoNode | undefined)?.session ?? (await chooseAgent(sessions.connected, "Whose to-do list?"));
+  if (!session) {
+    return;
+  }
+  const content = await window.showInputBox({ title: `Add to the to-do list of ${short(session.agent.name, 40)}`, placeHolder: "What should it do?", prompt: "The agent gets it with its next result" });
+  if (content?.trim()) {
+    await todos.change(session.sessionId, add(content.trim()));
+  }
+}
+
+function aboutUnusual<T>(pressed: unknown, act: (told: SessionUnusual) => T): T | undefined {
+  const entry = pressed as Entry | undefined;
+  return entry?.kind === "unusual" ? act(entry.unusual) : undefined;
+}
+
+/** From a row of a view, or whom the user picks. */
+async function pause({ sessions, changes: { unusual } }: Workbench, pressed: unknown): Promise<void> {
+  const working = sessions.connected.filter(({ paused }) => !paused);
+  const placeHolder = "Its calls are rejected until you resume it";
+  const sessionId = aboutUnusual(pressed, (told) => told.sessionId) ?? (pointedAt(pressed) ?? (await chooseAgent(working, "Pause which agent?", placeHolder)))?.sessionId;
+  if (sessionId !== undefined) {
+    await unusual.pause(sessionId);
   }
 }

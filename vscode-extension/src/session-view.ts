@@ -1,45 +1,26 @@
 // The view “Sessions”: a row for each agent, with what it did and what it may do; its sub-agents are below it. Those that are not
 // connected are together below the others, folded.
 
-import { Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
+import { ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from "vscode";
 import type { Approvals } from "./approvals";
-import { DrawnRows } from "./drawn-rows";
 import { short } from "./escape";
 import type { SessionInfo } from "./session-protocol";
 import { describe, details, type Standing, standing, standingWords } from "./session-words";
 import type { Sessions } from "./sessions";
+import { Tree } from "./tree";
 
 export type SessionNode = { kind: "session"; session: SessionInfo } | { kind: "earlier" };
 
-export class SessionView implements TreeDataProvider<SessionNode>, Disposable {
-  private readonly changes = new EventEmitter<SessionNode[] | undefined>();
-  private readonly rows = new DrawnRows<SessionNode>((node) => this.below(node), (node) => this.getTreeItem(node));
-  readonly onDidChangeTreeData = this.changes.event;
-  private readonly registration = window.registerTreeDataProvider("pillion.sessions", this);
-
+export class SessionView extends Tree<SessionNode> {
   constructor(
     private readonly sessions: Sessions,
     private readonly approvals: Approvals,
-  ) {}
-
-  dispose(): void {
-    this.registration.dispose();
-    this.changes.dispose();
-  }
-
-  refresh(): void {
-    const different = this.rows.different();
-    if (different?.length !== 0) {
-      this.changes.fire(different);
-    }
-  }
-
-  getChildren(node?: SessionNode): SessionNode[] {
-    return this.below(node).map((child) => this.rows.known(child));
+  ) {
+    super("pillion.sessions");
   }
 
   /** One whose parent is not there stands by itself. */
-  private below(node?: SessionNode): SessionNode[] {
+  protected below(node?: SessionNode): SessionNode[] {
     const isChild = ({ parent }: SessionInfo): boolean => parent !== undefined && this.sessions.get(parent) !== undefined;
     const rows = (sessions: readonly SessionInfo[]): SessionNode[] => sessions.map((session) => ({ kind: "session", session }));
     switch (node?.kind) {

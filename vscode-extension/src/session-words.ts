@@ -1,9 +1,9 @@
-// What a session did and how it stands, in words. Pure: session-view.ts draws it.
+// In words: what a session did and how it stands, what it may do without asking, and how large the index is by which the sidecar searches.
+// Pure.
 
-import { visible } from "./escape";
+import { short, visible, withoutIcons } from "./escape";
 import { when } from "./journal";
-import { labelOf, modeOf } from "./mode-words";
-import type { SessionInfo } from "./session-protocol";
+import type { SessionInfo, WorkspaceIndex } from "./session-protocol";
 
 export type Standing = "connected" | "waiting" | "paused" | "gone";
 
@@ -47,4 +47,71 @@ export function details(session: SessionInfo, how: Standing, now: Date): string[
     paused ? `Paused: ${visible(pauseReason ?? "") || "its calls are rejected until you resume it"}` : "",
     [counts(session), span(session, now)].filter(Boolean).join(", "),
   ].filter(Boolean);
+}
+
+interface Mode {
+  name: string;
+  icon: string;
+  /** What it is called; its name is the setting's. */
+  label: string;
+  words: string;
+}
+
+export const fullAccess = "full_access";
+
+/** From the strictest to the freest. */
+export const modes: readonly Mode[] = [
+  { name: "plan", icon: "eye", label: "Plan", words: "It only reads." },
+  { name: "default", icon: "shield", label: "Ask", words: "It reads without asking, and asks before it changes or runs anything." },
+  { name: "auto_edit", icon: "edit", label: "Edit Automatically", words: "Edits in the workspace run without asking. Commands ask." },
+  { name: fullAccess, icon: "warning", label: "Full Access", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
+];
+
+/** Of several agents the one that may do most. */
+export function freest(sessions: readonly SessionInfo[]): SessionInfo | undefined {
+  const rank = ({ mode }: SessionInfo): number => modes.findIndex(({ name }) => name === mode);
+  return sessions.reduce<SessionInfo | undefined>((most, session) => (most && rank(most) >= rank(session) ? most : session), undefined);
+}
+
+/** Of an item in the status bar. */
+export interface Look {
+  text: string;
+  tooltip: string;
+  background?: "warning" | "error";
+}
+
+/** Undefined while no agent is there. */
+export function modeLook(sessions: readonly SessionInfo[]): Look | undefined {
+  const most = freest(sessions);
+  if (!most) {
+    return undefined;
+  }
+  const warns = most.mode === fullAccess;
+  const text = warns ? `$(warning) Full Access: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${labelOf(most.mode)}`;
+  const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${labelOf(mode)}. ${modeOf(mode)?.words ?? ""}`.trim());
+  return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), ...(warns ? { background: "warning" } : {}) };
+}
+
+export function labelOf(name: string): string {
+  return modeOf(name)?.label ?? short(name, 20);
+}
+
+function modeOf(name: string): Mode | undefined {
+  return modes.find((mode) => mode.name === name);
+}
+
+/** What follows the item's text. */
+export function indexText(index: WorkspaceIndex | undefined): string {
+  return index?.building ? ` (indexing ${String(index.percent)} %)` : "";
+}
+
+export function indexNote(index: WorkspaceIndex | undefined): string {
+  if (index?.building) {
+    return "The search index of this project is being built; searches are slower until then";
+  }
+  if (!index?.files) {
+    return "";
+  }
+  const megabytes = Math.ceil(index.bytes / 2 ** 20);
+  return `Search index: ${index.files.toLocaleString("en")} ${index.files === 1 ? "file" : "files"}, ${String(megabytes)} MB of memory`;
 }

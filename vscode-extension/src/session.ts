@@ -4,9 +4,8 @@
 import { Disposable, EventEmitter, type ExtensionContext, type LogOutputChannel, workspace } from "vscode";
 import { type CancellationToken, CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, type StaticFeature } from "vscode-languageclient/node";
 import type { Documents } from "./documents";
-import { type Located, locate } from "./locator";
+import { locate, type Located } from "./locator";
 import type { EditorCapabilities, SidecarCapabilities } from "./protocol";
-import { settings } from "./settings";
 import { withoutTokens } from "./trace-log";
 
 export type State =
@@ -183,9 +182,7 @@ export class Session implements Disposable {
     this.documents.attach(undefined);
     if (client) {
       this.become({ kind: "stopped" });
-      await client.dispose(5000).catch((error: unknown) => {
-        this.log.warn(`stopping the sidecar: ${String(error)}`);
-      });
+      await client.dispose(5000).catch((error: unknown) => this.log.warn(`stopping the sidecar: ${String(error)}`));
     }
   }
 
@@ -196,9 +193,7 @@ export class Session implements Disposable {
 
   private queue(step: () => Promise<void>): Promise<void> {
     const done = this.work.then(step);
-    this.work = done.catch((error: unknown) => {
-      this.log.error(String(error));
-    });
+    this.work = done.catch((error: unknown) => this.log.error(String(error)));
     return this.work;
   }
 }
@@ -220,4 +215,17 @@ function introduction(): StaticFeature {
     getState: () => ({ kind: "static" }),
     clear: () => undefined,
   };
+}
+
+const ours = new Set(["chat", "notifications", "path", "requests", "trace"]);
+
+function settings(): Record<string, unknown> {
+  const configuration = workspace.getConfiguration("pillion");
+  const names = Object.keys(configuration).filter((name) => !ours.has(name) && typeof configuration[name] !== "function");
+  return Object.fromEntries(names.flatMap((name) => (isSet(name) ? [[name, configuration.get(name)]] : [])));
+}
+
+function isSet(name: string): boolean {
+  const seen = workspace.getConfiguration("pillion").inspect(name);
+  return [seen?.globalValue, seen?.workspaceValue, seen?.workspaceFolderValue].some((value) => value !== undefined);
 }

@@ -6,7 +6,7 @@ import type { Fact } from "./protocol";
 export type Paint = "heading" | "code" | "prompt" | "label" | "choice" | "rule" | "warning" | "muted" | "added" | "removed";
 
 /** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
-export interface Mark {
+interface Mark {
   paint: Paint;
   line: number;
   from: number;
@@ -14,7 +14,7 @@ export interface Mark {
 }
 
 /** What is drawn in a line, before its character `at`; `url` has the picture's data. */
-export interface Picture {
+interface Picture {
   line: number;
   at: number;
   url: string;
@@ -128,7 +128,7 @@ export class Sheet {
       }
     }
     this.line(text, "label");
-    Array.from({ length: pictureLines }).forEach(() => { this.line(""); });
+    Array.from({ length: pictureLines }).forEach(() => this.line(""));
   }
 
   /** A diff of several files in git's format, whole; of its headers what the files' names and modes do not say is left out. */

@@ -1,17 +1,10 @@
 // What the sidecar says to this editor, and who here answers it.
 
-import type { LogOutputChannel } from "vscode";
 import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
-import type { Activity } from "./activity";
 import type { ActivityChanged } from "./activity-protocol";
 import type { Approvals } from "./approvals";
 import type { ConversationAppended, ConversationChanged, GatewayState } from "./conversation-protocol";
-import type { Conversations } from "./conversations";
-import type { Documents } from "./documents";
-import { attendToQuestions } from "./language-questions";
-import type { Changes } from "./changes";
-import type { Processes } from "./processes";
-import type { Prompts } from "./prompts";
+import { attendToQuestions } from "./languages";
 import {
   type AgentStatus,
   type ApprovalAnswer,
@@ -28,35 +21,12 @@ import {
   type WorkspaceTracking,
 } from "./protocol";
 import type { RulesChanged, SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
-import type { Sessions } from "./sessions";
-import type { StatusBar } from "./status-bar";
-import type { RulesView } from "./rules-view";
-import type { Trust } from "./trust";
+import type { Workbench } from "./workbench";
 
-export interface Listeners {
-  approvals: Approvals;
-  prompts: Prompts;
-  activity: Activity;
-  conversations: Conversations;
-  documents: Documents;
-  sessions: Sessions;
-  processes: Processes;
-  trust: Trust;
-  rules: RulesView;
-  changes: Changes;
-  statusBar: StatusBar;
-  log: LogOutputChannel;
-  refresh: () => void;
-}
-
-export function attend(client: LanguageClient, to: Listeners): void {
+export function attend(client: LanguageClient, to: Omit<Workbench, "session">): void {
   client.onRequest(methods.approvalRequest, (request: ApprovalRequest, token: CancellationToken) => approve(to.approvals, request, token));
-  client.onNotification(methods.approvalChanged, (changed: ApprovalChanged) => {
-    to.approvals.change(changed);
-  });
-  client.onNotification(methods.approvalResolved, ({ approvalId, outcome }: ApprovalResolved) => {
-    to.approvals.remove(approvalId, outcome);
-  });
+  client.onNotification(methods.approvalChanged, (changed: ApprovalChanged) => to.approvals.change(changed));
+  client.onNotification(methods.approvalResolved, ({ approvalId, outcome }: ApprovalResolved) => to.approvals.remove(approvalId, outcome));
   client.onRequest(methods.promptUser, (request: PromptRequest, token: CancellationToken) => to.prompts.open(request, token, () => withdrawn("withdrawn")));
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
   attendToQuestions(client);
@@ -64,21 +34,11 @@ export function attend(client: LanguageClient, to: Listeners): void {
     to.activity.record(entry);
     to.refresh();
   });
-  client.onNotification(methods.processOutput, (output: ProcessOutput) => {
-    to.processes.hear(output);
-  });
-  client.onNotification(methods.rulesChanged, (rules: RulesChanged) => {
-    to.rules.hear(rules);
-  });
-  client.onNotification(methods.settingsUntrusted, (untrusted: SettingsUntrusted) => {
-    to.trust.hear(untrusted);
-  });
-  client.onNotification(methods.journalChanged, (changed: JournalChanged) => {
-    to.changes.heard(changed);
-  });
-  client.onNotification(methods.workspaceChanged, (changed: WorkspaceChanged) => {
-    to.changes.touched(changed);
-  });
+  client.onNotification(methods.processOutput, (output: ProcessOutput) => to.processes.hear(output));
+  client.onNotification(methods.rulesChanged, (rules: RulesChanged) => to.rules.hear(rules));
+  client.onNotification(methods.settingsUntrusted, (untrusted: SettingsUntrusted) => to.trust.hear(untrusted));
+  client.onNotification(methods.journalChanged, (changed: JournalChanged) => to.changes.heard(changed));
+  client.onNotification(methods.workspaceChanged, (changed: WorkspaceChanged) => to.changes.touched(changed));
   client.onNotification(methods.workspaceTracking, (tracking: WorkspaceTracking) => {
     to.log.info(`tracking: ${tracking.degraded ? `degraded, ${tracking.reason}` : "every folder is watched"} (${String(tracking.watched)})`);
     to.statusBar.tracking = tracking;
@@ -88,24 +48,12 @@ export function attend(client: LanguageClient, to: Listeners): void {
     to.statusBar.index = index;
     to.refresh();
   });
-  client.onNotification(methods.sessionChanged, (changed: SessionChanged) => {
-    to.sessions.hear(changed);
-  });
-  client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => {
-    to.changes.unusual.hear(unusual);
-  });
-  client.onNotification(methods.conversationChanged, (changed: ConversationChanged) => {
-    to.conversations.change(changed);
-  });
-  client.onNotification(methods.conversationAppended, (appended: ConversationAppended) => {
-    to.conversations.append(appended);
-  });
-  client.onNotification(methods.gatewayChanged, (state: GatewayState) => {
-    to.conversations.connected(state);
-  });
-  client.onNotification(methods.agentStatus, (status: AgentStatus) => {
-    to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);
-  });
+  client.onNotification(methods.sessionChanged, (changed: SessionChanged) => to.sessions.hear(changed));
+  client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => to.changes.unusual.hear(unusual));
+  client.onNotification(methods.conversationChanged, (changed: ConversationChanged) => to.conversations.change(changed));
+  client.onNotification(methods.conversationAppended, (appended: ConversationAppended) => to.conversations.append(appended));
+  client.onNotification(methods.gatewayChanged, (state: GatewayState) => to.conversations.connected(state));
+  client.onNotification(methods.agentStatus, (status: AgentStatus) => to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`));
 }
 
 const resolvedTime = 100; // ms
@@ -114,9 +62,7 @@ async function approve(approvals: Approvals, request: ApprovalRequest, token: Ca
   const answer = approvals.open(request, withdrawn);
   // A cancellation overtakes the approval/resolved that was sent before it and says why; that one gets its chance first.
   const cancelled = token.onCancellationRequested(() => {
-    setTimeout(() => {
-      approvals.remove(request.approvalId, "withdrawn");
-    }, resolvedTime);
+    setTimeout(() => approvals.remove(request.approvalId, "withdrawn"), resolvedTime);
   });
   try {
     return await answer;

@@ -3,12 +3,11 @@
 
 import { ColorThemeKind, Disposable, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import { short, visible, withoutIcons } from "./escape";
-import { modeLook } from "./mode-words";
 import type { WorkspaceTracking } from "./protocol";
 import type { State } from "./session";
 import type { SessionInfo, WorkspaceIndex } from "./session-protocol";
-import { progressLook } from "./todo-list";
-import { indexNote, indexText } from "./index-words";
+import { indexNote, indexText, type Look, modeLook } from "./session-words";
+import { progressLook } from "./todos";
 
 export class StatusBar implements Disposable {
   private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);
@@ -34,34 +33,9 @@ export class StatusBar implements Disposable {
     this.mode.dispose();
   }
 
-  private showProgress(sessions: readonly SessionInfo[]): void {
-    const look = progressLook(sessions);
-    if (!look) {
-      this.todo.hide();
-      return;
-    }
-    this.todo.text = look.text;
-    this.todo.tooltip = look.tooltip;
-    this.todo.accessibilityInformation = { label: look.tooltip };
-    this.todo.show();
-  }
-
-  private showModes(sessions: readonly SessionInfo[]): void {
-    const look = modeLook(sessions);
-    if (!look) {
-      this.mode.hide();
-      return;
-    }
-    this.mode.text = look.text;
-    this.mode.tooltip = look.tooltip;
-    emphasise(this.mode, look.warns ? "warning" : undefined);
-    this.mode.accessibilityInformation = { label: look.tooltip };
-    this.mode.show();
-  }
-
   update(state: State, waiting: number, running: number, sessions: readonly SessionInfo[]): void {
-    this.showProgress(sessions);
-    this.showModes(sessions);
+    show(this.todo, progressLook(sessions));
+    show(this.mode, modeLook(sessions));
     const look = lookOf(state, waiting, running, sessions.filter(({ paused }) => paused));
     const isReady = state.kind === "ready";
     const late = isReady && this.tracking?.degraded ? `Changes made outside are noticed late: ${visible(this.tracking.reason)}` : "";
@@ -74,17 +48,23 @@ export class StatusBar implements Disposable {
   }
 }
 
+function show(item: StatusBarItem, look: Look | undefined): void {
+  if (!look) {
+    item.hide();
+    return;
+  }
+  item.text = look.text;
+  item.tooltip = look.tooltip;
+  item.accessibilityInformation = { label: look.tooltip };
+  emphasise(item, look.background);
+  item.show();
+}
+
 /** Dark high contrast has no background for warnings in the status bar, so there the text has the colour. */
 function emphasise(item: StatusBarItem, how: Look["background"]): void {
   const asText = how === "warning" && window.activeColorTheme.kind === ColorThemeKind.HighContrast;
   item.backgroundColor = how && !asText ? new ThemeColor(`statusBarItem.${how}Background`) : undefined;
   item.color = asText ? new ThemeColor("editorWarning.foreground") : undefined;
-}
-
-interface Look {
-  text: string;
-  tooltip: string;
-  background?: "warning" | "error";
 }
 
 function lookOf(state: State, waiting: number, running: number, paused: readonly SessionInfo[]): Look {

@@ -2,45 +2,33 @@
 
 import {
   commands,
-  type DataTransfer,
   DataTransferItem,
-  Disposable,
-  EventEmitter,
   FileDecoration,
   type FileDecorationProvider,
   ThemeColor,
   ThemeIcon,
+  type TreeDragAndDropController,
   TreeItem,
   TreeItemCheckboxState,
   TreeItemCollapsibleState,
-  type TreeDataProvider,
-  type TreeDragAndDropController,
-  type TreeView,
   Uri,
   window,
 } from "vscode";
-import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
-import { completed, moveTo, tick } from "./todo-list";
-import type { Todos } from "./todos";
+import { completed, moveTo, tick, type Todos } from "./todos";
+import { Tree } from "./tree";
 
 export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: Todo };
 
 const dragged = "application/vnd.code.tree.pillion.todos";
 
-export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropController<TodoNode>, Disposable {
-  private readonly changes = new EventEmitter<TodoNode[] | undefined>();
-  private readonly rows = new DrawnRows<TodoNode>((node) => this.below(node), (node) => this.getTreeItem(node));
-  private readonly tree: TreeView<TodoNode>;
-  private readonly subscriptions: Disposable;
-  readonly onDidChangeTreeData = this.changes.event;
-  readonly dragMimeTypes = [];
-  readonly dropMimeTypes = [dragged];
+export class TodoView extends Tree<TodoNode> {
+  private readonly decorations = window.registerFileDecorationProvider(dim);
 
   constructor(private readonly todos: Todos) {
-    this.tree = window.createTreeView<TodoNode>("pillion.todos", { treeDataProvider: this, dragAndDropController: this, manageCheckboxStateManually: true });
-    const boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
+    super("pillion.todos", { dragAndDropController: dragging(todos), manageCheckboxStateManually: true });
+    this.tree.onDidChangeCheckboxState(({ items }) => {
       items.forEach(([node, state]) => {
         this.rows.pressed(node, state);
         if (node.kind === "todo") {
@@ -48,26 +36,19 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
         }
       });
     });
-    this.subscriptions = Disposable.from(boxes, this.tree, this.changes, window.registerFileDecorationProvider(dim));
   }
 
-  dispose(): void {
-    this.subscriptions.dispose();
+  override dispose(): void {
+    this.decorations.dispose();
+    super.dispose();
   }
 
-  refresh(): void {
+  override refresh(): void {
     void commands.executeCommand("setContext", "pillion.hasTodos", this.todos.lists.length > 0);
-    const different = this.rows.different();
-    if (different?.length !== 0) {
-      this.changes.fire(different);
-    }
+    super.refresh();
   }
 
-  getChildren(node?: TodoNode): TodoNode[] {
-    return this.below(node).map((child) => this.rows.known(child));
-  }
-
-  private below(node?: TodoNode): TodoNode[] {
+  protected below(node?: TodoNode): TodoNode[] {
     if (node) {
       return node.kind === "list" ? this.items(node.session) : [];
     }
@@ -83,17 +64,22 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
   getTreeItem(node: TodoNode): TreeItem {
     return node.kind === "list" ? listItem(node.session, this.todos.of(node.session)) : todoItem(node.session, node.todo);
   }
+}
 
-  handleDrag(source: readonly TodoNode[], transfer: DataTransfer): void {
-    transfer.set(dragged, new DataTransferItem(source[0]));
-  }
-
-  async handleDrop(target: TodoNode | undefined, transfer: DataTransfer): Promise<void> {
-    const node = transfer.get(dragged)?.value as TodoNode | undefined;
-    if (node?.kind === "todo" && (target === undefined || target.session.sessionId === node.session.sessionId)) {
-      await this.todos.change(node.session.sessionId, moveTo(node.todo.id, target?.kind === "todo" ? target.todo.id : undefined));
-    }
-  }
+function dragging(todos: Todos): TreeDragAndDropController<TodoNode> {
+  return {
+    dragMimeTypes: [],
+    dropMimeTypes: [dragged],
+    handleDrag(source, transfer) {
+      transfer.set(dragged, new DataTransferItem(source[0]));
+    },
+    async handleDrop(target, transfer) {
+      const node = transfer.get(dragged)?.value as TodoNode | undefined;
+      if (node?.kind === "todo" && (target === undefined || target.session.sessionId === node.session.sessionId)) {
+        await todos.change(node.session.sessionId, moveTo(node.todo.id, target?.kind === "todo" ? target.todo.id : undefined));
+      }
+    },
+  };
 }
 
 function listItem({ sessionId, agent, connected }: SessionInfo, todos: readonly Todo[]): TreeItem {

@@ -1,44 +1,36 @@
 // What the project's settings would loosen if the user trusted them (`settings/untrusted`). Nothing of it counts before they
 // did, on a page that shows every rule; and the answer is for exactly the file that the page showed.
 
-import { CodeLens, type CodeLensProvider, Disposable, languages, Range, type Tab, type TextDocument, type Uri, window } from "vscode";
-import { inertMs } from "./approvals";
-import { say } from "./notices";
+import { CodeLens, type CodeLensProvider, Disposable, languages, Range, type TextDocument, type Uri, window } from "vscode";
+import { visible } from "./escape";
+import { errorText, say } from "./notices";
 import type { Pages } from "./pages";
 import { methods, type SettingsTrust, type SettingsUntrusted } from "./protocol";
-import { address, resourceOf, trust, trustedPathOf } from "./schemes";
+import { address, tabsWith, trust, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
-import { TooSoon } from "./too-soon";
-import { trustPage } from "./trust-page";
+import { type Page, Sheet } from "./sheet";
+import { InSight } from "./too-soon";
 
 export class Trust implements CodeLensProvider, Disposable {
   private readonly asked = new Map<string, SettingsUntrusted>();
   /** What the user ignored, and looks at again. */
   private reopened: SettingsUntrusted | undefined;
-  /** What is on the screen of which file, and since when. */
-  private readonly inSight = new Map<string, { hash: string; since: number }>();
-  private readonly tooSoon = new TooSoon("pillion.trustTooSoon", () => {
-    const early = this.open.filter(({ path }) => !this.isArmed(path)).map(({ path }) => path);
-    return { addresses: early.map((path) => pageOf(path).toString()), passes: early.some((path) => this.inSight.has(path)) };
-  });
+  private readonly inSight: InSight;
   private readonly subscription: Disposable;
 
   constructor(
     private readonly session: () => Session,
     private readonly pages: Pages,
-    private readonly now: () => number,
+    now: () => number,
     private readonly changed: () => void,
   ) {
-    this.subscription = Disposable.from(
-      this.tooSoon,
-      languages.registerCodeLensProvider({ scheme: trust }, this),
-      window.tabGroups.onDidChangeTabs(() => {
-        this.look();
-      }),
-      window.tabGroups.onDidChangeTabGroups(() => {
-        this.look();
-      }),
+    this.inSight = new InSight(
+      "pillion.trustTooSoon",
+      now,
+      (tabs) => this.open.filter(({ path }) => tabs.some((uri) => trustedPathOf(uri) === path)).map(textOf),
+      () => this.open.filter((one) => !this.inSight.takesAnswer(textOf(one))).map(({ path }) => pageOf(path).toString()),
     );
+    this.subscription = Disposable.from(this.inSight, languages.registerCodeLensProvider({ scheme: trust }, this));
   }
 
   dispose(): void {
@@ -52,15 +44,15 @@ export class Trust implements CodeLensProvider, Disposable {
   hear(untrusted: SettingsUntrusted): void {
     const count = (untrusted.rules ?? []).length;
     const before = this.asked.get(untrusted.path);
-    this.reopened = undefined;
+    this.reopened = this.reopened?.path === untrusted.path ? undefined : this.reopened;
     if (count === 0) {
       this.asked.delete(untrusted.path);
     } else {
       this.asked.set(untrusted.path, untrusted);
     }
     this.pages.put(pageOf(untrusted.path), trustPage(untrusted));
-    this.inSight.delete(untrusted.path);
-    this.look();
+    this.inSight.forget(textOf(untrusted));
+    this.inSight.look();
     this.changed();
     if (count > 0 && before?.hash !== untrusted.hash) {
       void this.announce(untrusted, count);
@@ -75,7 +67,7 @@ export class Trust implements CodeLensProvider, Disposable {
     }
     this.reopened = this.asked.has(untrusted.path) ? undefined : untrusted;
     await this.pages.present(pageOf(untrusted.path), trustPage(untrusted));
-    this.look();
+    this.inSight.look();
   }
 
   async trust(path: string): Promise<void> {
@@ -95,47 +87,27 @@ export class Trust implements CodeLensProvider, Disposable {
   }
 
   private async answer(path: string, method: string, said: string): Promise<void> {
-    const page = this.inSight.get(path);
-    if (!page || !this.isArmed(path)) {
+    const shown = this.open.find((one) => one.path === path);
+    if (!shown || !this.inSight.takesAnswer(textOf(shown))) {
       window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was answered", 4000);
       return;
     }
     try {
-      await this.session().request(method, { path, hash: page.hash } satisfies SettingsTrust);
+      await this.session().request(method, { path, hash: shown.hash } satisfies SettingsTrust);
     } catch (error) {
-      void say.warning(`Your answer does not count: ${error instanceof Error ? error.message : String(error)}`);
+      void say.warning(`Your answer does not count: ${errorText(error)}`);
       return;
     }
-    await window.tabGroups.close(tabs().filter((tab) => trustedPathOf(resourceOf(tab)) === path));
+    await window.tabGroups.close(tabsWith((uri) => trustedPathOf(uri) === path));
     window.setStatusBarMessage(`$(check) Pillion: ${said}`, 4000);
   }
 
-  private isArmed(path: string): boolean {
-    const page = this.inSight.get(path);
-    return page !== undefined && this.now() >= page.since + inertMs;
-  }
-
   end(): void {
-    this.all.forEach(({ path, hash }) => {
-      this.hear({ path, hash, rules: [] });
-    });
+    this.all.forEach(({ path, hash }) => this.hear({ path, hash, rules: [] }));
   }
 
   private get open(): SettingsUntrusted[] {
     return [...this.all, ...(this.reopened ? [this.reopened] : [])];
-  }
-
-  /** What comes into sight, or changes there, takes no answer at first. */
-  private look(): void {
-    const visible = new Set(window.tabGroups.all.map((group) => trustedPathOf(resourceOf(group.activeTab))));
-    for (const { path, hash } of this.open) {
-      if (!visible.has(path)) {
-        this.inSight.delete(path);
-      } else if (this.inSight.get(path)?.hash !== hash) {
-        this.inSight.set(path, { hash, since: this.now() });
-      }
-    }
-    this.tooSoon.look();
   }
 
   private async announce({ path }: SettingsUntrusted, count: number): Promise<void> {
@@ -150,6 +122,32 @@ function pageOf(path: string): Uri {
   return address(trust, path, "Trust these settings?");
 }
 
-function tabs(): Tab[] {
-  return window.tabGroups.all.flatMap((group) => group.tabs);
+/** What is answered is exactly this text of the file. */
+function textOf({ path, hash }: SettingsUntrusted): string {
+  return `${hash} ${path}`;
+}
+
+export function trustPage({ path, rules, problems }: SettingsUntrusted): Page {
+  const sheet = new Sheet();
+  if ((rules ?? []).length === 0) {
+    sheet.line("Nothing in the project's settings needs your trust", "heading");
+    sheet.gap();
+    sheet.line("You can close this tab.");
+    return sheet.page();
+  }
+  sheet.line("This project's settings ask for more than you allow", "heading");
+  sheet.gap();
+  sheet.code((rules ?? []).map(visible), "  ", "  ");
+  sheet.gap();
+  if (problems?.length) {
+    sheet.fact({ label: "No effect", text: "", items: problems.map(visible), tone: "warning" });
+    sheet.gap();
+  }
+  sheet.fact({ label: "File", text: visible(path) });
+  sheet.fact({ label: "Until then", text: "none of these rules apply; those that restrict agents already do" });
+  sheet.gap();
+  sheet.answer("Trust These Rules", "they apply in this folder, on this machine, until the file changes");
+  sheet.answer("Ignore These Rules", "none of them apply, and you are not asked again until the file changes");
+  sheet.answer("Close this tab", "nothing changes; the request stays in the view");
+  return sheet.page();
 }

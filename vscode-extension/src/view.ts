@@ -1,30 +1,18 @@
-// The view “Waiting for you”: every approval, question and paused agent, with a badge that counts them.
+// The view “Waiting for you”: every approval, question and paused agent, with a badge that counts them. Of what may be taken in part, each
+// file and each hunk has a box.
 
-import {
-  commands,
-  Disposable,
-  EventEmitter,
-  ThemeColor,
-  ThemeIcon,
-  TreeItem,
-  TreeItemCheckboxState,
-  TreeItemCollapsibleState,
-  type TreeDataProvider,
-  type TreeView,
-  window,
-} from "vscode";
+import { commands, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCheckboxState, TreeItemCollapsibleState, window } from "vscode";
+import { yes, yesOf, yesWords } from "./annotations";
 import type { Approval, Approvals } from "./approvals";
-import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
-import { operationIcons } from "./files";
-import { takeHunks, tellMenus } from "./hunk-choice";
-import { hunkItem, tickFile, yesItem } from "./hunk-items";
-import { type Hunk, isWhole } from "./hunks";
-import type { FilePreview, SettingsUntrusted } from "./protocol";
-import { particular } from "./reasons";
-import type { SessionInfo, SessionUnusual } from "./session-protocol";
+import { diffLines, type Hunk, hunkSize, isWhole, operationIcons } from "./hunks";
+import { addresses } from "./pages";
 import type { Prompt, Prompts } from "./prompts";
+import type { FilePreview, SettingsUntrusted } from "./protocol";
+import { particular } from "./request-page";
+import type { SessionInfo, SessionUnusual } from "./session-protocol";
 import type { Sessions } from "./sessions";
+import { Tree } from "./tree";
 import type { Trust } from "./trust";
 import { inShort, sentence, type Unusual } from "./unusual";
 
@@ -39,13 +27,7 @@ export type Entry =
   | { kind: "paused"; session: SessionInfo }
   | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
-export class WaitingView implements TreeDataProvider<Entry>, Disposable {
-  private readonly changes = new EventEmitter<Entry[] | undefined>();
-  private readonly rows = new DrawnRows<Entry>((entry) => this.below(entry), (entry) => this.getTreeItem(entry));
-  private readonly tree: TreeView<Entry>;
-  private readonly boxes: Disposable;
-  readonly onDidChangeTreeData = this.changes.event;
-
+export class WaitingView extends Tree<Entry> {
   constructor(
     private readonly approvals: Approvals,
     private readonly prompts: Prompts,
@@ -53,29 +35,23 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     private readonly trust: Trust,
     private readonly unusual: Unusual,
   ) {
-    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
-    this.boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
-      items.forEach(([entry, state]) => { this.rows.pressed(entry, state); });
+    super("pillion.waiting", { canSelectMany: true });
+    this.tree.onDidChangeCheckboxState(({ items }) => {
+      items.forEach(([entry, state]) => this.rows.pressed(entry, state));
       const [first] = items; // what follows from it, VS Code has put after it
       if (first) {
         this.tick(first[0], first[1] === TreeItemCheckboxState.Checked);
-        this.draw(); // also when nothing could be taken: then the box goes back
+        super.refresh(); // also when nothing could be taken: then the box goes back
       }
     });
-  }
-
-  dispose(): void {
-    this.boxes.dispose();
-    this.tree.dispose();
-    this.changes.dispose();
   }
 
   get count(): number {
     return this.approvals.all.length + this.prompts.all.length;
   }
 
-  refresh(): void {
-    this.draw();
+  override refresh(): void {
+    super.refresh();
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.waits", count > 0);
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
@@ -85,18 +61,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     this.tree.badge = count + paused > 0 ? { value: count + paused, tooltip: parts.filter(Boolean).join(", ") } : undefined;
   }
 
-  private draw(): void {
-    const different = this.rows.different();
-    if (different?.length !== 0) {
-      this.changes.fire(different);
-    }
-  }
-
-  getChildren(entry?: Entry): Entry[] {
-    return this.below(entry).map((child) => this.rows.known(child));
-  }
-
-  private below(entry?: Entry): Entry[] {
+  protected below(entry?: Entry): Entry[] {
     if (!entry) {
       return [
         ...this.approvals.all.map(rowOf),
@@ -270,4 +235,71 @@ function untrustedItem({ path, rules }: SettingsUntrusted): TreeItem {
   item.tooltip = visible(path);
   item.command = { title: "Show", command: "pillion.showUntrusted", arguments: [path] };
   return item;
+}
+
+/** More of a hunk is not shown under the mouse. */
+const linesShown = 60;
+
+function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: Hunk): TreeItem {
+  const item = new TreeItem(hunk.title);
+  item.id = `${id}\n${path}\n${hunk.id}`;
+  item.description = [chosen.isStuck(path, hunk) ? "you edited over it" : "", hunkSize(hunk)].filter(Boolean).join(" · ");
+  item.tooltip = tooltip(hunk);
+  item.checkboxState = box(chosen.takes(hunk));
+  item.command = { title: "Show", command: "pillion.show", arguments: [id, path, hunk.id] };
+  return item;
+}
+
+/** The box of a file's row. A file of which a part is taken has no tick, so that pressing it takes the rest: VS Code ticks it so by itself, too. */
+function tickFile(item: TreeItem, approval: Approval, file: FilePreview): void {
+  const { chosen } = approval;
+  const path = chosen.key(file);
+  const hunks = chosen.hunksOf(path);
+  const taken = hunks.filter((hunk) => chosen.takes(hunk)).length;
+  const note = chosen.edited.has(path) ? "edited by you" : "";
+  if (chosen.isOpen && hunks.length > 0) {
+    item.checkboxState = box(taken === hunks.length);
+  }
+  item.description = [note, String(item.description), file.summary, approval.sees(file) ? "" : "not seen yet"].filter(Boolean).join(" · ");
+}
+
+/** Says what a yes would be given for, and gives it. */
+function yesItem(approval: Approval): TreeItem {
+  const item = new TreeItem(approval.chosen.isNothing ? "Nothing is selected" : yes(approval));
+  item.id = `yes ${approval.id}`; // which no path of a file can be
+  if (!approval.chosen.isNothing) {
+    item.iconPath = new ThemeIcon("check");
+    item.command = { title: item.label as string, command: "pillion.approveInView", arguments: [{ kind: "approval", approval }] };
+  }
+  return item;
+}
+
+function box(ticked: boolean): NonNullable<TreeItem["checkboxState"]> {
+  return { state: ticked ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked, tooltip: "Select it" };
+}
+
+function tooltip(hunk: Hunk): MarkdownString {
+  const lines = diffLines(hunk).map(visible);
+  const more = lines.length > linesShown ? [`… and ${String(lines.length - linesShown)} more lines`] : [];
+  return new MarkdownString().appendCodeblock([hunk.title, ...lines.slice(0, linesShown), ...more].join("\n"), "diff");
+}
+
+/** Says so if what the user wrote stands in the way. */
+export function takeHunks(approvals: Approvals, { id }: Approval, path: string, ids: readonly string[], on: boolean): void {
+  const stuck = approvals.take(id, path, ids, on);
+  if (stuck > 0) {
+    const which = stuck === 1 ? "a hunk stays as it is" : `${String(stuck)} hunks stay as they are`;
+    window.setStatusBarMessage(`$(warning) Pillion: ${which}, because you wrote over ${stuck === 1 ? "it" : "them"}; change the text itself`, 6000);
+  }
+}
+
+/** Tells the menus which tabs have a part to choose, of which one is chosen, and which only review. */
+function tellMenus(approvals: readonly Approval[]): void {
+  const tabs = (condition: (approval: Approval) => boolean): string[] => approvals.filter(condition).flatMap(addresses);
+  void commands.executeCommand("setContext", "pillion.choosable", tabs(({ chosen }) => chosen.isOpen));
+  void commands.executeCommand("setContext", "pillion.partlyTaken", tabs(({ chosen }) => !chosen.isWhole));
+  void commands.executeCommand("setContext", "pillion.messages", tabs(({ message }) => message !== undefined));
+  void commands.executeCommand("setContext", "pillion.reviews", tabs(({ isReview }) => isReview));
+  void commands.executeCommand("setContext", "pillion.ownWords", tabs((approval) => yesWords.includes(yesOf(approval))));
+  yesWords.forEach((word) => void commands.executeCommand("setContext", `pillion.says${word}`, tabs((approval) => yesOf(approval) === word)));
 }

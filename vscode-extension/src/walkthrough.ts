@@ -16,9 +16,7 @@ const registeringMs = 1000;
 export function followSteps(approvals: Approvals, session: Session): Disposable {
   let timer: NodeJS.Timeout | undefined;
   approvals.listen({
-    added: () => {
-      reach("asked");
-    },
+    added: () => reach("asked"),
     removed: (_approval, outcome) => {
       if (["approve", "remember", "amend"].includes(outcome)) {
         reach("approved");
@@ -37,9 +35,7 @@ export function followSteps(approvals: Approvals, session: Session): Disposable 
         timer = setTimeout(() => void tell([...reached]), registeringMs);
       }
     }),
-    new Disposable(() => {
-      clearTimeout(timer);
-    }),
+    new Disposable(() => clearTimeout(timer)),
   );
 }
 

@@ -1,5 +1,8 @@
 // What unit tests have in place of VS Code's API: the classes of results, as plain as they are.
 
+/** What the files under test import, and no test comes to. */
+export const [CodeLens, Disposable, env, EventEmitter, languages, McpStdioServerDefinition, Position, Range, TabInputText, TabInputTextDiff, Uri, workspace]: undefined[] = [];
+
 export class LanguageModelTextPart {
   constructor(readonly value: string) {}
 }

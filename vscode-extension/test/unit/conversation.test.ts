@@ -1,9 +1,8 @@
 // What is shown of a conversation, and what of an agent's words cannot become active there.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contextLabel, entryHtml, frame, heading } from "../../src/conversation-page";
+import { contextLabel, Conversations, entryHtml, frame, heading } from "../../src/conversation";
 import type { ConversationEntry, ConversationView } from "../../src/conversation-protocol";
-import { Conversations } from "../../src/conversations";
 
 const entry = (entryId: string, kind: ConversationEntry["kind"], text: string): ConversationEntry => ({ entryId, kind, text, done: true, at: "" });
 

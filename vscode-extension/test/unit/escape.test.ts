@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encodingOf } from "../../src/encoding";
 import { pasted, short, visible, withoutLinks } from "../../src/escape";
+import { encodingOf } from "../../src/on-disk";
 
 test("what cannot be seen is written out, what can be seen is not", () => {
   assert.equal(visible("a\u200bb\u2066c\u00a0d\u3000\u00ade\ufeff\u{e0041}\ufe0f\n"), "a\\u{200b}b\\u{2066}c\\u{a0}d\\u{3000}\\u{ad}e\\u{feff}\\u{e0041}\\u{fe0f}\\n");

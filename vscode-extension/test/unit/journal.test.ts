@@ -5,13 +5,13 @@ import { journalEntry } from "./samples";
 
 test("changes are listed by agent and turn, the newest first", () => {
   const journal = new Journal();
-  journal.know([journalEntry("4", { turn: 2 }), journalEntry("3", { sessionId: "s2", agent: { name: "codex", via: "mcp" } }), journalEntry("2"), journalEntry("1")]);
+  journal.entries = [journalEntry("4", { turn: 2 }), journalEntry("3", { sessionId: "s2", agent: { name: "codex", via: "mcp" } }), journalEntry("2"), journalEntry("1")];
   assert.deepEqual(journal.turns.map(({ agent, turn, entries }) => `${agent} ${String(turn)}: ${entries.map(({ id }) => id).join(" ")}`), ["claude 2: 4", "codex 1: 3", "claude 1: 2 1"]);
 });
 
 test("a change keeps its place while its state changes; a new one is the first", () => {
   const journal = new Journal();
-  journal.know([journalEntry("2"), journalEntry("1")]);
+  journal.entries = [journalEntry("2"), journalEntry("1")];
   journal.hear(journalEntry("1", { state: "reverted" }));
   journal.hear(journalEntry("3"));
   assert.deepEqual(journal.entries.map(({ id, state }) => `${id} ${state}`), ["3 done", "2 done", "1 reverted"]);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replacedLines, type TextChange } from "../../src/line-changes";
-import { type LineMark, type Maker, Marks } from "../../src/marks";
+import { type LineMark, type Maker, Marks, replacedLines, type TextChange } from "../../src/marks";
 
 const uri = "file:///project/app.py";
 const by: Maker = { callId: "c1", agent: "claude", title: "Edit app.py", time: "2026-11-21T14:05:00Z" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { counts, describe, details, standing } from "../../src/session-words";
+import { counts, describe, details, freest, indexNote, indexText, modeLook, standing } from "../../src/session-words";
 import { session } from "./samples";
 
 const now = new Date("2026-05-04T15:00:00");
@@ -34,4 +34,37 @@ test("the details say why it is paused, with nothing hidden", () => {
     "Paused: you\\u{202e}",
     "12 calls, 3 changes, 1 rejected, since 14:05",
   ]);
+});
+
+test("without an agent there is nothing to show", () => {
+  assert.equal(modeLook([]), undefined);
+});
+
+test("of several agents the one that may do most is shown, and full access is marked", () => {
+  const all = [session("red", { mode: "plan" }), session("blue", { mode: "full_access" }), session("green", { mode: "auto_edit" })];
+  assert.equal(freest(all)?.agent.name, "blue");
+  const look = modeLook(all);
+  assert.equal(look?.text, "$(warning) Full Access: blue");
+  assert.equal(look.background, "warning");
+  assert.match(look.tooltip, /red is in mode Plan\. It only reads\.\n/);
+});
+
+test("other modes are named and not marked", () => {
+  assert.deepEqual(["plan", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", { mode })])?.text), [
+    "$(eye) Plan",
+    "$(shield) Ask",
+    "$(edit) Edit Automatically",
+    "$(shield) something new",
+  ]);
+  assert.equal(modeLook([session("a", { mode: "auto_edit" })])?.background, undefined);
+});
+
+test("an index that is built is told with its percentage, one that is there with its size", () => {
+  const building = { building: true, percent: 40, files: 7, bytes: 100 };
+  assert.deepEqual([indexText(building), indexNote(building)], [" (indexing 40 %)", "The search index of this project is being built; searches are slower until then"]);
+  const built = { building: false, percent: 100, files: 86240, bytes: 89 * 2 ** 20 - 1 };
+  assert.deepEqual([indexText(built), indexNote(built)], ["", "Search index: 86,240 files, 89 MB of memory"]);
+  for (const none of [undefined, { building: false, percent: 0, files: 0, bytes: 0 }]) {
+    assert.deepEqual([indexText(none), indexNote(none)], ["", ""]);
+  }
 });

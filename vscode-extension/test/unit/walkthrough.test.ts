@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isName } from "../../src/agent-name";
+import { isName } from "../../src/connect";
 
 interface Step {
   id: string;

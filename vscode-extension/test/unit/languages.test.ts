@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Range } from "vscode";
-import { Answers, type Converter } from "../../src/language-answers";
+import { Answers, type Converter } from "../../src/languages";
 
 /** As the language client's own converter does, which needs VS Code. */
 const converter = {

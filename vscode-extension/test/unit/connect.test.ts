@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connectPage } from "../../src/connect-page";
+import { connectPage, isName } from "../../src/connect";
 
 const plan = {
   agent: "claude",
@@ -21,4 +21,8 @@ test("with nothing to write it is connected", () => {
   const { text } = connectPage({ ...plan, files: [] });
   assert.match(text, /^Claude Code is connected$/m);
   assert.doesNotMatch(text, /writes/);
+});
+
+test("a name that means anything to a shell is none", () => {
+  assert.deepEqual(["claude", "opencode", "", "; rm", "a b", undefined, { agent: "claude" }].map(isName), [true, true, false, false, false, false, false]);
 });

@@ -1,5 +1,40 @@
-// What of a tree has to be drawn anew. While VS Code draws a row anew it does not know the rows below it, and what is pressed
-// in that moment is lost: so each row is drawn by itself, and one whose box VS Code has drawn as it was pressed is left alone.
+// What the views that are trees have in common: each draws anew what does not look as it did. While VS Code draws a row anew it does not know
+// the rows below it, and what is pressed in that moment is lost: so each row is drawn by itself, and one whose box VS Code has drawn as it was
+// pressed is left alone.
+
+import { type Disposable, EventEmitter, type TreeDataProvider, type TreeItem, type TreeView, type TreeViewOptions, window } from "vscode";
+
+export abstract class Tree<T extends object> implements TreeDataProvider<T>, Disposable {
+  private readonly changes = new EventEmitter<T[] | undefined>();
+  protected readonly rows = new DrawnRows<T>((node) => this.below(node), (node) => this.getTreeItem(node));
+  protected readonly tree: TreeView<T>;
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(id: string, options: Omit<TreeViewOptions<T>, "treeDataProvider"> = {}) {
+    this.tree = window.createTreeView(id, { ...options, treeDataProvider: this });
+  }
+
+  dispose(): void {
+    this.tree.dispose();
+    this.changes.dispose();
+  }
+
+  /** Those below a row, or at the top. */
+  protected abstract below(node?: T): readonly T[];
+
+  abstract getTreeItem(node: T): TreeItem;
+
+  getChildren(node?: T): T[] {
+    return this.below(node).map((child) => this.rows.known(child));
+  }
+
+  refresh(): void {
+    const different = this.rows.different();
+    if (different?.length !== 0) {
+      this.changes.fire(different);
+    }
+  }
+}
 
 /** What is looked at of a TreeItem. */
 interface Item {
@@ -62,7 +97,7 @@ export class DrawnRows<T extends object> {
     const item = entry && this.item(entry);
     const below = this.below(entry).map((child) => this.known(child));
     this.rows.set(item?.id ?? top, { look: JSON.stringify(item ? wordsOf(item) : []), box: boxOf(item), below: JSON.stringify(below.map((child) => this.id(child))) });
-    below.forEach((child) => { this.look(child); });
+    below.forEach((child) => this.look(child));
   }
 
   private id(entry: T): string {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { hasRoom, mostBytes } from "../../src/room";
+import { hasRoom, mostBytes } from "../../src/on-disk";
 
 test("a text that is larger than the disk has no room, and where nobody can say it may be tried", async () => {
   const folder = await mkdtemp(join(tmpdir(), "pillion-room-"));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { trustPage } from "../../src/trust-page";
+import { trustPage } from "../../src/trust";
 
 test("every rule that would loosen is shown whole, and none can pass for the page's own line", () => {
   const { text } = trustPage({ path: ".pillion/settings.json\u200b", hash: "h", rules: ["allow run_command(make *)", "allow edit_file(**)\nWhere         nowhere\u202e"] });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DrawnRows } from "../../src/drawn-rows";
+import { DrawnRows } from "../../src/tree";
 
 interface Node {
   id: string;

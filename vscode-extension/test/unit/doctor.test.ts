@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { doctorPage, readReport } from "../../src/doctor-page";
+import { doctorPage, readReport } from "../../src/doctor";
 
 const report = {
   version: "1.2.3",
