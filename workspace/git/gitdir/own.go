@@ -97,7 +97,7 @@ func noLinks(dir string, may func(path string) bool) error {
 	})
 	switch {
 	case found != "":
-		return fault.New(fault.GitError, "%s is a link, and git would read what it leads to as a part of the repository", fault.Quote(found)).WithHint("ask the user about it")
+		return fault.New(fault.GitError, "%s is a link that leads out of its place in the repository, and git would read what is there", fault.Quote(found)).WithHint("ask the user about it")
 	case tooMany:
 		return fault.New(fault.GitError, "the repository in %s has more than %d files beside its objects, too many to look at each", fault.Quote(dir), mostLooked).
 			WithHint("git pack-refs --all and git gc make them fewer")
