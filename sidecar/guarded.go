@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,7 +78,7 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 			out = append(out, workspace.Guarded{Path: p.dir, Effect: policy.ReadByPrograms, Hidden: p.as == "", Free: p.free(open)})
 		}
 	}
-	return append(out, c.alsoGuarded.list(c.lookPath, home, roots, open, written)...)
+	return append(out, c.alsoGuarded.list(c.lookPath, c.protectedLinks, home, roots, open, written)...)
 }
 
 // variables name a file or folder that programs run or obey.
@@ -146,7 +147,7 @@ type alsoGuarded struct {
 
 // list gives the files elsewhere that are read from guarded folders by way of links and other names,
 // and those that the settings of git and the start-up files of shells name.
-func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, roots []configRoot, open, written []string) []workspace.Guarded {
+func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() []workspace.Guarded, home string, roots []configRoot, open, written []string) []workspace.Guarded {
 	const again = time.Minute
 	var tops []string
 	for _, dir := range slices.Concat(open, written) {
@@ -166,7 +167,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, r
 			byGit, isWhole = namedByGit(program, home, tops)
 		}
 		if isWhole || !slices.Equal(tops, g.tops) { // else what was known is better
-			g.named = slices.Concat(linksOf(roots, open), namedByShells(home, roots), byGit)
+			g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots), byGit)
 		}
 		g.tops, g.until = tops, now.Add(again)
 	}
@@ -197,6 +198,43 @@ func linksOf(roots []configRoot, open []string) (out []workspace.Guarded) {
 		}
 	}
 	return append(out, linksIn(folders)...)
+}
+
+// protectedLinks are those in open folders whose own path is protected. Of what git ignores, they are those
+// of the open folder itself and of protected folders in it.
+func (c *Sidecar) protectedLinks() (out []workspace.Guarded) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
+	defer cancel()
+	for _, root := range c.workspace.Roots() {
+		var found, folders []workspace.Guarded
+		entries, _ := root.ReadDir() //nolint:errcheck // then it has none
+		for _, e := range entries {
+			isLink := e.Type()&fs.ModeSymlink != 0
+			if !isLink && !e.IsDir() {
+				continue
+			}
+			one := workspace.Guarded{Path: root.Join(e.Name()).Abs()}
+			if isLink {
+				found = append(found, one)
+			}
+			if reason, denied := policy.Protected(e.Name()); reason != "" && !denied {
+				folders = append(folders, one)
+			}
+		}
+		_ = c.Registry.Files.Visit(ctx, root, workspace.WalkOptions{}, false, func(in *workspace.Contents, e *workspace.Listed) error { // what was seen until an error counts
+			if e.Type&fs.ModeSymlink != 0 && !in.Folder.IsRoot() {
+				found = append(found, workspace.Guarded{Path: in.Folder.Join(e.Name).Abs()})
+			}
+			return nil
+		})
+		for _, one := range append(found, linksIn(folders)...) {
+			below, err := filepath.Rel(root.Abs(), one.Path)
+			if one.Effect = policy.Effect(filepath.ToSlash(below)); err == nil && one.Effect != "" {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
 }
 
 func isIn(path, folder string) bool {

@@ -35,9 +35,17 @@ func namedByGit(program, home string, tops []string) (out []workspace.Guarded, i
 		}
 	}
 	isWhole = g.follow(users)
+	var folders []workspace.Guarded
 	for _, top := range tops {
-		isWhole = g.follow(git.SettingsOf(top)) && isWhole
+		settings := git.SettingsOf(top)
+		isWhole = g.follow(settings) && isWhole
+		for _, file := range settings {
+			for _, name := range []string{"hooks", "info"} {
+				folders = append(folders, workspace.Guarded{Path: filepath.Join(filepath.Dir(file), name), Effect: policy.RunsInGit})
+			}
+		}
 	}
+	g.out = slices.Concat(g.out, folders, linksIn(folders))
 	if !isWhole {
 		for _, folder := range g.folders {
 			g.add(folder)

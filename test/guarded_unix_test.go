@@ -236,3 +236,32 @@ func TestWhatARepositorysSettingsNameIsGuarded(t *testing.T) {
 		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
 	}
 }
+
+// TestWhatProtectedLinksLeadToIsGuarded: writing where such a link leads is writing what has its name.
+func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %s", out)
+	}
+	put(t, filepath.Join(dir, ".gitignore"), ".claude\n")
+	for _, folder := range []string{"team/p", "cfg", "docs", ".cursor", ".github", "sub/.husky", ".pillion", ".agents"} {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+	}
+	for link, target := range map[string]string{
+		".pillion/settings.json": "../team/p/s.json", ".vscode": "cfg/vscode", ".claude": "robots", "robots/skills": "../know", ".mcp.json": "cfg/servers.json", ".envrc": "cfg/env", "sub/CLAUDE.md": "../docs/style.md",
+		".cursor/rules": "../docs/rules", ".github/workflows": "../cfg/ci", ".github/README.md": "../docs/readme.md", ".gitattributes": "cfg/attributes", "sub/.husky/pre-commit": "../../cfg/husky.sh",
+		".git/info/attributes": "../../cfg/own", ".git/hooks/pre-push": "../../cfg/push.sh", "plain": "docs/plain.md",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755))
+		must(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{
+		"team/p/s.json": "ask", "cfg/vscode/tasks.json": "ask", "robots/settings.json": "ask", "know/x/SKILL.md": "ask", "cfg/servers.json": "ask", "cfg/env": "ask", "docs/style.md": "ask", "docs/rules/x.mdc": "ask",
+		"cfg/ci/x.yml": "ask", "cfg/attributes": "ask", "cfg/husky.sh": "ask", "cfg/own": "ask", "cfg/push.sh": "ask",
+		"docs/readme.md": "run", "docs/plain.md": "run", "team/p/x.json": "run", "cfg/x": "run", "sub/x.md": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}
