@@ -62,16 +62,19 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	if gemini := os.Getenv("GEMINI_CLI_HOME"); gemini != "" {
 		add(policy.SteersAgents, filepath.Join(gemini, ".gemini"), nil)
 	}
+	var open []string
+	for _, root := range c.workspace.Roots() {
+		open = append(open, process.Resolve(root.Abs()))
+	}
+	for _, path := range namedInJSON(c.settings.text(), open) {
+		add(policy.ReadByPrograms, path, nil)
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return out
 	}
 	add(policy.RunsInEditor, filepath.Join(home, "Library", "Application Support", "Code"), nil) // of macOS, where it is not hidden
 	add(policy.RunsInDesktop, filepath.Join(home, "Library", "LaunchAgents"), nil)
-	var open []string
-	for _, root := range c.workspace.Roots() {
-		open = append(open, process.Resolve(root.Abs()))
-	}
 	roots := configRoots(home)
 	for _, p := range roots {
 		if p.outside {

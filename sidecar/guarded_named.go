@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -186,7 +187,7 @@ func filesNamed(line string, folders []string) (out []string) {
 			out = append(out, path)
 		}
 	}
-	for _, word := range wordsOf(line) {
+	for _, word := range append(wordsOf(line), line) { // a line is a path as a whole where it is an argument
 		isPath := strings.Contains(word, "/")
 		if filepath.IsAbs(word) {
 			add(filepath.Clean(word), true)
@@ -198,4 +199,52 @@ func filesNamed(line string, folders []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// runsIn are the keys, in settings of programs, below which are lines to run, arguments, and where these run.
+var runsIn = regexp.MustCompile(`(?i)(command|helper|^args|^acp|^env|^cwd|^settings|^initializationoptions)$`)
+
+// namedInJSON are the files that lines in settings name, below one of the folders or a folder that the
+// settings name in it.
+func namedInJSON(text []byte, folders []string) (out []string) {
+	var lines []string
+	var read func(v any, runs bool)
+	read = func(v any, runs bool) {
+		switch v := v.(type) {
+		case string:
+			if runs {
+				lines = append(lines, v)
+			}
+		case []any:
+			for _, one := range v {
+				read(one, runs)
+			}
+		case map[string]any:
+			for key, one := range v {
+				read(one, runs || runsIn.MatchString(key))
+			}
+		}
+	}
+	var all any
+	if json.Unmarshal(text, &all) != nil { // it has comments, or is none
+		return filesNamed(string(text), folders)
+	}
+	read(all, false)
+	in := slices.Clone(folders)
+	for _, line := range lines {
+		for _, folder := range folders {
+			if at := expand(line, folder, ""); isFolder(at) {
+				in = append(in, at)
+			}
+		}
+	}
+	for _, line := range lines {
+		out = append(out, filesNamed(line, in)...)
+	}
+	return out
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -265,3 +265,32 @@ func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
 		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
 	}
 }
+
+// TestWhatSettingsRunIsGuarded: Pillion runs it outside the sandbox, yours and what a trusted project names.
+func TestWhatSettingsRunIsGuarded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"tools/list.sh", "tools/call.sh", "tools/server.py", "tools/in.py", "my tools/x.sh", "lsp.sh", "key.sh", "token.sh", "run.py", "acp.py", "own.py", "check.sh", "go.mod", "docs/plan.md"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("\n"), 0o600))
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{
+		"mode": "auto_edit", "permissions": map[string]any{"ask": []string{"read_file(docs/plan.md)"}},
+		"tools":      map[string]any{"toolDiscoveryCommand": "sh tools/list.sh", "toolCallCommand": "sh <tools/call.sh"},
+		"mcpServers": map[string]any{"a": map[string]any{"command": "python3", "args": []string{"tools/server.py"}}, "b": map[string]any{"command": "python3", "args": []string{"in.py", "my tools/x.sh"}, "cwd": "tools"}},
+		"mcp":        map[string]any{"mcpServerCommand": "./bin/late"}, "web": map[string]any{"search": map[string]any{"keyCommand": "sh key.sh"}}, "gateway": map[string]any{"tokenCommand": "cat x | ./token.sh"},
+		"languageServers": map[string]any{"servers": map[string]any{"x": map[string]any{"command": []string{"sh", "lsp.sh"}, "languages": []string{"go"}, "rootMarkers": []string{"go.mod"}, "settings": map[string]any{"check": map[string]any{"overrideCommand": []string{dir + "/check.sh"}}}}}},
+		"task":            map[string]any{"runners": map[string]any{"y": map[string]any{"command": []string{"python3", "run.py"}}, "z": map[string]any{"acp": []string{"python3", "acp.py"}}}},
+	}})
+	want := map[string]string{
+		"tools/list.sh": "ask", "tools/call.sh": "ask", "tools/server.py": "ask", "tools/in.py": "ask", "my tools/x.sh": "ask", "bin/late": "ask", "key.sh": "ask", "token.sh": "ask", "lsp.sh": "ask", "check.sh": "ask", "run.py": "ask", "acp.py": "ask",
+		"own.py": "run", "docs/plan.md": "run", "command": "run", "python3": "run",
+	}
+	for name, want := range want {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+	e.Write(settingsFile, `{"mcpServers": {"theirs": {"command": "python3", "args": ["own.py"]}}}`)
+	u := testrig.Wait(t, e.Untrusted, "the question")
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	wantDecision(t, e, "write_file", object{"path": "own.py", "content": "new\n"}, "ask")
+}
