@@ -14,6 +14,7 @@ import (
 const (
 	RunsInEditor   = "can make the editor run programs"
 	RunsInGit      = "can make git run programs"
+	runsInOtherVCS = "can make version control run programs"
 	RunsInShell    = "can make the shell run programs"
 	RunsInDesktop  = "can make the desktop run programs"
 	ReadByPrograms = "can make your own programs run others"
