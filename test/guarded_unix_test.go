@@ -294,3 +294,28 @@ func TestWhatSettingsRunIsGuarded(t *testing.T) {
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 	wantDecision(t, e, "write_file", object{"path": "own.py", "content": "new\n"}, "ask")
 }
+
+// TestAnOpenFolderKeepsItsName: what lies in it is what it would be from the folder above, unless it is a
+// repository's own top.
+func TestAnOpenFolderKeepsItsName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, top := range []string{"repo", "repo/.claude/worktrees/own"} {
+		if out, err := exec.Command("git", "init", "-q", filepath.Join(dir, top)).CombinedOutput(); err != nil {
+			t.Fatalf("git init: %s", out)
+		}
+	}
+	for folder, want := range map[string]string{
+		"repo/.vscode": "ask", "repo/.claude": "ask", "repo/.claude/skills/x": "ask", "repo/.pillion": "ask", "repo/.github/workflows": "ask", "repo/.husky": "ask", "repo/.cursor/rules": "ask", ".config/nvim": "ask", "repo/.hg": "ask",
+		"repo/.git/hooks": "refuse", "repo/.git": "refuse", "x.git/hooks": "refuse",
+		"repo": "run", "repo/src": "run", "repo/.claude/worktrees/own": "run", "repo/.claude/worktrees/own/pkg": "run", "plain": "run", "repo/.github/docs": "run",
+	} {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+		e := spawn(t, testrig.Options{Dirs: []string{filepath.Join(dir, folder)}, Settings: map[string]any{"mode": "auto_edit"}})
+		wantDecision(t, e, "write_file", object{"path": "notes", "content": "new\n"}, want)
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir + "/repo/.github"}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{"workflows/x.yml": "ask", "notes": "run"} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}

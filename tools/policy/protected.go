@@ -90,7 +90,10 @@ func protectedEffect(names []string) (effect string, denied bool) {
 			return isRepository, true
 		}
 		if isVague() {
-			effect = cmp.Or(nameEffect(names[i:]), nameEffect(made[i:]), effect)
+			effect = cmp.Or(nameEffect(names[i:]), effect)
+		}
+		if isVague() && !slices.Equal(names[i:], made[i:]) {
+			effect = cmp.Or(nameEffect(made[i:]), effect)
 		}
 		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
 	}
@@ -249,7 +252,7 @@ func bounded(reasons []string) []string {
 const maxReasons = 8
 
 func (p PathFact) protected() string {
-	for _, name := range p.names() {
+	for _, name := range p.judged() {
 		if reason, _ := Protected(name); reason != "" {
 			return reason
 		}
@@ -302,7 +305,7 @@ func repositoryReasons(r Request) []string {
 }
 
 func (p PathFact) inRepository() bool {
-	for _, name := range p.names() {
+	for _, name := range p.judged() {
 		if _, denied := Protected(name); denied {
 			return true
 		}
