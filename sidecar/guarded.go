@@ -69,6 +69,14 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	for _, path := range namedInJSON(c.settings.text(), open) {
 		add(policy.ReadByPrograms, path, nil)
 	}
+	for _, variable := range os.Environ() { // whatever it is for
+		_, value, _ := strings.Cut(variable, "=")
+		for _, path := range filesNamed(value, nil) {
+			if slices.ContainsFunc(open, func(root string) bool { return isIn(path, root) || isIn(process.Resolve(path), root) }) {
+				add(policy.ReadByPrograms, path, nil)
+			}
+		}
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return out
@@ -84,11 +92,9 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	return append(out, c.alsoGuarded.list(c.lookPath, c.protectedLinks, home, roots, open, written)...)
 }
 
-// variables name a file or folder that programs run or obey.
+// variables name a folder from which programs read what they run or obey.
 var variables = map[string]string{
-	"BASH_ENV": policy.RunsInShell, "ENV": policy.RunsInShell, "INPUTRC": policy.RunsInShell, "PYTHONSTARTUP": policy.RunsInShell, "GIT_CONFIG_GLOBAL": policy.RunsInGit,
-	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "RIPGREP_CONFIG_PATH": policy.RunsInShell, "STARSHIP_CONFIG": policy.RunsInShell, "PSQLRC": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor,
-	"CLAUDE_CONFIG_DIR": policy.SteersAgents, "CODEX_HOME": policy.SteersAgents, "QWEN_HOME": policy.SteersAgents,
+	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor, "CLAUDE_CONFIG_DIR": policy.SteersAgents, "CODEX_HOME": policy.SteersAgents, "QWEN_HOME": policy.SteersAgents,
 }
 
 // configRoot is a folder from which programs read what they run or obey, as the folder of a home that it

@@ -319,3 +319,19 @@ func TestAnOpenFolderKeepsItsName(t *testing.T) {
 		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
 	}
 }
+
+// TestWhatVariablesNameIsGuarded: files of the workspace, by any variable.
+func TestWhatVariablesNameIsGuarded(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	must(t, os.Symlink(filepath.Join(dir, "linked"), filepath.Join(home, "link")))
+	must(t, os.Mkdir(filepath.Join(dir, "lib"), 0o755))
+	for name, value := range map[string]string{
+		"BASH_ENV": dir + "/env", "LESSOPEN": "|" + dir + "/less.sh %s", "GIT_SSH_COMMAND": "ssh -F '" + dir + "/ssh.conf'", "ANSIBLE_CONFIG": home + "/link", "PYTHONPATH": "/x:" + dir + "/lib:" + dir + "/one.zip",
+	} {
+		t.Setenv(name, value)
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Home: home, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{"env": "ask", "less.sh": "ask", "ssh.conf": "ask", "linked": "ask", "one.zip": "ask", "lib/x": "run", "notes": "run"} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}
