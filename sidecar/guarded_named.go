@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,9 +140,15 @@ const gitWithin = 5 * time.Second
 // startUp are files that shells run when they start.
 var startUp = strings.Fields(".profile .bash_profile .bash_login .bash_logout .bashrc .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc .config/fish/config.fish")
 
-// namedByShells lists the files that start-up files of shells read, and those that these read.
-func namedByShells(home string, roots []configRoot) (out []workspace.Guarded) {
-	const most = 1 << 20
+var (
+	assigns = regexp.MustCompile(`(?:^|[\s;])(?:(\w+)=("[^"]*"|'[^']*'|[^\s;]+)|for\s+(\w+)\s*(?:\sin\s|\()([^;)]*))`)
+	sources = regexp.MustCompile("(?:^|[\\s;&|({\"'`])(?:\\.|source)\\s+(\"[^\"]*\"|'[^']*'|[^\\s;]+)")
+)
+
+// namedByShells lists the files that start-up files of shells read, and those that these read: by plain
+// paths, by variables that they set to such, and all in a folder of which they read what a pattern matches.
+func namedByShells(home string, roots []configRoot, open []string) (out []workspace.Guarded) {
+	const most, unknown = 1 << 20, "*"
 	var files []string
 	for _, p := range roots {
 		for _, name := range startUp {
@@ -154,18 +161,54 @@ func namedByShells(home string, roots []configRoot) (out []workspace.Guarded) {
 			}
 		}
 	}
+	set := map[string]string{"HOME": home}
+	var value func(string) string
+	value = func(name string) string {
+		name, otherwise, _ := strings.Cut(name, ":-")
+		if strings.Contains(set[name], " ") { // each of a list
+			return unknown
+		}
+		return cmp.Or(set[name], os.Getenv(name), os.Expand(otherwise, value), unknown)
+	}
+	add := func(path string) {
+		if !slices.Contains(files, path) {
+			files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
+		}
+	}
 	for i := 0; i < len(files) && i < mostNamed; i++ {
 		if info, err := os.Stat(files[i]); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 			continue
 		}
 		text, _ := os.ReadFile(files[i]) //nolint:errcheck // the shell reads no more of it
 		for line := range strings.Lines(string(text)) {
-			if of := wordsOf(line); !slices.Contains(of, ".") && !slices.Contains(of, "source") {
-				continue
+			for _, m := range assigns.FindAllStringSubmatch(line, -1) {
+				to := os.Expand(strings.Trim(m[2]+m[4], `"' `), value)
+				if strings.ContainsAny(to, "$`") {
+					to = unknown
+				}
+				set[m[1]+m[3]] = to
 			}
-			for _, path := range filesNamed(line, []string{home}) {
-				if !slices.Contains(files, path) {
-					files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
+			if of := wordsOf(line); slices.Contains(of, ".") || slices.Contains(of, "source") {
+				for _, path := range filesNamed(line, append(open, home)) {
+					add(path)
+				}
+			}
+			for _, m := range sources.FindAllStringSubmatch(line, -1) {
+				named := strings.Trim(m[1], `"'`)
+				for word := range strings.FieldsSeq(cmp.Or(set[strings.Trim(named, "${}")], os.Expand(named, value))) {
+					path := expand(word, home, home)
+					before, _, isPattern := strings.Cut(strings.NewReplacer("?", "*", "[", "*").Replace(path), "*")
+					if !isPattern {
+						add(path)
+						continue
+					}
+					matching, _ := filepath.Glob(path) //nolint:errcheck // it is none
+					for _, one := range matching {
+						add(one)
+					}
+					if folder := filepath.Dir(before + unknown); !isIn(home, folder) {
+						add(folder)
+					}
 				}
 			}
 		}

@@ -335,3 +335,32 @@ func TestWhatVariablesNameIsGuarded(t *testing.T) {
 		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
 	}
 }
+
+// TestWhatStartUpFilesReadIsGuarded: as people lay dotfiles out.
+func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
+	t.Parallel()
+	for start, guarded := range map[string]string{
+		"DOTFILES_DIR=\"$HOME/dotfiles\"\n. \"$DOTFILES_DIR/system/plain\"\n":                       "system/plain",
+		"for f in $HOME/dotfiles/bash/*.sh; do . $f; done\n":                                        "bash/new.sh",
+		"for f in ~/dotfiles/bash/{a,b}*\ndo\n  [ -r \"$f\" ] && source \"$f\"\ndone\n":             "bash/a",
+		"export ZSH=$HOME/dotfiles\nfor f ($ZSH/zsh/*.zsh) source $f\nsource $ZSH/late/lit.zsh\n":   "late/lit.zsh",
+		"source $UNSET_HERE/system/plain\n":                                                         "system/plain",
+		"D=${X_UNSET:-$HOME/dotfiles}; . ${D}/one\n":                                                "one",
+		". ~/dotfiles/system/plain\n":                                                               "deep/er.sh", // which reads this
+		"DIR=\"$HOME/dotfiles\"; for f in a b; do source \"$DIR/parts/$f.sh\"; done\n":              "parts/a.sh",
+		"here=$(cd x; pwd)\n. \"$HOME/dotfiles/any/$here\"\nalias x='cp ~/dotfiles/docs/* .; ls'\n": "any/x/y",
+	} {
+		home := t.TempDir()
+		for _, name := range []string{"system/plain", "bash/a", "deep/er.sh", "docs/notes", "free"} {
+			must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, "dotfiles", name)), 0o755))
+			must(t, os.WriteFile(filepath.Join(home, "dotfiles", name), []byte("source ~/dotfiles/deep/er.sh\n"), 0o600))
+		}
+		must(t, os.WriteFile(home+"/.bashrc", []byte(start), 0o600))
+		e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/dotfiles"}, Settings: map[string]any{"mode": "auto_edit"}})
+		for name, want := range map[string]string{guarded: "ask", "docs/notes": "run", "free": "run"} {
+			if got := asks(e, "write_file", object{"path": name, "content": "new\n"}); got != want {
+				t.Errorf("%q: %s: %s, want %s", start, name, got, want)
+			}
+		}
+	}
+}
