@@ -176,7 +176,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() [
 			byGit, isWhole = namedByGit(program, home, tops)
 		}
 		if isWhole || !slices.Equal(tops, g.tops) { // else what was known is better
-			g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots, open), byGit)
+			g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots, open), namedByOthers(home, open), byGit)
 		}
 		g.tops, g.until = tops, now.Add(again)
 	}

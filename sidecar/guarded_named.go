@@ -244,6 +244,47 @@ func filesNamed(line string, folders []string) (out []string) {
 	return out
 }
 
+// naming are files of a home, and of open folders, that name others: settings in JSON, or by lines that begin so.
+var naming = []struct{ file, begins string }{
+	{".claude/settings.json", ""},
+	{".claude/settings.local.json", ""},
+	{".mcp.json", ""},
+	{".vscode/tasks.json", ""},
+	{".ssh/config", "include"},
+	{".tmux.conf", "source"},
+	{".config/tmux/tmux.conf", "source"},
+	{".vimrc", "so"},
+	{".vim/vimrc", "so"},
+	{".config/nvim/init.vim", "so"},
+}
+
+// namedByOthers lists what these name.
+func namedByOthers(home string, open []string) (out []workspace.Guarded) {
+	for _, dir := range append(open, home) {
+		for _, one := range naming {
+			read, err := os.ReadFile(filepath.Join(dir, one.file))
+			text := strings.NewReplacer("~/", home+"/", "$HOME/", home+"/").Replace(string(read))
+			in := append([]string{filepath.Dir(filepath.Join(dir, one.file)), home}, open...)
+			var paths []string
+			switch {
+			case err != nil:
+			case one.begins == "":
+				paths = namedInJSON([]byte(text), in)
+			default:
+				for line := range strings.Lines(text) {
+					if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), one.begins) {
+						paths = append(paths, filesNamed(line, in)...)
+					}
+				}
+			}
+			for _, path := range paths {
+				out = append(out, workspace.Guarded{Path: path, Effect: policy.ReadByPrograms})
+			}
+		}
+	}
+	return out
+}
+
 // runsIn are the keys, in settings of programs, below which are lines to run, arguments, and where these run.
 var runsIn = regexp.MustCompile(`(?i)(command|helper|^args|^acp|^env|^cwd|^settings|^initializationoptions)$`)
 

@@ -364,3 +364,26 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatOtherSettingsNameIsGuarded: those of agents, editors, ssh, tmux and vim.
+func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := home + "/work"
+	for name, text := range map[string]string{
+		"work/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
+		"work/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "work/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
+		".claude/settings.json": `{"apiKeyHelper": "~/work/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/work/ssh.inc\n", ".tmux.conf": "source-file ~/work/tmux.inc\n", ".vimrc": "source $HOME/work/vim.inc\n",
+		"work/tools/line.sh": "", "work/tools/hook.sh": "", "work/tools/serve.py": "", "work/tools/task.sh": "", "work/tools/key.sh": "", "work/docs/plan.md": "", "work/tools/free.sh": "",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
+	}
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{
+		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
+		"docs/plan.md": "run", "tools/free.sh": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}
