@@ -369,12 +369,12 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	dir := home + "/work"
+	dir := home + "/project"
 	for name, text := range map[string]string{
-		"work/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
-		"work/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "work/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
-		".claude/settings.json": `{"apiKeyHelper": "~/work/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/work/ssh.inc\n", ".tmux.conf": "source-file ~/work/tmux.inc\n", ".vimrc": "source $HOME/work/vim.inc\n",
-		"work/tools/line.sh": "", "work/tools/hook.sh": "", "work/tools/serve.py": "", "work/tools/task.sh": "", "work/tools/key.sh": "", "work/docs/plan.md": "", "work/tools/free.sh": "",
+		"project/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
+		"project/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "project/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
+		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "source $HOME/project/vim.inc\n",
+		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
 	} {
 		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
 		must(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
