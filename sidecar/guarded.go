@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,30 +62,39 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	if gemini := os.Getenv("GEMINI_CLI_HOME"); gemini != "" {
 		add(policy.SteersAgents, filepath.Join(gemini, ".gemini"), nil)
 	}
+	var open []string
+	for _, root := range c.workspace.Roots() {
+		open = append(open, process.Resolve(root.Abs()))
+	}
+	for _, path := range namedInJSON(c.settings.text(), open) {
+		add(policy.ReadByPrograms, path, nil)
+	}
+	for _, variable := range os.Environ() { // whatever it is for
+		_, value, _ := strings.Cut(variable, "=")
+		for _, path := range filesNamed(value, nil) {
+			if slices.ContainsFunc(open, func(root string) bool { return isIn(path, root) || isIn(process.Resolve(path), root) }) {
+				add(policy.ReadByPrograms, path, nil)
+			}
+		}
+	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return out
 	}
 	add(policy.RunsInEditor, filepath.Join(home, "Library", "Application Support", "Code"), nil) // of macOS, where it is not hidden
 	add(policy.RunsInDesktop, filepath.Join(home, "Library", "LaunchAgents"), nil)
-	var open []string
-	for _, root := range c.workspace.Roots() {
-		open = append(open, process.Resolve(root.Abs()))
-	}
 	roots := configRoots(home)
 	for _, p := range roots {
 		if p.outside {
 			out = append(out, workspace.Guarded{Path: p.dir, Effect: policy.ReadByPrograms, Hidden: p.as == "", Free: p.free(open)})
 		}
 	}
-	return append(out, c.alsoGuarded.list(c.lookPath, home, roots, open, written)...)
+	return append(out, c.alsoGuarded.list(c.lookPath, c.protectedLinks, home, roots, open, written)...)
 }
 
-// variables name a file or folder that programs run or obey.
+// variables name a folder from which programs read what they run or obey.
 var variables = map[string]string{
-	"BASH_ENV": policy.RunsInShell, "ENV": policy.RunsInShell, "INPUTRC": policy.RunsInShell, "PYTHONSTARTUP": policy.RunsInShell, "GIT_CONFIG_GLOBAL": policy.RunsInGit,
-	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "RIPGREP_CONFIG_PATH": policy.RunsInShell, "STARSHIP_CONFIG": policy.RunsInShell, "PSQLRC": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor,
-	"CLAUDE_CONFIG_DIR": policy.SteersAgents, "CODEX_HOME": policy.SteersAgents, "QWEN_HOME": policy.SteersAgents,
+	"KITTY_CONFIG_DIRECTORY": policy.RunsInShell, "DOOMDIR": policy.RunsInEditor, "CLAUDE_CONFIG_DIR": policy.SteersAgents, "CODEX_HOME": policy.SteersAgents, "QWEN_HOME": policy.SteersAgents,
 }
 
 // configRoot is a folder from which programs read what they run or obey, as the folder of a home that it
@@ -146,7 +156,7 @@ type alsoGuarded struct {
 
 // list gives the files elsewhere that are read from guarded folders by way of links and other names,
 // and those that the settings of git and the start-up files of shells name.
-func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, roots []configRoot, open, written []string) []workspace.Guarded {
+func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() []workspace.Guarded, home string, roots []configRoot, open, written []string) []workspace.Guarded {
 	const again = time.Minute
 	var tops []string
 	for _, dir := range slices.Concat(open, written) {
@@ -166,7 +176,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), home string, r
 			byGit, isWhole = namedByGit(program, home, tops)
 		}
 		if isWhole || !slices.Equal(tops, g.tops) { // else what was known is better
-			g.named = slices.Concat(linksOf(roots, open), namedByShells(home, roots), byGit)
+			g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots, open), namedByOthers(home, open), byGit)
 		}
 		g.tops, g.until = tops, now.Add(again)
 	}
@@ -197,6 +207,43 @@ func linksOf(roots []configRoot, open []string) (out []workspace.Guarded) {
 		}
 	}
 	return append(out, linksIn(folders)...)
+}
+
+// protectedLinks are those in open folders whose own path is protected. Of what git ignores, they are those
+// of the open folder itself and of protected folders in it.
+func (c *Sidecar) protectedLinks() (out []workspace.Guarded) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
+	defer cancel()
+	for _, root := range c.workspace.Roots() {
+		var found, folders []workspace.Guarded
+		entries, _ := root.ReadDir() //nolint:errcheck // then it has none
+		for _, e := range entries {
+			isLink := e.Type()&fs.ModeSymlink != 0
+			if !isLink && !e.IsDir() {
+				continue
+			}
+			one := workspace.Guarded{Path: root.Join(e.Name()).Abs()}
+			if isLink {
+				found = append(found, one)
+			}
+			if reason, denied := policy.Protected(e.Name()); reason != "" && !denied {
+				folders = append(folders, one)
+			}
+		}
+		_ = c.Registry.Files.Visit(ctx, root, workspace.WalkOptions{}, false, func(in *workspace.Contents, e *workspace.Listed) error { // what was seen until an error counts
+			if e.Type&fs.ModeSymlink != 0 && !in.Folder.IsRoot() {
+				found = append(found, workspace.Guarded{Path: in.Folder.Join(e.Name).Abs()})
+			}
+			return nil
+		})
+		for _, one := range append(found, linksIn(folders)...) {
+			below, err := filepath.Rel(root.Abs(), one.Path)
+			if one.Effect = policy.Effect(filepath.ToSlash(below)); err == nil && one.Effect != "" {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
 }
 
 func isIn(path, folder string) bool {

@@ -1,7 +1,9 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -35,9 +37,17 @@ func namedByGit(program, home string, tops []string) (out []workspace.Guarded, i
 		}
 	}
 	isWhole = g.follow(users)
+	var folders []workspace.Guarded
 	for _, top := range tops {
-		isWhole = g.follow(git.SettingsOf(top)) && isWhole
+		settings := git.SettingsOf(top)
+		isWhole = g.follow(settings) && isWhole
+		for _, file := range settings {
+			for _, name := range []string{"hooks", "info"} {
+				folders = append(folders, workspace.Guarded{Path: filepath.Join(filepath.Dir(file), name), Effect: policy.RunsInGit})
+			}
+		}
 	}
+	g.out = slices.Concat(g.out, folders, linksIn(folders))
 	if !isWhole {
 		for _, folder := range g.folders {
 			g.add(folder)
@@ -130,9 +140,15 @@ const gitWithin = 5 * time.Second
 // startUp are files that shells run when they start.
 var startUp = strings.Fields(".profile .bash_profile .bash_login .bash_logout .bashrc .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc .config/fish/config.fish")
 
-// namedByShells lists the files that start-up files of shells read, and those that these read.
-func namedByShells(home string, roots []configRoot) (out []workspace.Guarded) {
-	const most = 1 << 20
+var (
+	assigns = regexp.MustCompile(`(?:^|[\s;])(?:(\w+)=("[^"]*"|'[^']*'|[^\s;]+)|for\s+(\w+)\s*(?:\sin\s|\()([^;)]*))`)
+	sources = regexp.MustCompile("(?:^|[\\s;&|({\"'`])(?:\\.|source)\\s+(\"[^\"]*\"|'[^']*'|[^\\s;]+)")
+)
+
+// namedByShells lists the files that start-up files of shells read, and those that these read: by plain
+// paths, by variables that they set to such, and all in a folder of which they read what a pattern matches.
+func namedByShells(home string, roots []configRoot, open []string) (out []workspace.Guarded) {
+	const most, unknown = 1 << 20, "*"
 	var files []string
 	for _, p := range roots {
 		for _, name := range startUp {
@@ -145,18 +161,54 @@ func namedByShells(home string, roots []configRoot) (out []workspace.Guarded) {
 			}
 		}
 	}
+	set := map[string]string{"HOME": home}
+	var value func(string) string
+	value = func(name string) string {
+		name, otherwise, _ := strings.Cut(name, ":-")
+		if strings.Contains(set[name], " ") { // each of a list
+			return unknown
+		}
+		return cmp.Or(set[name], os.Getenv(name), os.Expand(otherwise, value), unknown)
+	}
+	add := func(path string) {
+		if !slices.Contains(files, path) {
+			files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
+		}
+	}
 	for i := 0; i < len(files) && i < mostNamed; i++ {
 		if info, err := os.Stat(files[i]); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 			continue
 		}
 		text, _ := os.ReadFile(files[i]) //nolint:errcheck // the shell reads no more of it
 		for line := range strings.Lines(string(text)) {
-			if of := wordsOf(line); !slices.Contains(of, ".") && !slices.Contains(of, "source") {
-				continue
+			for _, m := range assigns.FindAllStringSubmatch(line, -1) {
+				to := os.Expand(strings.Trim(m[2]+m[4], `"' `), value)
+				if strings.ContainsAny(to, "$`") {
+					to = unknown
+				}
+				set[m[1]+m[3]] = to
 			}
-			for _, path := range filesNamed(line, []string{home}) {
-				if !slices.Contains(files, path) {
-					files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
+			if of := wordsOf(line); slices.Contains(of, ".") || slices.Contains(of, "source") {
+				for _, path := range filesNamed(line, append(open, home)) {
+					add(path)
+				}
+			}
+			for _, m := range sources.FindAllStringSubmatch(line, -1) {
+				named := strings.Trim(m[1], `"'`)
+				for word := range strings.FieldsSeq(cmp.Or(set[strings.Trim(named, "${}")], os.Expand(named, value))) {
+					path := expand(word, home, home)
+					before, _, isPattern := strings.Cut(strings.NewReplacer("?", "*", "[", "*").Replace(path), "*")
+					if !isPattern {
+						add(path)
+						continue
+					}
+					matching, _ := filepath.Glob(path) //nolint:errcheck // it is none
+					for _, one := range matching {
+						add(one)
+					}
+					if folder := filepath.Dir(before + unknown); !isIn(home, folder) {
+						add(folder)
+					}
 				}
 			}
 		}
@@ -178,7 +230,7 @@ func filesNamed(line string, folders []string) (out []string) {
 			out = append(out, path)
 		}
 	}
-	for _, word := range wordsOf(line) {
+	for _, word := range append(wordsOf(line), line) { // a line is a path as a whole where it is an argument
 		isPath := strings.Contains(word, "/")
 		if filepath.IsAbs(word) {
 			add(filepath.Clean(word), true)
@@ -190,4 +242,93 @@ func filesNamed(line string, folders []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// naming are files of a home, and of open folders, that name others: settings in JSON, or by lines that begin so.
+var naming = []struct{ file, begins string }{
+	{".claude/settings.json", ""},
+	{".claude/settings.local.json", ""},
+	{".mcp.json", ""},
+	{".vscode/tasks.json", ""},
+	{".ssh/config", "include"},
+	{".tmux.conf", "source"},
+	{".config/tmux/tmux.conf", "source"},
+	{".vimrc", "so"},
+	{".vim/vimrc", "so"},
+	{".config/nvim/init.vim", "so"},
+}
+
+// namedByOthers lists what these name.
+func namedByOthers(home string, open []string) (out []workspace.Guarded) {
+	for _, dir := range append(open, home) {
+		for _, one := range naming {
+			read, err := os.ReadFile(filepath.Join(dir, one.file))
+			text := strings.NewReplacer("~/", home+"/", "$HOME/", home+"/").Replace(string(read))
+			in := append([]string{filepath.Dir(filepath.Join(dir, one.file)), home}, open...)
+			var paths []string
+			switch {
+			case err != nil:
+			case one.begins == "":
+				paths = namedInJSON([]byte(text), in)
+			default:
+				for line := range strings.Lines(text) {
+					if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), one.begins) {
+						paths = append(paths, filesNamed(line, in)...)
+					}
+				}
+			}
+			for _, path := range paths {
+				out = append(out, workspace.Guarded{Path: path, Effect: policy.ReadByPrograms})
+			}
+		}
+	}
+	return out
+}
+
+// runsIn are the keys, in settings of programs, below which are lines to run, arguments, and where these run.
+var runsIn = regexp.MustCompile(`(?i)(command|helper|^args|^acp|^env|^cwd|^settings|^initializationoptions)$`)
+
+// namedInJSON are the files that lines in settings name, below one of the folders or a folder that the
+// settings name in it.
+func namedInJSON(text []byte, folders []string) (out []string) {
+	var lines []string
+	var read func(v any, runs bool)
+	read = func(v any, runs bool) {
+		switch v := v.(type) {
+		case string:
+			if runs {
+				lines = append(lines, v)
+			}
+		case []any:
+			for _, one := range v {
+				read(one, runs)
+			}
+		case map[string]any:
+			for key, one := range v {
+				read(one, runs || runsIn.MatchString(key))
+			}
+		}
+	}
+	var all any
+	if json.Unmarshal(text, &all) != nil { // it has comments, or is none
+		return filesNamed(string(text), folders)
+	}
+	read(all, false)
+	in := slices.Clone(folders)
+	for _, line := range lines {
+		for _, folder := range folders {
+			if at := expand(line, folder, ""); isFolder(at) {
+				in = append(in, at)
+			}
+		}
+	}
+	for _, line := range lines {
+		out = append(out, filesNamed(line, in)...)
+	}
+	return out
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

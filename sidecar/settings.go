@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -124,6 +125,18 @@ func (c *Sidecar) structured() bool {
 	c.settings.mu.Lock()
 	defer c.settings.mu.Unlock()
 	return c.settings.view.Settings.MCP.Structured
+}
+
+// text are the settings in force as JSON: yours, and what counts of projects.
+func (s *liveSettings) text() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := []config.Settings{s.view.Own}
+	for _, f := range s.view.Folders {
+		all = append(all, f.Counts)
+	}
+	out, _ := json.Marshal(all) //nolint:errcheck // they were read from JSON
+	return out
 }
 
 // Rules is rules/changed.

@@ -208,3 +208,20 @@ func TestFoundToolsInATerminal(t *testing.T) {
 	pillion("tools", "--refresh")
 	eventually(t, "the editor's sidecar has asked twice", func() bool { return e.Read("editor.txt") == "x\nx\n" })
 }
+
+// TestAFoundToolIsTheScriptThatItRuns: an approval, of one call or for the session, is for the script as it was.
+func TestAFoundToolIsTheScriptThatItRuns(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Settings: map[string]any{"tools": map[string]any{"toolDiscoveryCommand": `echo '[{"name": "greet", "description": "Greets."}]'`, "toolCallCommand": "sh call.sh"}}})
+	e.Write("call.sh", "echo one\n")
+	done := e.Start("greet", object{})
+	first := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Write("call.sh", "echo two\n")
+	first.Answer <- object{"digest": first.Text("digest"), "decision": "approve", "decisionId": "session"}
+	if r := asked(t, e, done, object{"decision": "approve", "decisionId": "session"}); !strings.Contains(r.Text(), "two") {
+		t.Errorf("after the second dialog: %s", r.Text())
+	}
+	wantDecision(t, e, "greet", object{}, "run")
+	e.Write("call.sh", "echo three\n")
+	wantDecision(t, e, "greet", object{}, "ask")
+}

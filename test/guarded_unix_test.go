@@ -236,3 +236,154 @@ func TestWhatARepositorysSettingsNameIsGuarded(t *testing.T) {
 		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
 	}
 }
+
+// TestWhatProtectedLinksLeadToIsGuarded: writing where such a link leads is writing what has its name.
+func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %s", out)
+	}
+	put(t, filepath.Join(dir, ".gitignore"), ".claude\n")
+	for _, folder := range []string{"team/p", "cfg", "docs", ".cursor", ".github", "sub/.husky", ".pillion", ".agents"} {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+	}
+	for link, target := range map[string]string{
+		".pillion/settings.json": "../team/p/s.json", ".vscode": "cfg/vscode", ".claude": "robots", "robots/skills": "../know", ".mcp.json": "cfg/servers.json", ".envrc": "cfg/env", "sub/CLAUDE.md": "../docs/style.md",
+		".cursor/rules": "../docs/rules", ".github/workflows": "../cfg/ci", ".github/README.md": "../docs/readme.md", ".gitattributes": "cfg/attributes", "sub/.husky/pre-commit": "../../cfg/husky.sh",
+		".git/info/attributes": "../../cfg/own", ".git/hooks/pre-push": "../../cfg/push.sh", "plain": "docs/plain.md",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755))
+		must(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{
+		"team/p/s.json": "ask", "cfg/vscode/tasks.json": "ask", "robots/settings.json": "ask", "know/x/SKILL.md": "ask", "cfg/servers.json": "ask", "cfg/env": "ask", "docs/style.md": "ask", "docs/rules/x.mdc": "ask",
+		"cfg/ci/x.yml": "ask", "cfg/attributes": "ask", "cfg/husky.sh": "ask", "cfg/own": "ask", "cfg/push.sh": "ask",
+		"docs/readme.md": "run", "docs/plain.md": "run", "team/p/x.json": "run", "cfg/x": "run", "sub/x.md": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}
+
+// TestWhatSettingsRunIsGuarded: Pillion runs it outside the sandbox, yours and what a trusted project names.
+func TestWhatSettingsRunIsGuarded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"tools/list.sh", "tools/call.sh", "tools/server.py", "tools/in.py", "my tools/x.sh", "lsp.sh", "key.sh", "token.sh", "run.py", "acp.py", "own.py", "check.sh", "go.mod", "docs/plan.md"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("\n"), 0o600))
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{
+		"mode": "auto_edit", "permissions": map[string]any{"ask": []string{"read_file(docs/plan.md)"}},
+		"tools":      map[string]any{"toolDiscoveryCommand": "sh tools/list.sh", "toolCallCommand": "sh <tools/call.sh"},
+		"mcpServers": map[string]any{"a": map[string]any{"command": "python3", "args": []string{"tools/server.py"}}, "b": map[string]any{"command": "python3", "args": []string{"in.py", "my tools/x.sh"}, "cwd": "tools"}},
+		"mcp":        map[string]any{"mcpServerCommand": "./bin/late"}, "web": map[string]any{"search": map[string]any{"keyCommand": "sh key.sh"}}, "gateway": map[string]any{"tokenCommand": "cat x | ./token.sh"},
+		"languageServers": map[string]any{"servers": map[string]any{"x": map[string]any{"command": []string{"sh", "lsp.sh"}, "languages": []string{"go"}, "rootMarkers": []string{"go.mod"}, "settings": map[string]any{"check": map[string]any{"overrideCommand": []string{dir + "/check.sh"}}}}}},
+		"task":            map[string]any{"runners": map[string]any{"y": map[string]any{"command": []string{"python3", "run.py"}}, "z": map[string]any{"acp": []string{"python3", "acp.py"}}}},
+	}})
+	want := map[string]string{
+		"tools/list.sh": "ask", "tools/call.sh": "ask", "tools/server.py": "ask", "tools/in.py": "ask", "my tools/x.sh": "ask", "bin/late": "ask", "key.sh": "ask", "token.sh": "ask", "lsp.sh": "ask", "check.sh": "ask", "run.py": "ask", "acp.py": "ask",
+		"own.py": "run", "docs/plan.md": "run", "command": "run", "python3": "run",
+	}
+	for name, want := range want {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+	e.Write(settingsFile, `{"mcpServers": {"theirs": {"command": "python3", "args": ["own.py"]}}}`)
+	u := testrig.Wait(t, e.Untrusted, "the question")
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	wantDecision(t, e, "write_file", object{"path": "own.py", "content": "new\n"}, "ask")
+}
+
+// TestAnOpenFolderKeepsItsName: what lies in it is what it would be from the folder above, unless it is a
+// repository's own top.
+func TestAnOpenFolderKeepsItsName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, top := range []string{"repo", "repo/.claude/worktrees/own"} {
+		if out, err := exec.Command("git", "init", "-q", filepath.Join(dir, top)).CombinedOutput(); err != nil {
+			t.Fatalf("git init: %s", out)
+		}
+	}
+	for folder, want := range map[string]string{
+		"repo/.vscode": "ask", "repo/.claude": "ask", "repo/.claude/skills/x": "ask", "repo/.pillion": "ask", "repo/.github/workflows": "ask", "repo/.husky": "ask", "repo/.cursor/rules": "ask", ".config/nvim": "ask", "repo/.hg": "ask",
+		"repo/.git/hooks": "refuse", "repo/.git": "refuse", "x.git/hooks": "refuse",
+		"repo": "run", "repo/src": "run", "repo/.claude/worktrees/own": "run", "repo/.claude/worktrees/own/pkg": "run", "plain": "run", "repo/.github/docs": "run",
+	} {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+		e := spawn(t, testrig.Options{Dirs: []string{filepath.Join(dir, folder)}, Settings: map[string]any{"mode": "auto_edit"}})
+		wantDecision(t, e, "write_file", object{"path": "notes", "content": "new\n"}, want)
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir + "/repo/.github"}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{"workflows/x.yml": "ask", "notes": "run"} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}
+
+// TestWhatVariablesNameIsGuarded: files of the workspace, by any variable.
+func TestWhatVariablesNameIsGuarded(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	must(t, os.Symlink(filepath.Join(dir, "linked"), filepath.Join(home, "link")))
+	must(t, os.Mkdir(filepath.Join(dir, "lib"), 0o755))
+	for name, value := range map[string]string{
+		"BASH_ENV": dir + "/env", "LESSOPEN": "|" + dir + "/less.sh %s", "GIT_SSH_COMMAND": "ssh -F '" + dir + "/ssh.conf'", "ANSIBLE_CONFIG": home + "/link", "PYTHONPATH": "/x:" + dir + "/lib:" + dir + "/one.zip",
+	} {
+		t.Setenv(name, value)
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Home: home, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{"env": "ask", "less.sh": "ask", "ssh.conf": "ask", "linked": "ask", "one.zip": "ask", "lib/x": "run", "notes": "run"} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}
+
+// TestWhatStartUpFilesReadIsGuarded: as people lay dotfiles out.
+func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
+	t.Parallel()
+	for start, guarded := range map[string]string{
+		"DOTFILES_DIR=\"$HOME/dotfiles\"\n. \"$DOTFILES_DIR/system/plain\"\n":                       "system/plain",
+		"for f in $HOME/dotfiles/bash/*.sh; do . $f; done\n":                                        "bash/new.sh",
+		"for f in ~/dotfiles/bash/{a,b}*\ndo\n  [ -r \"$f\" ] && source \"$f\"\ndone\n":             "bash/a",
+		"export ZSH=$HOME/dotfiles\nfor f ($ZSH/zsh/*.zsh) source $f\nsource $ZSH/late/lit.zsh\n":   "late/lit.zsh",
+		"source $UNSET_HERE/system/plain\n":                                                         "system/plain",
+		"D=${X_UNSET:-$HOME/dotfiles}; . ${D}/one\n":                                                "one",
+		". ~/dotfiles/system/plain\n":                                                               "deep/er.sh", // which reads this
+		"DIR=\"$HOME/dotfiles\"; for f in a b; do source \"$DIR/parts/$f.sh\"; done\n":              "parts/a.sh",
+		"here=$(cd x; pwd)\n. \"$HOME/dotfiles/any/$here\"\nalias x='cp ~/dotfiles/docs/* .; ls'\n": "any/x/y",
+	} {
+		home := t.TempDir()
+		for _, name := range []string{"system/plain", "bash/a", "deep/er.sh", "docs/notes", "free"} {
+			must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, "dotfiles", name)), 0o755))
+			must(t, os.WriteFile(filepath.Join(home, "dotfiles", name), []byte("source ~/dotfiles/deep/er.sh\n"), 0o600))
+		}
+		must(t, os.WriteFile(home+"/.bashrc", []byte(start), 0o600))
+		e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/dotfiles"}, Settings: map[string]any{"mode": "auto_edit"}})
+		for name, want := range map[string]string{guarded: "ask", "docs/notes": "run", "free": "run"} {
+			if got := asks(e, "write_file", object{"path": name, "content": "new\n"}); got != want {
+				t.Errorf("%q: %s: %s, want %s", start, name, got, want)
+			}
+		}
+	}
+}
+
+// TestWhatOtherSettingsNameIsGuarded: those of agents, editors, ssh, tmux and vim.
+func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir := home + "/project"
+	for name, text := range map[string]string{
+		"project/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
+		"project/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "project/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
+		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "source $HOME/project/vim.inc\n",
+		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
+	}
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{
+		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
+		"docs/plan.md": "run", "tools/free.sh": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/workspace"
+	"pillion/workspace/document"
 )
 
 // commandFacts adds to a command what only the workspace can tell: where each word
@@ -40,14 +41,14 @@ func (p *pending) commandFacts(c *policy.Command) *policy.Command {
 			p.snapshot.RestOn(file)
 		}
 	}
-	p.restOnScripts(ws, dir, reading)
+	restOnScripts(p.snapshot, dir, reading)
 	return &out
 }
 
 // restOnScripts has the plan rest on whatever file a script's name may lead to: from
 // where the line starts, and from each folder that it says that it goes to.
-func (p *pending) restOnScripts(ws *workspace.Workspace, dir workspace.Path, reading *policy.CommandReading) {
-	at := dir.Abs()
+func restOnScripts(snapshot *document.Snapshot, dir workspace.Path, reading *policy.CommandReading) {
+	ws, at := snapshot.Workspace(), dir.Abs()
 	places := []string{at}
 	for _, folder := range reading.Folders() {
 		if !filepath.IsAbs(folder) {
@@ -61,13 +62,13 @@ func (p *pending) restOnScripts(ws *workspace.Workspace, dir workspace.Path, rea
 	names := reading.Scripts()
 	for _, name := range names[:min(len(names), mostScripts)] {
 		if file, inside := follow(ws, dir, name); inside && !file.IsZero() {
-			p.snapshot.RestOn(file)
+			snapshot.RestOn(file)
 		}
 		for i, place := range places {
 			if path.IsAbs(name) {
 				place = ""
 			}
-			p.restOnFile(ws, place+"/"+name, i == 0)
+			restOnFile(snapshot, place+"/"+name, i == 0)
 		}
 	}
 }
@@ -81,7 +82,7 @@ const (
 
 // restOnFile looks where a name leads on disk: links may be turned round. Of those
 // from the line's own folder what lies inside has been looked at.
-func (p *pending) restOnFile(ws *workspace.Workspace, name string, own bool) {
+func restOnFile(snapshot *document.Snapshot, name string, own bool) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil { // by way of a folder that the line makes first
 		name = filepath.Clean(name)
@@ -89,12 +90,12 @@ func (p *pending) restOnFile(ws *workspace.Workspace, name string, own bool) {
 			return
 		}
 	}
-	inside, err := ws.Resolve(real)
+	inside, err := snapshot.Workspace().Resolve(real)
 	if err != nil || real != filepath.Clean(name) {
-		p.snapshot.RestOnOutside(name)
+		snapshot.RestOnOutside(name)
 	}
 	if err == nil && !own {
-		p.snapshot.RestOn(inside)
+		snapshot.RestOn(inside)
 	}
 }
 

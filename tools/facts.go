@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"pillion/tools/session"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/git"
 )
 
 // policyRequest gathers what policy looks at: facts about paths that only the
@@ -90,6 +92,7 @@ func resolveTouch(t touch) resolvedTouch {
 func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
+		fact.Above = above(fact.Root)
 		fact.BareRepository = after.inRepository(t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
@@ -97,6 +100,21 @@ func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error)
 		}
 	}
 	return fact, err
+}
+
+// above are the folders that an open folder lies in, itself with them, as far as their names count: from the
+// top of its repository, "" where it is that top; the last two where it is not protected itself.
+func above(root string) string {
+	names := process.Resolve(root)
+	names = filepath.ToSlash(strings.TrimPrefix(names, git.Top(names)))
+	switch e := policy.Effect(names + "/x"); {
+	case e == policy.ReadByPrograms:
+		return "" // what is in it may be a project
+	case e != "":
+		return names
+	}
+	parts := strings.Split(names, "/")
+	return path.Join(parts[max(len(parts)-2, 0):]...)
 }
 
 func factOf(t resolvedTouch) (policy.PathFact, error) {
@@ -272,5 +290,8 @@ func (in Input) CheckReadable(p workspace.Path) error {
 
 // protectedIn lists what in a folder of the workspace is closed to commands.
 func (p *pending) protectedIn(root workspace.Path) []string {
+	if policy.Effect(above(root.RootDir())+"/x") != "" {
+		return []string{root.Abs()}
+	}
 	return append(p.registry.protected.in(root), p.guardedPlaces().In(process.Resolve(root.Abs()))...)
 }

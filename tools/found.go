@@ -3,6 +3,8 @@ package tools
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/schema"
+	"pillion/workspace/document"
 )
 
 // Origin is where a tool comes from that was found.
@@ -186,10 +189,14 @@ func decodeNumbers(raw json.RawMessage, into any) error {
 	return d.Decode(into)
 }
 
-func planFound(f found.Tool, in Input, raw json.RawMessage) (*Action, error) {
+func planFound(declared found.Tool, in Input, raw json.RawMessage) (*Action, error) {
+	f := declared
 	arguments, err := foundArguments(f, raw)
 	if err != nil {
 		return nil, err
+	}
+	if f.Source.URL == "" {
+		f.Definition = withScripts(f, in.Snapshot)
 	}
 	sent := mustMarshal(arguments)
 	a := &Action{
@@ -197,7 +204,7 @@ func planFound(f found.Tool, in Input, raw json.RawMessage) (*Action, error) {
 		Preview:    foundPreview(f, arguments),
 		Definition: "definition:" + f.Definition,
 		Run: func(ctx context.Context, effects Effects) (*Answer, error) {
-			got, err := effects.Found(ctx, f, sent, int(in.Limits.OutputBytes))
+			got, err := effects.Found(ctx, declared, sent, int(in.Limits.OutputBytes))
 			if err != nil {
 				return nil, err
 			}
@@ -206,6 +213,28 @@ func planFound(f found.Tool, in Input, raw json.RawMessage) (*Action, error) {
 	}
 	a.Description = "Calls a tool of the program " + fault.Quote(f.From()) + ", which is not Pillion's. What it does there, Pillion cannot see or revert."
 	return a, nil
+}
+
+// withScripts has the plan rest on the files that the line of the tool's program names, and gives a definition
+// that changes with them where each call runs them.
+func withScripts(f found.Tool, snapshot *document.Snapshot) string {
+	dir, err := snapshot.Workspace().ResolveDir(f.Source.Dir)
+	if err != nil {
+		return f.Definition // nothing is named from there
+	}
+	restOnScripts(snapshot, dir, policy.ReadCommand(f.Source.Place()))
+	var scripts []string
+	for p, state := range snapshot.Rests() {
+		if p.Exists() {
+			scripts = append(scripts, p.Abs()+state)
+		}
+	}
+	if f.Source.Kind != found.Command || len(scripts) == 0 {
+		return f.Definition
+	}
+	slices.Sort(scripts)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s%q", f.Definition, scripts))
+	return hex.EncodeToString(sum[:16])
 }
 
 // foundPreview shows the arguments as a whole, and who gets them.

@@ -1,6 +1,11 @@
 package policy
 
-import "strings"
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"unicode"
+)
 
 // keyShape is how the values of one kind of key begin, and how they go on.
 type keyShape struct {
@@ -75,7 +80,43 @@ func KeyIn(text string) string {
 		}
 		i = max(i, to-1)
 	}
+	return loginIn(text)
+}
+
+var (
+	inAddress = regexp.MustCompile(`^[^\s/:@"'<>]*:([^\s/:@"'<>]+)@([^\s/:@"'<>?#]+)`)
+	inHeader  = regexp.MustCompile(`(?i)^["']?\s*[:=,]\s*["']?(basic|bearer|token)\s+([\w+/=.~-]{12,})`)
+	noLogin   = regexp.MustCompile(`(?i)pass|secret|example|change|your|token|test|dummy|xxx|123|[$%{}<>*()\[\]\\]`)
+	noHost    = regexp.MustCompile(`(?i)(^|\.)(example|localhost|test|invalid|host|hostname)(\.[a-z]+)?$|[${}%<>]|^127\.`)
+)
+
+// loginIn finds what lets somebody in by an address or a header.
+func loginIn(text string) string {
+	for _, mark := range []string{"://", "uthorization", "UTHORIZATION"} {
+		for _, rest, found := strings.Cut(text, mark); found; _, rest, found = strings.Cut(rest, mark) {
+			near := rest[:min(len(rest), 4*longestKey)]
+			if m := inAddress.FindStringSubmatch(near); m != nil && mark == "://" && isPassword(m[1]) && !noHost.MatchString(m[2]) {
+				return "a password in an address"
+			}
+			m := inHeader.FindStringSubmatch(near)
+			if m == nil || mark == "://" {
+				continue
+			}
+			value := m[2]
+			if decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=")); err == nil && strings.EqualFold(m[1], "basic") {
+				_, value, _ = strings.Cut(string(decoded), ":")
+			}
+			if isPassword(value) {
+				return "an Authorization header"
+			}
+		}
+	}
 	return ""
+}
+
+// isPassword tells what lets somebody in from what stands for it in documentation.
+func isPassword(value string) bool {
+	return len(value) >= 8 && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) && !noLogin.MatchString(value)
 }
 
 var inKey = func() (is [256]bool) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/base64"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -55,11 +56,26 @@ func TestKeysAreFound(t *testing.T) {
 	}
 }
 
+func TestLoginsAreFound(t *testing.T) {
+	secret := random(20, mixed)
+	basic := base64.StdEncoding.EncodeToString([]byte("x:" + secret))
+	for text, want := range map[string]string{
+		"url = https://me:" + secret + "@git.corp.net/x.git": "a password in an address", `DB="postgres://app:` + secret + `@db:5432/x"`: "a password in an address", "redis://:" + secret + "@10.0.0.7": "a password in an address",
+		"extraheader = AUTHORIZATION: basic " + basic: "an Authorization header", `"Authorization": "Bearer ` + random(32, mixed) + `"`: "an Authorization header", "-H 'authorization: token " + random(24, mixed) + "'": "an Authorization header",
+	} {
+		if got := KeyIn(strings.Repeat("https://x.org/y Authorization: ok\n", 100) + text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestWhatIsNoKey(t *testing.T) {
 	for _, text := range []string{
 		"", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\n" + random(64, mixed), "strings.Contains(s, \"-----BEGIN RSA PRIVATE KEY-----\")\nreturn somethingElse",
 		"-----BEGIN RSA PRIVATE KEY-----\n-----END RSA PRIVATE KEY-----\n" + random(64, mixed), "AKIA" + "IOSFODNN7EXAMPLE", "AKIA" + random(40, letters), "ghp_" + strings.Repeat("x", 36), "ghp_" + "YOUR_TOKEN_HERE",
 		"sk-" + strings.Repeat("abc", 20), "task-" + random(48, mixed), "disk-proj-" + random(48, mixed), "eyJ.eyJ.x", "npm_config_registry_something_very_long_here", "hf_hub_download_from_the_hub_to_a_folder_1",
+		"https://user:password@host.org/x", "http://user:pass@host", "https://me:${TOKEN4567}@corp.net", "https://me:<token12>@corp.net", "https://me:xxxxxxx1@corp.net", "https://me:" + random(20, mixed) + "@example.com/", "postgres://postgres:postgres@localhost:5432/x", "https://user:hunter22@example.org", "https://x.org:8443/a@b", "ssh://git@github.com:22/x",
+		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Bearer <token>", "Authorization: Bearer YOUR_ACCESS_TOKEN", "Authorization: Bearer ${API_TOKEN_1}", "req.Header.Set(\"Authorization\", \"Bearer \"+token)", "authorization: token authentication is required",
 		random(1<<20, mixed), strings.Repeat("ghp_", 1<<18),
 	} {
 		if got := KeyIn(text); got != "" {

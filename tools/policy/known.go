@@ -29,6 +29,7 @@ var known = []struct {
 		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code/user/settings.json|tasks.json|keybindings.json`},
 	{"dotfiles", ReadByPrograms, ".config/*/* .config/user-dirs.dirs|starship.toml|topgrade.toml .local/*/*"},
 	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
+	{"hg sl jj bzr pijul darcs svn fossil repo", runsInOtherVCS, ".hg ~hgrc .sl .jj .bzr .pijul _darcs .svn .fslckout _fossil_ .fossil-settings .repo"},
 	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json .theia .positron .trunk"},
 	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
 	{"nvim vim", RunsInEditor, ".nvim.lua .nvimrc .exrc .vimrc* _vimrc .lvimrc .local.vimrc .lazy.lua .neoconf.json .nlsp-settings .ycm_extra_conf.py .luarc.json*"},
@@ -38,7 +39,8 @@ var known = []struct {
 	{"rust-analyzer", RunsInEditor, "rust-analyzer.toml .rust-analyzer.toml"},
 	{"lite-xl", RunsInEditor, ".lite_project.lua .lite-xl"},
 	{"sublime", RunsInEditor, "*.sublime-project *.sublime-workspace"},
-	{"shell", RunsInShell, ".envrc .autoenv* .profile .kshrc .cshrc .tcshrc .pam_environment"},
+	{"other editors", RunsInEditor, ".externaltoolbuilders .vs nbproject .projections.json .vimspector.json .idx .gitpod.y* .gitpod ~latexmkrc .ropeproject"},
+	{"shell", RunsInShell, ".envrc .rvmrc .autoenv* .profile .kshrc .cshrc .tcshrc .pam_environment"},
 	{"mise asdf", RunsInShell, ".mise.*toml mise.*toml .mise mise/config* .config/mise* .tool-versions .rtx.*toml"},
 	{"ci", runsInBuild, ".github/workflows .gitlab-ci.y* .gitlab-ci .travis.yml .circleci .buildkite .drone.yml .woodpecker* .cirrus.yml azure-pipelines.y* bitbucket-pipelines.yml jenkinsfile .appveyor.yml appveyor.yml .gitea .forgejo"},
 
@@ -54,9 +56,9 @@ var known = []struct {
 	{"crush", SteersAgents, ".crush* crush.json crush.md"},
 	{"cline roo", SteersAgents, ".cline* .roo*"},
 	{"aider", SteersAgents, ".aider*"},
-	{"copilot", SteersAgents, "copilot-instructions.md .copilot*"},
+	{"copilot", SteersAgents, "copilot-instructions.md .copilot* .github/hooks|copilot|instructions|prompts|agents|skills|chatmodes"},
 	{"continue", SteersAgents, ".continue*"},
-	{"others", SteersAgents, ".amazonq .augment* .junie .kiro .trae .warp.md .factory .amp .replit"},
+	{"others", SteersAgents, ".amazonq .augment* .junie .kiro .trae .warp.md .factory .amp .replit .agent .rules .kilocode* .kilo .iflow .codebuddy .qoder .pi .openhands .rovodev .vibe .grok .kimi .aiassistant .devin .mux"},
 
 	{"pillion", LoosensPillion, ".pillion"},
 }

@@ -19,6 +19,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -67,6 +68,7 @@ type PathFact struct {
 	InEditor       bool   // it is open, and the editor saves it
 	ReadOnly       bool   // an existing file that may not be written to
 	Root           string // the root's absolute path
+	Above          string // the folders that the root lies in, as far as names in them say what is in it
 	Folder         string // the root's name, where tools print it in front (multi-root), else empty
 	Apart          bool   // it is outside the folders: the user's settings name it
 	LinkTarget     string // in Path's form; set when Path resolves elsewhere in the root
@@ -92,6 +94,15 @@ func (p PathFact) names() []string {
 		return []string{p.printed(p.Path)}
 	}
 	return []string{p.printed(p.Path), p.printed(p.LinkTarget)}
+}
+
+// judged are the names that say whether it is protected: also with the folders that its root lies in.
+func (p PathFact) judged() []string {
+	names := p.names()
+	if p.Above != "" {
+		names = append(names, path.Join(p.Above, p.Path), path.Join(p.Above, cmp.Or(p.LinkTarget, p.Path)))
+	}
+	return names
 }
 
 // real is the name of the file that a read or write would reach.

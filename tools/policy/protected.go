@@ -14,6 +14,7 @@ import (
 const (
 	RunsInEditor   = "can make the editor run programs"
 	RunsInGit      = "can make git run programs"
+	runsInOtherVCS = "can make version control run programs"
 	RunsInShell    = "can make the shell run programs"
 	RunsInDesktop  = "can make the desktop run programs"
 	ReadByPrograms = "can make your own programs run others"
@@ -89,7 +90,10 @@ func protectedEffect(names []string) (effect string, denied bool) {
 			return isRepository, true
 		}
 		if isVague() {
-			effect = cmp.Or(nameEffect(names[i:]), nameEffect(made[i:]), effect)
+			effect = cmp.Or(nameEffect(names[i:]), effect)
+		}
+		if isVague() && !slices.Equal(names[i:], made[i:]) {
+			effect = cmp.Or(nameEffect(made[i:]), effect)
 		}
 		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
 	}
@@ -248,7 +252,7 @@ func bounded(reasons []string) []string {
 const maxReasons = 8
 
 func (p PathFact) protected() string {
-	for _, name := range p.names() {
+	for _, name := range p.judged() {
 		if reason, _ := Protected(name); reason != "" {
 			return reason
 		}
@@ -301,7 +305,7 @@ func repositoryReasons(r Request) []string {
 }
 
 func (p PathFact) inRepository() bool {
-	for _, name := range p.names() {
+	for _, name := range p.judged() {
 		if _, denied := Protected(name); denied {
 			return true
 		}

@@ -27,6 +27,10 @@ func TestProtected(t *testing.T) {
 		"ghostty/config", "nushell/config.nu", "fish/completions/x.fish", "nvim/filetype.lua", "nvim/ftdetect/x.vim", "nvim/syntax/x.vim", "nvim/lsp/x.lua", "nvim/pack/x/start/y/plugin/z.lua", "vim/plugin/x.vim", "vim/indent/x.vim",
 		".config/swaync/config.json", "x/.config/Code - Insiders/User/settings.json", ".local/share/thumbnailers/x.thumbnailer", ".local/bin/env", ".config/mise.toml",
 		"mise.local.toml", ".mise.local.toml", "mise.dev.toml", "mise/config.toml", ".config/mise/config.toml", "rust-analyzer.toml", ".ycm_extra_conf.py", ".luarc.json", ".autoenv", ".autoenv.zsh", ".local.vimrc", ".lite_project.lua",
+		".hg/hgrc", "sub/.hg/store/x", ".hgrc", "hgrc", ".hg", ".sl/config", ".jj/repo/config.toml", ".bzr/x", ".pijul/config", "_darcs/prefs/defaults", "a/.svn/wc.db", ".fslckout", ".fossil-settings/x", ".repo/manifest.xml", ".rvmrc",
+		".github/hooks/x.json", ".github/copilot/settings.json", ".github/instructions/x.md", ".github/prompts/x.md", ".github/agents/x.md", "sub/.github/skills/x/SKILL.md", ".github/chatmodes/x.md",
+		".agent/x", ".rules", ".kilocodemodes", ".kilo/x", ".iflow/x", ".codebuddy/x", ".qoder/x", ".pi/x", ".openhands/x", ".rovodev/x", ".vibe/x", ".grok/x", ".kimi/x", ".aiassistant/rules/x", ".devin/x", ".mux/x",
+		".externalToolBuilders/x.launch", ".vs/tasks.vs.json", "nbproject/project.xml", ".projections.json", ".vimspector.json", ".idx/dev.nix", ".gitpod.yml", ".gitpod/x", ".latexmkrc", "paper/latexmkrc", ".ropeproject/config.py",
 	} {
 		reason, denied := Protected(path)
 		if reason == "" || denied {

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -101,6 +102,20 @@ func TestARevertOfOneFile(t *testing.T) {
 	}
 	b.revert(Selection{CallID: "a call"}, "rest")
 	b.want("a.txt", "one\n")
+}
+
+// TestALinkInPlaceOfAFileIsLeftAlone, and so is what it leads to, which may have the very bytes.
+func TestALinkInPlaceOfAFileIsLeftAlone(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mustCommit(b.plan("a.txt", "two\n"))
+	b.must(os.Remove(b.abs("a.txt")))
+	b.write("mine.txt", "two\n")
+	b.must(os.Symlink("mine.txt", b.abs("a.txt")))
+	if r := b.revert(Selection{CallID: "a call"}, "back"); len(r.Conflicts) != 1 || len(r.Reverted) != 0 {
+		t.Errorf("%+v", r)
+	}
+	b.want("mine.txt", "two\n")
 }
 
 // TestWhatComesBackLasts, or is not there: when the folder cannot be synced it is taken

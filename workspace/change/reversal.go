@@ -274,6 +274,8 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 		return merged, err
 	case at.IsZero():
 		return false, conflict("it no longer exists")
+	case typeAt(at) == journal.TypeSymlink: // whatever it leads to is no agent's change
+		return false, conflict("a link is in its place")
 	}
 	t, err := r.text(at, ours.Encoding)
 	if err != nil {
