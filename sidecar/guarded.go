@@ -150,6 +150,7 @@ func (p configRoot) free(open []string) []string {
 type alsoGuarded struct {
 	mu    sync.Mutex // guards what follows
 	tops  []string   // of the repositories that were looked at
+	byGit []workspace.Guarded
 	named []workspace.Guarded
 	until time.Time
 }
@@ -175,9 +176,10 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() [
 		if program, err := lookPath("git"); err == nil { // none of the workspace's; without git nobody reads what it would
 			byGit, isWhole = namedByGit(program, home, tops)
 		}
-		if isWhole || !slices.Equal(tops, g.tops) { // else what was known is better
-			g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots, open), namedByOthers(home, open), byGit)
+		if isWhole || g.until.IsZero() || !slices.Equal(tops, g.tops) { // else what was known is better
+			g.byGit = byGit
 		}
+		g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots, open), namedByOthers(home, open), g.byGit)
 		g.tops, g.until = tops, now.Add(again)
 	}
 	return g.named

@@ -114,12 +114,15 @@ func (g *gitReading) follow(files []string) (isAll bool) {
 // expand is the path of a setting of git, of which a relative one is below dir.
 func expand(path, dir, home string) string {
 	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") {
-		return filepath.Join(homeOf(name[1:], home), rest)
+		path, dir = rest, homeOf(name[1:], home)
 	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
+	if !filepath.IsAbs(path) {
+		path = dir + string(filepath.Separator) + path
 	}
-	return filepath.Join(dir, path)
+	if at, err := filepath.EvalSymlinks(path); err == nil && strings.Contains(path, "..") { // which the kernel goes after a link
+		return at
+	}
+	return filepath.Clean(path)
 }
 
 // homeOf is the home of a user by name, of the own one by none.

@@ -4,9 +4,11 @@ package test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
@@ -183,12 +185,12 @@ func TestWhatIsHiddenInAHomeIsGuarded(t *testing.T) {
 	must(t, errors.Join(os.Symlink("shell/linked", home+"/.unknownrc"), os.Symlink(".dotfiles", home+"/.unknown.d")))
 	for dir, calls := range map[string]map[string]string{
 		home: {
-			"docs/a.txt": "run", "docs/.hidden": "run", ".gitignore": "run", "shell/other": "run", ".local/src/project/a.txt": "ask",
+			"docs/a.txt": "run", "docs/.hidden": "ask", "docs/.editorconfig": "run", ".gitignore": "run", "shell/other": "run", ".local/src/project/a.txt": "ask",
 			".local/bin/env": "ask", ".foorc": "ask", ".new.d/x": "ask", ".config/x/y": "ask", ".config/new/y": "ask", ".local/share/thumbnailers/x.thumbnailer": "ask", ".cache/pillion/commands/x/go/y": "ask",
 			"go/pkg/mod/x/y.go": "ask", ".m2/repository/x.jar": "ask", "shell/env": "ask", "shell/more": "ask", "shell/linked": "ask",
 		},
 		above:                        {"me/.foorc": "ask", "me/docs/a.txt": "run", "me/.new.d/x": "ask", "notes.txt": "run"},
-		home + "/.local/src/project": {"a.txt": "run", ".hidden": "run"},
+		home + "/.local/src/project": {"a.txt": "run", ".hidden": "ask", ".editorconfig": "run"},
 		home + "/.dotfiles":          {"notes.txt": "run", "zsh/aliases.zsh": "ask", "more.sh": "run"},
 		home + "/.local":             {"src/project/a.txt": "ask", "share/x": "ask"},
 	} {
@@ -306,7 +308,7 @@ func TestAnOpenFolderKeepsItsName(t *testing.T) {
 		}
 	}
 	for folder, want := range map[string]string{
-		"repo/.vscode": "ask", "repo/.claude": "ask", "repo/.claude/skills/x": "ask", "repo/.pillion": "ask", "repo/.github/workflows": "ask", "repo/.husky": "ask", "repo/.cursor/rules": "ask", ".config/nvim": "ask", "repo/.hg": "ask",
+		"repo/.vscode": "ask", "repo/.claude": "ask", "repo/.claude/skills/x": "ask", "repo/.pillion": "ask", "repo/.github/workflows": "ask", "repo/.husky": "ask", "repo/.cursor/rules": "ask", ".config/nvim": "ask", "repo/.bzr/branch": "ask",
 		"repo/.git/hooks": "refuse", "repo/.git": "refuse", "x.git/hooks": "refuse",
 		"repo": "run", "repo/src": "run", "repo/.claude/worktrees/own": "run", "repo/.claude/worktrees/own/pkg": "run", "plain": "run", "repo/.github/docs": "run",
 	} {
@@ -361,6 +363,29 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 			if got := asks(e, "write_file", object{"path": name, "content": "new\n"}); got != want {
 				t.Errorf("%q: %s: %s, want %s", start, name, got, want)
 			}
+		}
+	}
+}
+
+// TestLinksAreGuardedThoughGitSaysTooLittle: its settings include more than is followed, and no repository is open.
+func TestLinksAreGuardedThoughGitSaysTooLittle(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	must(t, os.MkdirAll(home+"/dots", 0o755))
+	var settings strings.Builder
+	for i := range 200 {
+		name := fmt.Sprintf("%s/inc%d", home, i)
+		must(t, os.WriteFile(name, nil, 0o600))
+		settings.WriteString("[include]\npath = " + name + "\n")
+	}
+	for name, text := range map[string]string{".gitconfig": settings.String(), "dots/myrc": "", "dots/plain": "", ".bashrc": "source ~/dots/plain\n"} {
+		must(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
+	}
+	must(t, os.Symlink("dots/myrc", home+"/.zshrc"))
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/dots"}, Settings: map[string]any{"mode": "auto_edit"}})
+	for _, name := range []string{"myrc", "plain"} {
+		if got := asks(e, "write_file", object{"path": name, "content": "new\n"}); got != "ask" {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -92,7 +92,13 @@ func resolveTouch(t touch) resolvedTouch {
 func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
-		fact.Above = above(fact.Root)
+		if p.above == nil {
+			p.above = map[string]string{}
+		}
+		if _, known := p.above[fact.Root]; !known {
+			p.above[fact.Root] = above(fact.Root)
+		}
+		fact.Above = p.above[fact.Root]
 		fact.BareRepository = after.inRepository(t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {

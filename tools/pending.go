@@ -37,7 +37,8 @@ type pending struct {
 	site     site
 	snapshot *document.Snapshot
 	plan     Plan
-	guards   workspace.Guards // of this machine, once something is to be written
+	guards   workspace.Guards  // of this machine, once something is to be written
+	above    map[string]string // of open folders, as PathFact.Above
 	decision policy.Decision
 	digest   string
 

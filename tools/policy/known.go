@@ -29,7 +29,7 @@ var known = []struct {
 		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code/user/settings.json|tasks.json|keybindings.json`},
 	{"dotfiles", ReadByPrograms, ".config/*/* .config/user-dirs.dirs|starship.toml|topgrade.toml .local/*/*"},
 	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
-	{"hg sl jj bzr pijul darcs svn fossil repo", runsInOtherVCS, ".hg ~hgrc .sl .jj .bzr .pijul _darcs .svn .fslckout _fossil_ .fossil-settings .repo"},
+	{"hg sl jj bzr pijul darcs fossil repo", runsInOtherVCS, ".hg|.sl/config|hgrc|requires|sharedpath ~hgrc .jj/repo/config.toml .bzr/branch .pijul/config _darcs/prefs .fslckout _fossil_ .fossil-settings .repo"},
 	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json .theia .positron .trunk"},
 	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
 	{"nvim vim", RunsInEditor, ".nvim.lua .nvimrc .exrc .vimrc* _vimrc .lvimrc .local.vimrc .lazy.lua .neoconf.json .nlsp-settings .ycm_extra_conf.py .luarc.json*"},
@@ -173,10 +173,19 @@ func runsNext(path string) string {
 }
 
 // RunsNext says in a clause that the file decides what a command of the user's runs, ""
-// where it does not.
+// where it does not. What is hidden is, as a rule, what some program looks for.
 func RunsNext(path string) string {
 	if use := runsNext(path); use != "" {
 		return "runs when you next use " + use
 	}
+	for _, name := range elements(path) {
+		if strings.HasPrefix(name, ".") && !slices.ContainsFunc(harmless, func(pattern string) bool { return matchesName(pattern, name) }) {
+			return "has a hidden name, by which a program may look for it"
+		}
+	}
 	return ""
 }
+
+// harmless are hidden names of files and folders by which no program comes to run another, or whose parts that do are known.
+var harmless = strings.Fields(`*ignore .gitkeep .keep .editorconfig .env* .nvmrc *-version .java-version .browserslistrc .clang-format .clang-tidy .markdownlint* .yamllint* .mailmap .nojekyll .well-known
+	.codecov.y* .github .gitlab .changeset .all-contributorsrc .swiftformat .swiftlint.y* .rustfmt.toml .typos.toml .gitattributes .npmrc .netrc .htaccess .htpasswd .pypirc .s3cfg .pgpass`)

@@ -27,7 +27,7 @@ func TestProtected(t *testing.T) {
 		"ghostty/config", "nushell/config.nu", "fish/completions/x.fish", "nvim/filetype.lua", "nvim/ftdetect/x.vim", "nvim/syntax/x.vim", "nvim/lsp/x.lua", "nvim/pack/x/start/y/plugin/z.lua", "vim/plugin/x.vim", "vim/indent/x.vim",
 		".config/swaync/config.json", "x/.config/Code - Insiders/User/settings.json", ".local/share/thumbnailers/x.thumbnailer", ".local/bin/env", ".config/mise.toml",
 		"mise.local.toml", ".mise.local.toml", "mise.dev.toml", "mise/config.toml", ".config/mise/config.toml", "rust-analyzer.toml", ".ycm_extra_conf.py", ".luarc.json", ".autoenv", ".autoenv.zsh", ".local.vimrc", ".lite_project.lua",
-		".hg/hgrc", "sub/.hg/store/x", ".hgrc", "hgrc", ".hg", ".sl/config", ".jj/repo/config.toml", ".bzr/x", ".pijul/config", "_darcs/prefs/defaults", "a/.svn/wc.db", ".fslckout", ".fossil-settings/x", ".repo/manifest.xml", ".rvmrc",
+		".hg/hgrc", "sub/.hg/requires", ".hgrc", "hgrc", ".sl/config", ".jj/repo/config.toml", ".bzr/branch/branch.conf", ".pijul/config", "_darcs/prefs/defaults", ".fslckout", ".fossil-settings/x", ".repo/manifest.xml", ".rvmrc",
 		".github/hooks/x.json", ".github/copilot/settings.json", ".github/instructions/x.md", ".github/prompts/x.md", ".github/agents/x.md", "sub/.github/skills/x/SKILL.md", ".github/chatmodes/x.md",
 		".agent/x", ".rules", ".kilocodemodes", ".kilo/x", ".iflow/x", ".codebuddy/x", ".qoder/x", ".pi/x", ".openhands/x", ".rovodev/x", ".vibe/x", ".grok/x", ".kimi/x", ".aiassistant/rules/x", ".devin/x", ".mux/x",
 		".externalToolBuilders/x.launch", ".vs/tasks.vs.json", "nbproject/project.xml", ".projections.json", ".vimspector.json", ".idx/dev.nix", ".gitpod.yml", ".gitpod/x", ".latexmkrc", "paper/latexmkrc", ".ropeproject/config.py",
@@ -199,6 +199,7 @@ func TestRunsNext(t *testing.T) {
 		".venv/bin/activate", "env/bin/activate.fish", ".venv/lib/python3.11/site-packages/x.py", ".venv/lib/python3.11/site-packages/x.pth", "py/pyvenv.cfg", "node_modules/eslint/lib/api.js", "web/node_modules/typescript/lib/tsserver.js", ".yarn/releases/x.cjs", ".pnp.cjs",
 		"devbox.json", "devenv.yaml", ".flox/env/manifest.toml", "home.nix", "configuration.nix", ".rubocop.yml", ".credo.exs", ".formatter.exs", ".mypy.ini",
 		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
+		".storybook/main.js", "a/.new-tool/x.toml", ".hg/store/x", ".toolrc", // nobody knows what reads these
 		"Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
 	} {
 		if RunsNext(path) == "" {
@@ -209,6 +210,7 @@ func TestRunsNext(t *testing.T) {
 		"", "src/app.py", "src/main.go", "README.md", "package-lock.json", "makefile.md", "config.ts", "tsconfig.json", "build.md", "gradle/x.txt", "Makefile/notes.txt",
 		"src/activate.go", "activate.ts", "modules/x.js", "packages/site/x.py", "venv.py", "rubocop.rb",
 		"workspace.go", "configure.go", "build", "project.go",
+		".gitignore", "a/.dockerignore", ".github/ISSUE_TEMPLATE/bug.md", ".changeset/x.md", ".editorconfig", ".env.example", ".nvmrc", ".python-version",
 	} {
 		if RunsNext(path) != "" {
 			t.Errorf("%s asks", path)
