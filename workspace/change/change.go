@@ -9,9 +9,8 @@
 // the planned version and reads it back; a diskStep writes a temporary file beside the old
 // one, with its mode, owner and attributes, exchanges the names, and compares what it
 // displaced with the plan. What is deleted or replaced gets a name that nobody knows, is
-// compared entry by entry, and is removed when the whole set is made. Folders are entered
-// without following links. calls is how steps call the system: passing faults are tried
-// again, and a test can make each call fail.
+// compared entry by entry, and is removed when the whole set is made. How that is done in an
+// open folder, without following links, is workspace/handle.
 //
 // Before anything is applied, each step's record is in the journal (workspace/journal):
 // what is there, what is to be, the names of temporary files. The journal is synced while

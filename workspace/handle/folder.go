@@ -239,7 +239,7 @@ func (f Folder) Rename(a, b string) error {
 	return f.Root.Rename(a, b)
 }
 
-// RenameTo is give into another folder. Where the system has no such call, a look
+// RenameTo is Rename into another folder. Where the system has no such call, a look
 // has to do.
 func (f Folder) RenameTo(a string, to Folder, b string) error {
 	err := f.Try("rename", func() error { return renameNoReplace(f.Handle, a, to.Handle, b) })
@@ -252,7 +252,7 @@ func (f Folder) RenameTo(a string, to Folder, b string) error {
 	return renamePlain(f.Handle, a, to.Handle, b)
 }
 
-// ExchangeWith is exchange with a name of another folder. Where the system has no
+// ExchangeWith is Exchange with a name of another folder. Where the system has no
 // such call, b's is moved out of the way first.
 func (f Folder) ExchangeWith(a string, to Folder, b string) error {
 	err := f.Try("rename", func() error { return exchange(f.Handle, a, to.Handle, b) })

@@ -70,7 +70,7 @@ func (f Folder) checkQuiet(name string, tree workspace.Tree) error {
 	return nil
 }
 
-// PutBack undoes setAside. Where somebody has taken the name since, it gets one like it.
+// PutBack undoes SetAside. Where somebody has taken the name since, it gets one like it.
 func (f Folder) PutBack(temp string, at workspace.Path) error {
 	if now := f.RenameVisible(temp, at.Base()); now != at.Base() {
 		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(now).String()))
