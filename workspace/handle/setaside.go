@@ -208,7 +208,7 @@ func IsNotEmpty(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist)
 }
 
-// Still says whether f's entry name is as tree was in the plan.
+// Still fails with fs.ErrNotExist where the entry name is not what tree was.
 func Still(tree workspace.Tree, f Folder, name string) error {
 	same := false
 	err := f.Try("look", func() (err error) {
