@@ -179,7 +179,7 @@ func RunsNext(path string) string {
 		return "runs when you next use " + use
 	}
 	for _, name := range elements(path) {
-		if strings.HasPrefix(name, ".") && !slices.ContainsFunc(harmless, func(pattern string) bool { return matchesName(pattern, name) }) {
+		if strings.HasPrefix(name, ".") && !slices.ContainsFunc(harmless, func(pattern string) bool { return matchesName(pattern, name) }) && Effect(path) == "" {
 			return "has a hidden name, by which a program may look for it"
 		}
 	}
