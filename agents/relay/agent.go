@@ -299,7 +299,9 @@ func (a *agent) report(call *tools.Call, token json.RawMessage, quiet bool) (sto
 	}
 	// Without delay: of a call that was only asked about it is known that nothing was done, also when
 	// this program is killed.
+	var asked atomic.Bool
 	call.Waits = func(waits bool) {
+		asked.Store(waits)
 		state := Progress{Kind: "report", Message: call.Name + " is running"}
 		if waits {
 			state = waiting("your approval", a.server.host.Editor)
@@ -307,7 +309,11 @@ func (a *agent) report(call *tools.Call, token json.RawMessage, quiet bool) (sto
 		_ = a.conn.Progress(token, state, "state")
 	}
 	return Beat(a.server.host.Beat, func() {
-		_ = a.conn.Progress(token, StateOf(a.server.host.Registry, call, a.server.host.Editor), "state")
+		state := StateOf(a.server.host.Registry, call, a.server.host.Editor)
+		if asked.Load() { // also while its dialog goes because this program ends
+			state = waiting("your approval", a.server.host.Editor)
+		}
+		_ = a.conn.Progress(token, state, "state")
 	})
 }
 
