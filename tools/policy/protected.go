@@ -136,8 +136,27 @@ func targets(names []string) []string {
 // attributes are those of chezmoi.
 var attributes = regexp.MustCompile(`^((create|empty|encrypted|exact|executable|external|literal|modify|private|readonly|remove|symlink)_)+`)
 
+// beginning are the protected names by the byte that what they match begins with: every write asks for each part of its path.
+var beginning = func() (out [256][]protectedName) {
+	for first := range out {
+		for _, p := range protectedNames {
+			if begin := p.patterns[0][0]; begin == byte(first) || begin == '*' {
+				out[first] = append(out[first], p)
+			}
+		}
+	}
+	return out
+}()
+
 func nameEffect(names []string) string {
-	for _, p := range protectedNames {
+	if names[0] == "" { // of what managers of dotfiles spell "private_"
+		return ""
+	}
+	candidates := beginning[names[0][0]]
+	if strings.Contains(names[0], "~") { // a short name, whose long one may begin with a dot
+		candidates = protectedNames
+	}
+	for _, p := range candidates {
 		if p.matches(names) {
 			return p.effect
 		}

@@ -209,7 +209,7 @@ func TestRunsNext(t *testing.T) {
 	for _, path := range []string{
 		"", "src/app.py", "src/main.go", "README.md", "package-lock.json", "makefile.md", "config.ts", "tsconfig.json", "build.md", "gradle/x.txt", "Makefile/notes.txt",
 		"src/activate.go", "activate.ts", "modules/x.js", "packages/site/x.py", "venv.py", "rubocop.rb",
-		"workspace.go", "configure.go", "build", "project.go",
+		"workspace.go", "configure.go", "build", "project.go", "private_", "src/private_/x",
 		".gitignore", "a/.dockerignore", ".github/ISSUE_TEMPLATE/bug.md", ".changeset/x.md", ".editorconfig", ".env.example", ".nvmrc", ".python-version",
 	} {
 		if RunsNext(path) != "" {
