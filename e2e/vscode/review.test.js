@@ -101,7 +101,11 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   await window.screenshot('review-chosen');
   await window.show(/: .*oolong/);
   const second = await (await window.dialog(/Review tea\.py \(2 of 2\)/)).drawn('Send Selected to Agent');
-  await second.proposal.locator('.view-line', { hasText: 'oolong' }).click();
+  const line = (await second.proposedText()).split('\n').findIndex((text) => text.includes('oolong')) + 1;
+  await eventually('the cursor is in the line', async () => { // which moves while the diff is laid out
+    await second.proposal.locator('.view-line', { hasText: 'oolong' }).click();
+    return (await window.page.locator('.part.statusbar').innerText()).includes(`Ln ${line},`);
+  });
   await window.press('End');
   await window.type('  # or less');
   await eventually('the row says that the file is edited', async () => (await window.waiting()).some((row) => /tea\.py[^]*edited by you/.test(row)));
