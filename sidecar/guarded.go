@@ -66,17 +66,6 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	for _, root := range c.workspace.Roots() {
 		open = append(open, process.Resolve(root.Abs()))
 	}
-	for _, path := range namedInJSON(c.settings.text(), open) {
-		add(policy.ReadByPrograms, path, nil)
-	}
-	for _, variable := range os.Environ() { // whatever it is for
-		_, value, _ := strings.Cut(variable, "=")
-		for _, path := range filesNamed(value, nil) {
-			if slices.ContainsFunc(open, func(root string) bool { return isIn(path, root) || isIn(process.Resolve(path), root) }) {
-				add(policy.ReadByPrograms, path, nil)
-			}
-		}
-	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return out
@@ -89,7 +78,7 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 			out = append(out, workspace.Guarded{Path: p.dir, Effect: policy.ReadByPrograms, Hidden: p.as == "", Free: p.free(open)})
 		}
 	}
-	return append(out, c.alsoGuarded.list(c.lookPath, c.protectedLinks, home, roots, open, written)...)
+	return append(out, c.alsoGuarded.list(c.lookPath, func() []workspace.Guarded { return append(c.protectedLinks(), c.namedHere(open)...) }, home, roots, open, written)...)
 }
 
 // variables name a folder from which programs read what they run or obey.
@@ -153,11 +142,18 @@ type alsoGuarded struct {
 	byGit []workspace.Guarded
 	named []workspace.Guarded
 	until time.Time
+	stale bool // settings have changed
+}
+
+func (g *alsoGuarded) renew() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stale = true
 }
 
 // list gives the files elsewhere that are read from guarded folders by way of links and other names,
-// and those that the settings of git and the start-up files of shells name.
-func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() []workspace.Guarded, home string, roots []configRoot, open, written []string) []workspace.Guarded {
+// and those that settings and the start-up files of shells name; here gives those of this program.
+func (g *alsoGuarded) list(lookPath func(string) (string, error), here func() []workspace.Guarded, home string, roots []configRoot, open, written []string) []workspace.Guarded {
 	const again = time.Minute
 	var tops []string
 	for _, dir := range slices.Concat(open, written) {
@@ -168,7 +164,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() [
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	isKnown := func(top string) bool { return slices.Contains(g.tops, top) }
-	if now := time.Now(); now.After(g.until) || slices.ContainsFunc(tops, func(top string) bool { return !isKnown(top) }) {
+	if now := time.Now(); now.After(g.until) || g.stale || slices.ContainsFunc(tops, func(top string) bool { return !isKnown(top) }) {
 		if now.Before(g.until) {
 			tops = append(tops, slices.DeleteFunc(g.tops, func(top string) bool { return slices.Contains(tops, top) })...)
 		}
@@ -179,8 +175,8 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), links func() [
 		if isWhole || g.until.IsZero() || !slices.Equal(tops, g.tops) { // else what was known is better
 			g.byGit = byGit
 		}
-		g.named = slices.Concat(linksOf(roots, open), links(), namedByShells(home, roots, open), namedByOthers(home, open), g.byGit)
-		g.tops, g.until = tops, now.Add(again)
+		g.named = slices.Concat(linksOf(roots, open), here(), namedByShells(home, roots, open), namedByOthers(home, open), g.byGit)
+		g.tops, g.until, g.stale = tops, now.Add(again), false
 	}
 	return g.named
 }

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"pillion/tools/policy"
+	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/git"
 )
@@ -143,6 +144,8 @@ const gitWithin = 5 * time.Second
 // startUp are files that shells run when they start.
 var startUp = strings.Fields(".profile .bash_profile .bash_login .bash_logout .bashrc .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc .config/fish/config.fish")
 
+// What start-up files set and read. No parser reads all of sh, zsh and fish, and what none can read counts as well: so it is
+// looked for in the text, and rather too much is guarded than too little.
 var (
 	assigns = regexp.MustCompile(`(?:^|[\s;])(?:(\w+)=("[^"]*"|'[^']*'|[^\s;]+)|for\s+(\w+)\s*(?:\sin\s|\()([^;)]*))`)
 	sources = regexp.MustCompile("(?:^|[\\s;&|({\"'`])(?:\\.|source)\\s+(\"[^\"]*\"|'[^']*'|[^\\s;]+)")
@@ -178,6 +181,7 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 			files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
 		}
 	}
+	folders := slices.Concat(open, []string{home})
 	for i := 0; i < len(files) && i < mostNamed; i++ {
 		if info, err := os.Stat(files[i]); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 			continue
@@ -192,7 +196,7 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 				set[m[1]+m[3]] = to
 			}
 			if of := wordsOf(line); slices.Contains(of, ".") || slices.Contains(of, "source") {
-				for _, path := range filesNamed(line, append(open, home)) {
+				for _, path := range filesNamed(line, folders) {
 					add(path)
 				}
 			}
@@ -247,6 +251,22 @@ func filesNamed(line string, folders []string) (out []string) {
 	return out
 }
 
+// namedHere lists what Pillion's own settings run, and what of the open folders any variable names, whatever it is for.
+func (c *Sidecar) namedHere(open []string) (out []workspace.Guarded) {
+	for _, path := range namedInJSON(c.settings.text(), open) {
+		out = append(out, workspace.Guarded{Path: path, Effect: policy.ReadByPrograms})
+	}
+	for _, variable := range os.Environ() {
+		_, value, _ := strings.Cut(variable, "=")
+		for _, path := range filesNamed(value, nil) {
+			if slices.ContainsFunc(open, func(root string) bool { return isIn(path, root) || isIn(process.Resolve(path), root) }) {
+				out = append(out, workspace.Guarded{Path: path, Effect: policy.ReadByPrograms})
+			}
+		}
+	}
+	return out
+}
+
 // naming are files of a home, and of open folders, that name others: settings in JSON, or by lines that begin so.
 var naming = []struct{ file, begins string }{
 	{".claude/settings.json", ""},
@@ -263,7 +283,7 @@ var naming = []struct{ file, begins string }{
 
 // namedByOthers lists what these name.
 func namedByOthers(home string, open []string) (out []workspace.Guarded) {
-	for _, dir := range append(open, home) {
+	for _, dir := range slices.Concat(open, []string{home}) {
 		for _, one := range naming {
 			read, err := os.ReadFile(filepath.Join(dir, one.file))
 			text := strings.NewReplacer("~/", home+"/", "$HOME/", home+"/").Replace(string(read))

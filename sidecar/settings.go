@@ -89,6 +89,7 @@ func (c *Sidecar) now() tools.Settings {
 	c.auditing.Store(cmp.Or(view.Settings.Audit, "full"))
 	c.alarms.does.Store(cmp.Or(view.Settings.Unusual, "tell"))
 	c.Sessions.SetDefaults(modeAndRate(view.Settings))
+	c.alsoGuarded.renew()
 	s.notify()
 	c.documents.Touched() // what waits for an answer is judged anew
 	return s.settings
