@@ -69,7 +69,7 @@ func TestTheLogIsBounded(t *testing.T) {
 	var q quota
 	now, written, left := time.Now(), 0, 0
 	for i := range 10_000 {
-		if missing, ok := q.take(now.Add(time.Duration(i) * 10 * time.Millisecond)); ok {
+		if missing, ok := q.spend(now.Add(time.Duration(i) * 10 * time.Millisecond)); ok {
 			written++
 			left += missing
 		}

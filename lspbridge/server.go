@@ -405,8 +405,8 @@ const (
 	linesTime = 10 * time.Second
 )
 
-// take says if a line may be written now, and how many were left out before it.
-func (b *quota) take(now time.Time) (left int, ok bool) {
+// spend says if a line may be written now, and how many were left out before it.
+func (b *quota) spend(now time.Time) (left int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now.Sub(b.began) > linesTime {
@@ -423,7 +423,7 @@ func (b *quota) take(now time.Time) (left int, ok bool) {
 
 // logf writes to our log, under the server's name.
 func (s *server) logf(format string, args ...any) {
-	left, ok := s.log.take(time.Now())
+	left, ok := s.log.spend(time.Now())
 	if !ok {
 		return
 	}

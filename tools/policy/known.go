@@ -179,13 +179,13 @@ func RunsNext(path string) string {
 		return "runs when you next use " + use
 	}
 	for _, name := range elements(path) {
-		if strings.HasPrefix(name, ".") && !slices.ContainsFunc(harmless, func(pattern string) bool { return matchesName(pattern, name) }) && Effect(path) == "" {
+		if strings.HasPrefix(name, ".") && !slices.ContainsFunc(ordinary, func(pattern string) bool { return matchesName(pattern, name) }) && Effect(path) == "" {
 			return "has a hidden name, by which a program may look for it"
 		}
 	}
 	return ""
 }
 
-// harmless are hidden names of files and folders by which no program comes to run another, or whose parts that do are known.
-var harmless = strings.Fields(`*ignore .gitkeep .keep .editorconfig .env* .nvmrc *-version .java-version .browserslistrc .clang-format .clang-tidy .markdownlint* .yamllint* .mailmap .nojekyll .well-known
+// ordinary are hidden names of files and folders by which no program comes to run another, or whose parts that do are known.
+var ordinary = strings.Fields(`*ignore .gitkeep .keep .editorconfig .env* .nvmrc *-version .java-version .browserslistrc .clang-format .clang-tidy .markdownlint* .yamllint* .mailmap .nojekyll .well-known
 	.codecov.y* .github .gitlab .changeset .all-contributorsrc .swiftformat .swiftlint.y* .rustfmt.toml .typos.toml .gitattributes .npmrc .netrc .htaccess .htpasswd .pypirc .s3cfg .pgpass`)

@@ -391,8 +391,10 @@ func (s *stage) replace(name string, before stamp, gone bool) bool {
 	if s.stampOf(name) != before || !gone && !s.plain(twin) || !git.HarmlessState(name, s.in.path(name), s.in.path(twin)) {
 		return false
 	}
-	if at, differ := git.IndexTime(s.in.path(name), s.in.path(twin)); name == "index" && differ && s.in.Chtimes(twin, at, at) != nil {
-		return false
+	if name == "index" {
+		if at, differ := git.IndexTime(s.in.path(name), s.in.path(twin)); differ && s.in.Chtimes(twin, at, at) != nil {
+			return false
+		}
 	}
 	moved := before != (stamp{}) && (isFolder(s.in.path(name)) || gone)
 	if moved && s.in.Rename(name, aside) != nil {

@@ -173,7 +173,7 @@ func (d *diskStep) replace() error {
 		return moved(fault.Quote(d.file.Path().String()))
 	}
 	err := d.folder.Exchange(d.temp, d.name(), func() error {
-		if d.isPlanned(d.look(d.name())) {
+		if d.isPlanned(d.seen(d.name())) {
 			return nil
 		}
 		return fs.ErrNotExist
@@ -185,7 +185,7 @@ func (d *diskStep) replace() error {
 		return d.fault(err)
 	}
 	d.placed = d.ours
-	displaced := d.lookWhenQuiet(d.temp)
+	displaced := d.seenWhenQuiet(d.temp)
 	if d.isPlanned(displaced) {
 		d.blind = displaced.Blind
 		if err = d.folder.Sync(); err == nil {
@@ -216,7 +216,7 @@ func (d *diskStep) seemsPlanned() bool {
 	case info.Size() == before.DiskSize && info.ModTime().Equal(before.Modified):
 		return true
 	}
-	return d.isPlanned(d.look(d.name()))
+	return d.isPlanned(d.seen(d.name()))
 }
 
 // isPlanned compares with what the plan was made from.
@@ -224,11 +224,11 @@ func (d *diskStep) isPlanned(s handle.Sighting) bool {
 	return !s.Busy && s.Version != "" && s.Version == d.file.Before.DiskVersion
 }
 
-func (d *diskStep) look(name string) handle.Sighting {
+func (d *diskStep) seen(name string) handle.Sighting {
 	return d.folder.Look(name, d.limit(), false, d.planned())
 }
 
-func (d *diskStep) lookWhenQuiet(name string) handle.Sighting {
+func (d *diskStep) seenWhenQuiet(name string) handle.Sighting {
 	return d.folder.Look(name, d.limit(), true, d.planned())
 }
 
@@ -268,7 +268,7 @@ func (d *diskStep) stays() error {
 func (d *diskStep) takeBack() (ours bool, err error) {
 	expected := d.placed
 	for turn := range maxTurns {
-		back := d.look(d.temp)
+		back := d.seen(d.temp)
 		err := d.folder.Exchange(d.temp, d.name(), handle.Anything)
 		if errors.Is(err, fs.ErrNotExist) {
 			d.placed = handle.Sighting{}
@@ -277,7 +277,7 @@ func (d *diskStep) takeBack() (ours bool, err error) {
 		if err != nil {
 			break
 		}
-		came := d.lookWhenQuiet(d.temp)
+		came := d.seenWhenQuiet(d.temp)
 		if came.Err != nil && came.Version == "" && turn == 0 && !came.Is(expected) {
 			return true, d.leave() // it may be ours or not; what was there before is back
 		}
@@ -318,7 +318,7 @@ func (d *diskStep) takeAway() error {
 		return nil //nolint:nilerr // somebody was first
 	}
 	d.temp = d.named
-	came := d.lookWhenQuiet(d.temp)
+	came := d.seenWhenQuiet(d.temp)
 	if came.Is(placed) {
 		return nil
 	}

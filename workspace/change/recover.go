@@ -178,7 +178,7 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record, left *rema
 		}
 	default:
 		note = s.sweepFiles(temp)
-		m = reached(s.look(s.name), r)
+		m = reached(s.sightingOf(s.name), r)
 	}
 	if m == notMade {
 		for i := len(r.MadeFolders) - 1; i >= 0; i-- {
@@ -265,7 +265,7 @@ func (s scene) sweepFiles(temp string) string {
 	return note
 }
 
-func (s scene) look(name string) handle.Sighting {
+func (s scene) sightingOf(name string) handle.Sighting {
 	limit := int64(maxReadBack)
 	for _, st := range []*journal.State{s.record.Before, s.record.After} {
 		if st != nil {
@@ -279,7 +279,7 @@ func (s scene) look(name string) handle.Sighting {
 // was displaced a moment before the end: it takes its place again, unless somebody has
 // written there since; then it goes into the journal.
 func (s scene) sweep(temp string) string {
-	lies := s.look(temp)
+	lies := s.sightingOf(temp)
 	switch {
 	case lies.Info == nil:
 		return ""
@@ -289,13 +289,13 @@ func (s scene) sweep(temp string) string {
 		s.remove(temp)
 		return ""
 	}
-	now := s.look(s.name)
+	now := s.sightingOf(s.name)
 	if now.Info == nil && s.folder.Rename(temp, s.name) == nil {
 		return "the text that somebody else wrote at that moment is in the file"
 	}
 	if isState(now, s.record.Before) || isState(now, s.record.After) {
 		if err := s.folder.Exchange(temp, s.name, handle.Anything); err == nil {
-			if came := s.look(temp); isState(came, s.record.Before) || isState(came, s.record.After) {
+			if came := s.sightingOf(temp); isState(came, s.record.Before) || isState(came, s.record.After) {
 				s.remove(temp) // it is in the journal
 				return "the text that somebody else wrote at that moment is in the file"
 			} // somebody has written there this moment: that goes into the journal

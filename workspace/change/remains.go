@@ -119,9 +119,9 @@ func (c *Committer) unmakeFolders(in workspace.Path, made []string, left *remain
 	}
 }
 
-// keep gives what could not be removed a name that people see, in the folder dir, which
+// nameVisibly gives what could not be removed a name that people see, in the folder dir, which
 // f is, and notes what that is.
-func (c *Committer) keep(f handle.Folder, dir workspace.Path, temp string, was workspace.Path, why error, left *remains) {
+func (c *Committer) nameVisibly(f handle.Folder, dir workspace.Path, temp string, was workspace.Path, why error, left *remains) {
 	name := f.RenameVisible(temp, was.Base())
 	left.tree(f, dir.Join(name), name == temp, why)
 	if errors.Is(why, handle.ErrWritten) {

@@ -297,7 +297,7 @@ func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 	if !errors.Is(why, handle.ErrWritten) {
 		t.Errorf("removed with %v", why)
 	}
-	b.keep(f, plan.Source.Dir(), "aside", plan.Source, why, left)
+	b.nameVisibly(f, plan.Source.Dir(), "aside", plan.Source, why, left)
 	if want := []string{"dir.kept1/sub/b", "dir.kept1/sub/new"}; !slices.Equal(left.entries, want) {
 		t.Errorf("told that %q remain", left.entries)
 	}

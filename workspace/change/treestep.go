@@ -116,7 +116,7 @@ func (s *treeStep) sweep(was workspace.Tree, at workspace.Path, left *remains) {
 			if s.change.Operation == Move && errors.Is(err, handle.ErrWritten) {
 				left = &remains{} // the move is made all the same
 			}
-			s.committer.keep(s.from, s.change.Source.Dir(), s.temp, at, err, left)
+			s.committer.nameVisibly(s.from, s.change.Source.Dir(), s.temp, at, err, left)
 		}
 	}
 	s.from.Close()

@@ -188,7 +188,7 @@ func Anything() error { return nil }
 // renames a over b.
 func (f Folder) Swap(a, b string) error {
 	kept := a + ".old"
-	if err := f.keep(b, kept); err != nil {
+	if err := f.linkOrCopy(b, kept); err != nil {
 		return err
 	}
 	if err := f.Try("plain rename", func() error { return f.Root.Rename(a, b) }); err != nil {
@@ -197,9 +197,9 @@ func (f Folder) Swap(a, b string) error {
 	return f.Try("plain rename", func() error { return f.Root.Rename(kept, a) })
 }
 
-// keep gives name's file a second name, or copies it where the file system has
+// linkOrCopy gives name's file a second name, or copies it where the file system has
 // no links.
-func (f Folder) keep(name, second string) error {
+func (f Folder) linkOrCopy(name, second string) error {
 	err := f.Root.Link(name, second)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err

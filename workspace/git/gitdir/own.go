@@ -34,11 +34,25 @@ func CheckOwn(open []string, top, gitDir string) error {
 		return elsewhere(top, common)
 	}
 	for _, dir := range slices.Compact([]string{own, common}) {
-		if err := noLinks(dir, nil); err != nil {
+		// The first four are looked at by themselves, run, or are not git's.
+		found, err := links(dir, func(rel string, _ fs.DirEntry) bool {
+			return rel == "objects" || rel == "hooks" || rel == "modules" || rel == "lfs" || rel == "info/exclude"
+		})
+		if err != nil {
 			return err
+		}
+		for _, rel := range found {
+			to, err := os.Readlink(filepath.Join(dir, rel))
+			if isReference := rel == "HEAD" || IsReference(rel); err != nil || !isReference || !IsReference(to) { // symbolic references of old are links
+				return leadsOut(filepath.Join(dir, rel))
+			}
 		}
 	}
 	return checkObjects(filepath.Join(common, "objects"), func(path string) bool { return Inside(common, path) || isOpen(path) }, 0)
+}
+
+func leadsOut(link string) error {
+	return fault.New(fault.GitError, "%s is a link that leads out of its place in the repository, and git would read what is there", fault.Quote(link)).WithHint("ask the user about it")
 }
 
 func elsewhere(top, at string) error {
@@ -64,52 +78,32 @@ func mayBeAnothers(own, common string) bool {
 // mostLooked bounds a look for links. Tests have less.
 var mostLooked = 200_000
 
-// noLinks refuses links in a repository's folder: git would read another's files through them, or take any file for
-// one of its own and print lines of it. Objects alone may be shared, with what may says: then dir is their folder, in
-// which loose ones, which hold what their names say, are not looked at.
-func noLinks(dir string, may func(path string) bool) error {
-	found, tooMany, looked := "", false, 0
+// links are the links below a folder of a repository, by their paths in it, but for what leaveOut names: git would read
+// another's files through them, or take any file for one of its own and print lines of it.
+func links(dir string, leaveOut func(rel string, e fs.DirEntry) bool) (found []string, err error) {
+	looked := 0
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // what cannot be read git does not read either
 		if looked++; looked > mostLooked {
-			tooMany = true
 			return fs.SkipAll
 		}
 		if err != nil || path == dir {
 			return nil
 		}
 		rel, _ := filepath.Rel(dir, path) //nolint:errcheck // it is below
-		switch rel = filepath.ToSlash(rel); {
-		case may == nil && (rel == "objects" || rel == "hooks" || rel == "modules" || rel == "lfs"):
-			return skip(e) // is looked at by itself, runs, or is not git's
-		case may != nil && e.IsDir() && len(rel) == 2:
+		rel = filepath.ToSlash(rel)
+		switch out := leaveOut(rel, e); {
+		case out && e.IsDir():
 			return fs.SkipDir
-		case e.Type()&fs.ModeSymlink == 0, may == nil && rel == "info/exclude":
-			return nil
-		}
-		if to, err := os.Readlink(path); may == nil && err == nil && IsReference(to) && (rel == "HEAD" || IsReference(rel)) {
-			return nil // a symbolic reference of old
-		}
-		if at, err := filepath.EvalSymlinks(path); may == nil || err != nil || strings.HasPrefix(rel, "info") || !may(at) {
-			found = path
-			return fs.SkipAll
+		case !out && e.Type()&fs.ModeSymlink != 0:
+			found = append(found, rel)
 		}
 		return nil
 	})
-	switch {
-	case found != "":
-		return fault.New(fault.GitError, "%s is a link that leads out of its place in the repository, and git would read what is there", fault.Quote(found)).WithHint("ask the user about it")
-	case tooMany:
-		return fault.New(fault.GitError, "the repository in %s has more than %d files beside its objects, too many to look at each", fault.Quote(dir), mostLooked).
+	if looked > mostLooked {
+		return nil, fault.New(fault.GitError, "the repository in %s has more than %d files beside its objects, too many to look at each", fault.Quote(dir), mostLooked).
 			WithHint("git pack-refs --all and git gc make them fewer")
 	}
-	return nil
-}
-
-func skip(e fs.DirEntry) error {
-	if e.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
+	return found, nil
 }
 
 // mostNested is how deep git follows alternates.
@@ -123,12 +117,18 @@ func checkObjects(named string, may func(path string) bool, depth int) error {
 	case err != nil:
 		return fault.From(err)
 	case depth == 0 && !may(objects):
-		return fault.New(fault.GitError, "%s leads out of the repository, and git would read what is there", fault.Quote(named)).WithHint("ask the user about it")
+		return leadsOut(named)
 	case depth > 0:
 		may = func(path string) bool { return Inside(objects, path) }
 	}
-	if err := noLinks(objects, may); err != nil {
+	found, err := links(objects, func(rel string, e fs.DirEntry) bool { return e.IsDir() && len(rel) == 2 }) // loose ones hold what their names say
+	if err != nil {
 		return err
+	}
+	for _, rel := range found {
+		if at, err := filepath.EvalSymlinks(filepath.Join(objects, rel)); err != nil || strings.HasPrefix(rel, "info") || !may(at) {
+			return leadsOut(filepath.Join(objects, rel))
+		}
 	}
 	file := filepath.Join(objects, "info", "alternates")
 	text, err := gitfile.Read(file)

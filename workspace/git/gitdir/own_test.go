@@ -29,6 +29,7 @@ func TestAnothersRepository(t *testing.T) {
 		git init -q nested && mkdir -p nested/alt/info && echo ../../alt >nested/.git/objects/info/alternates && ln -s /etc/hostname nested/alt/info/alternates
 		git init -q oddlink && ln -s refs/../../../secret/.env oddlink/.git/packed-refs
 		git init -q oddobjects && rm -r oddobjects/.git/objects && ln -s refs/../../../other/.git/objects oddobjects/.git/objects
+		git init -q loose && loose=$(ls other/.git/objects | head -n 1) && ln -s ../../../other/.git/objects/$loose loose/.git/objects/$loose
 		git init -q lfs && mkdir -p lfs/.git/lfs/info && rm -r lfs/.git/info && ln -s lfs/info lfs/.git/info && ln -s /etc/hostname lfs/.git/lfs/info/grafts
 		git init -q quoted && mkdir -p quoted/alt/info "quoted/.git/objects/\"$PWD/quoted/alt\"" && ln -s /etc/hostname quoted/alt/info/alternates && echo "\"$PWD/quoted/alt\"" >quoted/.git/objects/info/alternates
 		git init -q moved && mkdir -p moved/sub moved/alt/info moved/sub/alt && mv moved/.git/objects moved/sub/objs && ln -s ../sub/objs moved/.git/objects && echo ../../alt >moved/sub/objs/info/alternates && ln -s /etc/hostname moved/alt/info/alternates
@@ -49,7 +50,7 @@ func TestAnothersRepository(t *testing.T) {
 	for name, own := range map[string]bool{
 		"other": true, "linked": true, "separate": true, "plain": true, "inside/b": true, "file": false, "common": false, "links": false, "lines": false, "heads": false,
 		"index": false, "secret": false, "alternate": false, "nested": false, "shared": true, "exclude": true, "tobare": false,
-		"oddlink": false, "oddobjects": false, "lfs": false, "quoted": false, "moved": false, "deep": false, "inner": false, "blank": false, "pointed": false, "within": true, "oldhead": true,
+		"oddlink": false, "loose": false, "oddobjects": false, "lfs": false, "quoted": false, "moved": false, "deep": false, "inner": false, "blank": false, "pointed": false, "within": true, "oldhead": true,
 	} {
 		top := filepath.Join(dir, name)
 		root := top
