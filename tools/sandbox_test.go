@@ -175,6 +175,12 @@ func TestProtectedPathsUnderBubblewrap(t *testing.T) {
 	if got := w.run("run_command", `echo named > CLAUDE.md; echo named > "$PWD/.vscode/tasks.json"`, nil); w.holds("CLAUDE.md") != "named\n" || w.holds(".vscode/tasks.json") != "before\n" {
 		t.Errorf("%+v", got)
 	}
+	inside := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	inside.folders = []string{"repo/.vscode"}
+	inside.write("repo/.vscode/tasks.json", "before\n")
+	if got := inside.run("run_command", "f=tasks.json; echo after >> $f", nil); got.ExitCode == 0 || inside.holds("repo/.vscode/tasks.json") != "before\n" {
+		t.Errorf("%+v", got)
+	}
 }
 
 // git itself may commit; what would make the next git run programs stays closed.
