@@ -28,7 +28,7 @@ func TestSettingsInVSCode(t *testing.T) {
 	for name, p := range manifest.Contributes.Configuration.Properties {
 		name = strings.TrimPrefix(name, "pillion.")
 		if name == "requests.openIn" || strings.HasPrefix(name, "notifications.") || name == "chat.mcpServer" {
-			continue // VS Code's own, which settings.ts keeps to itself
+			continue // VS Code's own, which session.ts keeps to itself
 		}
 		if len(p.Properties) == 0 {
 			declared = append(declared, name)

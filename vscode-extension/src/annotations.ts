@@ -4,8 +4,8 @@
 import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, languages, MarkdownString, Range, type TextDocument, type TextEditor, ThemeColor, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, ownText } from "./approvals";
 import { visible } from "./escape";
-import { hunkSize, isWhole, pathsOf } from "./hunks";
-import { lineWidth, messageOf, share } from "./request-page";
+import { hunkSize, isWhole } from "./hunks";
+import { lineWidth, messageOf, yes } from "./request-page";
 import { approvalIdOf, page, pathOf, proposal } from "./schemes";
 
 export class Annotations implements CodeLensProvider, Partial<ApprovalListener>, Disposable {
@@ -102,25 +102,6 @@ interface Answer {
   command: string;
   args?: string[];
   tooltip: string;
-}
-
-/** What the button that approves may say, in place of *Approve*: a menu's titles are fixed, so each has a command of its own. */
-export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start"];
-
-/** The word for what approving does. */
-export function yesOf({ request }: Approval): string {
-  return request.decisions?.find(({ id }) => id === "approve")?.title ?? "Approve";
-}
-
-/** `Approve`, `Approve 7 Files`, `Approve 3 of 5 Hunks`. */
-export function yes(approval: Approval): string {
-  const { chosen, files } = approval;
-  const title = yesOf(approval);
-  const [paths, hunks] = [pathsOf(files).length, chosen.all.length];
-  if (!chosen.isWhole) {
-    return `${title} ${share(chosen.taken.length, hunks)} Hunks`;
-  }
-  return paths > 1 ? `${title} ${String(paths)} Files` : chosen.isOpen ? `${title} All ${String(hunks)} Hunks` : title;
 }
 
 /** From left to right: what is cut off in a narrow editor is in the menu of its title too. `path` is of the file that it stands on. */

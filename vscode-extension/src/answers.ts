@@ -1,13 +1,12 @@
-// The commands that answer a question, in one table: from its own dialog, from the view, by key, several together, or a part of it. An
+// The commands that answer a request, in one table: from its own dialog, from the view, by key, several together, or a part of it. An
 // approval from a list counts only for what the user could read whole: in its own dialog, as it is now, or in a line of the list; and only as
 // long as it is still what was listed.
 
 import { commands, type QuickPickItem, Uri, window, workspace } from "vscode";
-import { yesWords } from "./annotations";
 import type { Approval, Approvals, Choice } from "./approvals";
 import { short, visible, withoutLinks } from "./escape";
 import { say } from "./notices";
-import { fitsLine, lineWidth, particular } from "./request-page";
+import { fitsLine, lineWidth, particular, yesWords } from "./request-page";
 import { approvalIdOf, original, pathOf, placeOf } from "./schemes";
 import { type Entry, takeHunks } from "./view";
 import type { Handler, Workbench } from "./workbench";

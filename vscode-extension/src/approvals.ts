@@ -1,6 +1,6 @@
 // The approvals that wait for this user: what is on show, what they edited, whether an answer counts yet. Pure: the
 // clock comes in, nothing here knows VS Code. An answer is taken once, never within `inertMs` of what it answers, and
-// closing anything is none. What the dialogs look like is not decided here.
+// closing anything is none. What the dialogs look like is not decided here, but for the names of a text that is the user's own.
 
 import { Chosen } from "./chosen";
 import { visible } from "./escape";

@@ -52,7 +52,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
     [changes, agents.sessions].forEach((part) => part.lookSoon());
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar, context.extension), watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar, context.extension));
+  context.subscriptions.push(watchFocus(sidecar), watchFailures(sidecar), window.onDidChangeActiveColorTheme(refresh), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 

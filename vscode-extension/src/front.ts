@@ -320,6 +320,7 @@ function stackTitle({ files, request, isReview }: Approval): string {
   return isReview ? `Review: ${agent}, ${size(files)}` : `${agent} proposes ${size(files)}`;
 }
 
+/** What the user wrote into a request that ended by itself: it stays open, as a document of their own. */
 interface Written {
   text: string;
   language: string;

@@ -1,7 +1,27 @@
 // Draws which lines an agent changed, with a badge on their files in the Explorer, and hears of what moves or ends the marks: typing, undo, a
 // save by hand.
 
-import { commands, type DecorationOptions, Disposable, EventEmitter, FileDecoration, type FileDecorationProvider, MarkdownString, OverviewRulerLane, Range, type TextDocument, type TextDocumentChangeEvent, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, ThemeColor, Uri, window, workspace } from "vscode";
+import {
+  commands,
+  type DecorationOptions,
+  Disposable,
+  EventEmitter,
+  FileDecoration,
+  type FileDecorationProvider,
+  MarkdownString,
+  OverviewRulerLane,
+  Range,
+  type TextDocument,
+  type TextDocumentChangeEvent,
+  TextDocumentChangeReason,
+  TextDocumentSaveReason,
+  type TextEditor,
+  type TextEditorDecorationType,
+  ThemeColor,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
 import type { Documents } from "./documents";
 import { short, visible } from "./escape";
 import { when } from "./journal";
@@ -115,7 +135,8 @@ export class Gutter implements FileDecorationProvider, Disposable {
     }
     const { badged } = this;
     this.badged = this.marks.uris;
-    const differ = [...badged, ...this.badged].filter((uri) => badged.includes(uri) !== this.badged.includes(uri));
+    const [before, now] = [new Set(badged), new Set(this.badged)];
+    const differ = [...badged, ...this.badged].filter((uri) => before.has(uri) !== now.has(uri));
     if (differ.length > 0) {
       this.badges.fire(differ.map((uri) => Uri.parse(uri)));
     }

@@ -3,8 +3,33 @@
 //
 // Null is "nobody here knows": then the sidecar asks a server of its own.
 
-import { commands, type Definition, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, type MarkdownString, Position, type SymbolInformation, TabInputText, type TextDocument, Uri, window, workspace } from "vscode";
-import type { Code2ProtocolConverter, DocumentSymbolParams, LanguageClient, ReferenceParams, TextDocumentIdentifier, TextDocumentPositionParams, WorkspaceSymbolParams } from "vscode-languageclient/node";
+import {
+  commands,
+  type Definition,
+  type DocumentSymbol,
+  env,
+  type Hover,
+  languages,
+  type Location,
+  type LocationLink,
+  type MarkdownString,
+  Position,
+  type SymbolInformation,
+  TabInputText,
+  type TextDocument,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
+import type {
+  Code2ProtocolConverter,
+  DocumentSymbolParams,
+  LanguageClient,
+  ReferenceParams,
+  TextDocumentIdentifier,
+  TextDocumentPositionParams,
+  WorkspaceSymbolParams,
+} from "vscode-languageclient/node";
 import type * as lsp from "vscode-languageclient/node";
 import { type LanguageAnswer, methods } from "./protocol";
 

@@ -1,6 +1,6 @@
 // Pillion's tools for VS Code's models. Its own chat gets them as tools of this extension: each call goes through the sidecar's one door like
 // any other agent's; VS Code is not asked to confirm anything, because the sidecar asks where asking is due. Those of its agents that get no
-// tools of extensions get an MCP server, which the chat would get too, and each tool twice: so that is off until the user wants it.
+// tools of extensions can get an MCP server. The chat would get that too, and each tool twice: so it is off until the user wants it.
 
 import {
   type CancellationToken,

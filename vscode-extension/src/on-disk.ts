@@ -1,6 +1,6 @@
-// Of a document's file on disk: its encoding by the name that the rest of the world has, and whether there is room. VS Code empties a file
-// before it writes it, and takes a write that the disk cut short for a whole one: so what does not fit is not saved at all, and waits in its
-// editor.
+// What is known of a document's file on disk: its encoding, by the name that the rest of the world has for it, and whether there is room. VS
+// Code empties a file before it writes it, and takes a write that the disk cut short for a whole one. So what does not fit is not saved at
+// all, and waits in its editor.
 
 import { stat, statfs } from "node:fs/promises";
 

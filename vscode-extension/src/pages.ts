@@ -4,6 +4,7 @@ import {
   CodeLens,
   type CodeLensProvider,
   Disposable,
+  type Event,
   EventEmitter,
   languages,
   OverviewRulerLane,
@@ -24,17 +25,16 @@ import { type Page, type Paint, pictureLines } from "./sheet";
 
 const language = "pillion-page";
 
-export class Pages implements TextDocumentContentProvider, CodeLensProvider, Partial<ApprovalListener>, Disposable {
+export class Pages implements CodeLensProvider, Partial<ApprovalListener>, Disposable {
   private readonly shown = new Map<string, Page>();
   private readonly changes = new EventEmitter<Uri>();
   private readonly paints = paints();
   private readonly pictures = window.createTextEditorDecorationType({});
   private readonly subscriptions: Disposable;
-  readonly onDidChange = this.changes.event;
 
   constructor(private readonly approvals: Approvals) {
     this.subscriptions = Disposable.from(
-      ...[page, ended, question, ...Object.keys(gone)].map((scheme) => workspace.registerTextDocumentContentProvider(scheme, this)),
+      ...[page, ended, question, ...Object.keys(gone)].map((scheme) => workspace.registerTextDocumentContentProvider(scheme, this.of(scheme))),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
         editors.forEach((editor) => this.paint(editor));
@@ -86,8 +86,10 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, Par
     await window.showTextDocument(await this.open(uri), { preview: false });
   }
 
-  provideTextDocumentContent(uri: Uri): string {
-    return this.shown.get(uri.toString())?.text ?? gone[uri.scheme] ?? "This request was answered or closed.\n";
+  /** Each scheme has a provider of its own: VS Code warns of every change that is not of the provider's scheme. */
+  private of(scheme: string): TextDocumentContentProvider {
+    const onDidChange: Event<Uri> = (listener: (uri: Uri) => unknown) => this.changes.event((uri) => uri.scheme === scheme && listener(uri));
+    return { onDidChange, provideTextDocumentContent: (uri) => this.shown.get(uri.toString())?.text ?? gone[scheme] ?? "This request was answered or closed.\n" };
   }
 
   /** What can be done here besides answering: save what the command would not see. */

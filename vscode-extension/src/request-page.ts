@@ -5,6 +5,7 @@ import { type Approval, ownText } from "./approvals";
 import type { Chosen } from "./chosen";
 import { visible, visibleLines } from "./escape";
 import type { ApprovalDecision, ApprovalRequest, DiffPreview, FilePreview, Preview, Reason } from "./protocol";
+import { pathsOf } from "./hunks";
 import { type Page, Sheet } from "./sheet";
 
 /** More of one file's diff only hides the other files. */
@@ -175,4 +176,23 @@ export function fitsLine({ request, unsaved }: Pick<Approval, "request" | "unsav
 /** Why this very call asks; that the tool asks before every call helps nobody. */
 export function particular(reasons: Reason[] | null): Reason[] {
   return (reasons ?? []).filter(({ code }) => code !== "class");
+}
+
+/** What the button that approves may say, in place of *Approve*: a menu's titles are fixed, so each has a command of its own. */
+export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start"];
+
+/** The word for what approving does. */
+export function yesOf({ request }: Approval): string {
+  return request.decisions?.find(({ id }) => id === "approve")?.title ?? "Approve";
+}
+
+/** `Approve`, `Approve 7 Files`, `Approve 3 of 5 Hunks`. */
+export function yes(approval: Approval): string {
+  const { chosen, files } = approval;
+  const title = yesOf(approval);
+  const [paths, hunks] = [pathsOf(files).length, chosen.all.length];
+  if (!chosen.isWhole) {
+    return `${title} ${share(chosen.taken.length, hunks)} Hunks`;
+  }
+  return paths > 1 ? `${title} ${String(paths)} Files` : chosen.isOpen ? `${title} All ${String(hunks)} Hunks` : title;
 }

@@ -135,7 +135,10 @@ export class Reverts implements Disposable {
     const { shown } = this;
     const result = shown && (await this.ask(shown.target, true));
     if (result && this.shown === shown && JSON.stringify(result) !== JSON.stringify(shown.result)) {
+      const former = addresses(shown);
       shown.result = result;
+      const now = addresses(shown).map(String);
+      former.filter((side) => !now.includes(side.toString())).forEach((side) => this.pages.forget(side));
       this.put(shown);
       this.inSight.forget();
       this.look();

@@ -93,7 +93,7 @@ export function tabsWith(condition: (uri: Uri, tab: Tab) => boolean): Tab[] {
 }
 
 /** What is in front of each group. */
-export function inFront(): Uri[] {
+export function urisInFront(): Uri[] {
   return window.tabGroups.all.map(({ activeTab }) => resourceOf(activeTab)).filter((uri) => uri !== undefined);
 }
 

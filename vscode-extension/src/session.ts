@@ -219,6 +219,7 @@ function introduction(): StaticFeature {
 
 const ours = new Set(["chat", "notifications", "path", "requests", "trace"]);
 
+/** Without defaults and without what is this extension's own business, so that the sidecar's other layers keep their say. */
 function settings(): Record<string, unknown> {
   const configuration = workspace.getConfiguration("pillion");
   const names = Object.keys(configuration).filter((name) => !ours.has(name) && typeof configuration[name] !== "function");

@@ -2,7 +2,7 @@
 
 import { commands, Disposable, type Uri, window } from "vscode";
 import { inertMs } from "./approvals";
-import { inFront } from "./schemes";
+import { urisInFront } from "./schemes";
 
 const againMs = 50;
 
@@ -60,7 +60,7 @@ export class InSight implements Disposable {
   }
 
   look(): void {
-    const names = new Set(this.names(inFront()));
+    const names = new Set(this.names(urisInFront()));
     [...this.since.keys()].filter((name) => !names.has(name)).forEach((name) => this.since.delete(name));
     names.forEach((name) => this.since.set(name, this.since.get(name) ?? this.now()));
     this.tooSoon.look();

@@ -103,6 +103,7 @@ export class Trust implements CodeLensProvider, Disposable {
   }
 
   end(): void {
+    this.reopened = undefined;
     this.all.forEach(({ path, hash }) => this.hear({ path, hash, rules: [] }));
   }
 

@@ -2,14 +2,13 @@
 // file and each hunk has a box.
 
 import { commands, MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCheckboxState, TreeItemCollapsibleState, window } from "vscode";
-import { yes, yesOf, yesWords } from "./annotations";
 import type { Approval, Approvals } from "./approvals";
 import { short, visible } from "./escape";
 import { diffLines, type Hunk, hunkSize, isWhole, operationIcons } from "./hunks";
 import { addresses } from "./pages";
 import type { Prompt, Prompts } from "./prompts";
 import type { FilePreview, SettingsUntrusted } from "./protocol";
-import { particular } from "./request-page";
+import { particular, yes, yesOf, yesWords } from "./request-page";
 import type { SessionInfo, SessionUnusual } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import { Tree } from "./tree";

@@ -201,7 +201,7 @@ function M.trouble(problem)
   M.say("Pillion: " .. problem:match("[^\n]*"), vim.log.levels.ERROR)
 end
 
---- Runs what may fail without that being anybody else's concern.
+--- Runs what may fail without that being anybody else's concern: raised in a callback, an error makes Neovim wait for a key.
 ---@param run function
 function M.guard(run, ...)
   local fine, problem = xpcall(run, debug.traceback, ...)

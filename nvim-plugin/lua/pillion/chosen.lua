@@ -102,7 +102,8 @@ end
 ---@param path? string of all files without it
 ---@return integer selected, integer all
 function Chosen:count(path)
-  return #self:selected(path), #self:all(path)
+  local all = self:all(path)
+  return #vim.tbl_filter(self:selection(), all), #all
 end
 
 --- Which one of all files it is, from 1.
@@ -120,8 +121,7 @@ end
 
 --- Whether there is anything to choose: a single hunk is approved or not.
 function Chosen:is_open()
-  local _, all = self:count()
-  return all > 1
+  return #self:all() > 1
 end
 
 function Chosen:is_whole()

@@ -270,7 +270,7 @@ local function context(rest, range)
   end
 end
 
---- What a part of the plugin does that is read only now.
+--- A function of a module, which is loaded when it is first called.
 ---@param part string
 ---@param name string
 local function of(part, name)

@@ -320,12 +320,12 @@ function M.put_away(id)
   end
 end
 
---- Neovim draws nothing anew while a command line is typed, so a yes that is typed there is meant for what stood on the screen at its
+--- Neovim draws nothing anew while a command line is typed, so an approval that is typed there is meant for what stood on the screen at its
 --- beginning.
 ---@type { id?: string, digest?: string, all?: string }? nil when no command line is at work
 local seen
 
---- Whether what is run now may count as a yes to this: it did not change since the user began to type.
+--- Whether what is run now may count as an approval of this: it did not change since the user began to type.
 ---@param approval pillion.Approval
 ---@return boolean
 function M.is_meant(approval)
@@ -380,8 +380,9 @@ function M.attach()
     end
   end)
   on("CmdlineEnter", function()
-    local approval = approvals.get(vim.b.pillion_approval)
-    seen = { id = approval and approval.id, digest = approval and approval.request.digest, all = require("pillion.together").digest() }
+    local approval = approvals.get(vim.b.pillion_approval) -- also before the first request comes, which nobody can mean then
+    local all = next(approvals.all()) and require("pillion.together").digest()
+    seen = { id = approval and approval.id, digest = approval and approval.request.digest, all = all }
   end)
   on(
     "CmdlineLeave",

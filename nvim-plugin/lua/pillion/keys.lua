@@ -1,4 +1,5 @@
--- The keys of a dialog. They are bound in its own buffers alone, and asleep at first: see front.lua.
+-- The keys of dialogs and lists, and the window that explains them. They are bound in our own buffers alone; those of a dialog are
+-- asleep at first: see front.lua.
 
 local words = require("pillion.words")
 
@@ -120,7 +121,7 @@ function M.bind_doings(buffer, doings)
   end
 end
 
---- The list of what agents changed, or the page of one change.
+--- What the keys that revert do, in the list of changes and on the page of one.
 ---@return table<pillion.Action, fun()>
 function M.reverting()
   local doings = {}

@@ -154,7 +154,7 @@ function M.go_to(buffer)
   return api.nvim_get_current_win(), true
 end
 
---- Changes a read-only buffer. Who reads at its end stays there, and nobody else is moved.
+--- Changes a read-only buffer. Who reads at its end stays there, unless they select; nobody else is moved.
 ---@param buffer integer
 ---@param change fun()
 function M.follow(buffer, change)

@@ -1,7 +1,7 @@
 -- From LSP's positions to Neovim's: LSP counts UTF-16 units in lines that "\n", "\r\n" or a lone "\r" ends, in a text that has a
--- last, empty line after its final newline; Neovim counts bytes in its own lines. And those of language servers that do not count
--- in UTF-16, as the wire does: what a position means depends on its line. That is the buffer's, or the file's where none is loaded,
--- which is read without anybody waiting.
+-- last, empty line after its final newline; Neovim counts bytes in its own lines. Also from and to the
+-- positions of language servers that count otherwise than in UTF-16. What such a position means depends on its line: that is the
+-- buffer's, or the file's where none is loaded, which is read without anybody waiting.
 
 local documents = require("pillion.documents")
 

@@ -66,7 +66,7 @@ function M.in_front()
   return api.nvim_get_current_buf() == buffer
 end
 
---- Stands for what is on the page: a yes that was begun for another text is none.
+--- Stands for what is on the page: an approval that was begun for another text is none.
 ---@return string?
 function M.digest()
   if not M.in_front() then
