@@ -161,7 +161,6 @@ end
 
 ---@param path string
 ---@param range? {[1]: integer, [2]: integer}
----@return string
 local function diagnostics(path, range)
   local lines = {}
   for _, one in ipairs(vim.diagnostic.get(0)) do

@@ -121,7 +121,6 @@ end
 --- As a window of that width shows it, as a status line wants it.
 ---@param bar pillion.Bar
 ---@param width integer
----@return string
 local function render(bar, width)
   local out = {}
   for index, part in ipairs(fitting(bar, width)) do

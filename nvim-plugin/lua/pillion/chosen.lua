@@ -68,7 +68,6 @@ function Chosen:of(path)
 end
 
 ---@param one pillion.Hunk
----@return boolean
 function Chosen:has(one)
   return not self.left[one]
 end
@@ -162,7 +161,6 @@ end
 --- Whether a text of the right side is the user's own.
 ---@param path string
 ---@param now string
----@return boolean
 function Chosen:is_own(path, now)
   return now ~= self:given(path) and not self:reads(path, now)
 end
@@ -272,7 +270,6 @@ end
 --- Whether the user wrote over it, so that it can be neither taken nor left.
 ---@param path string
 ---@param one pillion.Hunk
----@return boolean
 function Chosen:is_stuck(path, one)
   local own = self.own[path]
   local side = self:has(one) and "after" or "before"

@@ -58,7 +58,6 @@ local statuses = {
 }
 
 --- How it stands, in one line.
----@return string
 local function heading()
   local one, gateway = current(), current_gateway()
   if not one then
@@ -74,7 +73,6 @@ local function heading()
 end
 
 --- What the agent was given to read.
----@return string
 local function context()
   local one = current()
   local files = vim.tbl_map(function(file)

@@ -321,7 +321,6 @@ end
 
 --- What a file looks like from outside.
 ---@param path string
----@return string
 function M.looks(path)
   local stat = vim.uv.fs_stat(path)
   return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"

@@ -67,7 +67,6 @@ function M.focused()
 end
 
 --- A key that was meant for another window must not answer a request that has just got the cursor.
----@return boolean
 function M.takes_keys()
   return Approval.now() >= active_since + Approval.inert_ms
 end
@@ -208,7 +207,6 @@ end
 --- The user asked to see it.
 ---@param id string
 ---@param path string? which of its files
----@return boolean
 function M.show(id, path)
   local approval = approvals.get(id)
   if not approval then
@@ -266,7 +264,6 @@ end
 --- To the hunk after or before this one, in whichever file.
 ---@param id string
 ---@param step integer
----@return boolean
 function M.step_hunk(id, step)
   local dialog, approval = dialogs[id], approvals.get(id)
   local hunk = dialog and approval and dialog:hunk()
@@ -327,13 +324,11 @@ local seen
 
 --- Whether what is run now may count as an approval of this: it did not change since the user began to type.
 ---@param approval pillion.Approval
----@return boolean
 function M.is_meant(approval)
   return not seen or seen.id == approval.id and seen.digest == approval.request.digest
 end
 
 --- The same for the page with all that waits.
----@return boolean
 function M.is_meant_for_all()
   return not seen or seen.all == require("pillion.together").digest()
 end

@@ -65,7 +65,6 @@ end
 ---@param before string
 ---@param hunks pillion.Hunk[]
 ---@param has pillion.Selection
----@return string
 function M.text(before, hunks, has)
   local lines, out, at = M.lines(before), {}, 0
   for _, one in ipairs(hunks) do
@@ -79,7 +78,6 @@ end
 ---@param lines string[]
 ---@param at integer from 0
 ---@param wanted string[]
----@return boolean
 local function stands(lines, at, wanted)
   for index, line in ipairs(wanted) do
     if lines[at + index] ~= line then

@@ -8,7 +8,6 @@ local M = {}
 ---@type fun()[]
 local steps = {}
 
----@return boolean
 local function free()
   local now = api.nvim_get_mode()
   return not now.blocking and (now.mode == "n" or now.mode == "nt") and vim.fn.getcmdwintype() == ""

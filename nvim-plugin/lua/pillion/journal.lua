@@ -37,7 +37,6 @@ M.states = {
 }
 
 ---@param change pillion.AgentChange
----@return boolean
 function M.is_revertible(change)
   return change.state == "done" or change.state == "partly_reverted" or change.state == "interrupted"
 end
@@ -95,7 +94,6 @@ end
 
 --- `14:05` today, else with the day.
 ---@param change {time: string}
----@return string
 function M.clock(change)
   local at = math.floor(M.seconds(change))
   if at == 0 then
@@ -107,7 +105,6 @@ end
 
 --- No agent can ask for one: it was the user, or a setting of theirs.
 ---@param change {tool: string}
----@return boolean
 local function is_revert(change)
   return change.tool == "journal/revert"
 end
@@ -123,7 +120,6 @@ end
 
 --- ` · turn 2 · Mend the kettle`
 ---@param change {turn?: integer, prompt?: string}
----@return string
 function M.turn(change)
   local turn = (change.turn or 0) > 0 and (" · turn %d"):format(change.turn) or ""
   return turn .. (change.prompt and " · " .. escape.short(change.prompt, 70) or "")
@@ -142,7 +138,6 @@ end
 
 --- What else comes of it while it stands: `Makefile runs when you next use make`.
 ---@param change pillion.AgentChange
----@return string
 function M.note(change)
   local notes = {}
   for _, file in ipairs(M.is_revertible(change) and change.files or {}) do

@@ -6,7 +6,6 @@ local M = {}
 local name = vim.fn.has("win32") == 1 and "pillion.exe" or "pillion"
 
 ---@param path string
----@return boolean
 local function runs(path)
   local stat = vim.uv.fs_stat(path)
   return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true

@@ -14,7 +14,6 @@ local in_block = false
 local waiting = {}
 
 ---@param buffer integer
----@return boolean
 local function is_midway(buffer)
   local mode = api.nvim_get_mode().mode
   return buffer == api.nvim_get_current_buf() and (mode:match("^[iR]v?[cx]") ~= nil or in_block and mode:sub(1, 1) == "i")

@@ -14,7 +14,6 @@ local function release()
   return found and one or nil
 end
 
----@return string
 local function system()
   local uname = vim.uv.os_uname()
   local machine = uname.machine:lower()
@@ -40,7 +39,6 @@ end
 
 ---@param run pillion.Run
 ---@param file string
----@return string
 local function hash(run, file)
   local ways = { { "sha256sum", file }, { "shasum", "-a", "256", file }, { "certutil", "-hashfile", file, "SHA256" } }
   for _, command in ipairs(ways) do

@@ -173,7 +173,6 @@ end
 
 ---@param approval pillion.Approval
 ---@param what string
----@return string
 local function name_of(approval, what)
   return ("%s (%s)"):format(escape.short(approval.request.preview.deed, 40):gsub("/", "∕"), what) -- so that the name of its tab is all of it
 end

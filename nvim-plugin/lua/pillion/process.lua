@@ -78,13 +78,11 @@ function Process:stop(info)
 end
 
 --- Its name, safe to show.
----@return string
 function Process:name()
   return escape.short(self.processId, 40)
 end
 
 --- In a list: `▸ dev  npm run dev · claude · since 12:04`.
----@return string
 function Process:line()
   local sign = self.running and "▸" or self.exitCode == 0 and "✓" or "✗"
   local parts = { escape.short(self.command, 80), escape.visible(self.agent and self.agent.name), self:state() }
@@ -92,7 +90,6 @@ function Process:line()
 end
 
 --- `running since 12:04`, `exit code 1`.
----@return string
 function Process:state()
   if self.running then
     return "running since " .. os.date("%H:%M", self.since)
@@ -269,7 +266,6 @@ function Process:show()
 end
 
 --- Nobody looks at it.
----@return boolean
 function Process:is_hidden()
   return not api.nvim_buf_is_loaded(self.buffer) or vim.fn.bufwinid(self.buffer) == -1
 end

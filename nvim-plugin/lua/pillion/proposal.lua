@@ -144,7 +144,6 @@ local foldexpr = "v:lua.require'pillion.proposal'.fold(v:lnum)"
 local unfolded = {}
 
 ---@param line integer
----@return integer
 function M.fold(line)
   local open = unfolded[vim.api.nvim_get_current_buf()]
   return open and not open[line] and 1 or 0
@@ -234,7 +233,6 @@ end
 --- Whether the user has wiped neither side.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
----@return boolean
 function M.is_whole(approval, file)
   return sides_of(approval, file.path) ~= nil
 end

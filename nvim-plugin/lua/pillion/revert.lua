@@ -131,7 +131,6 @@ end
 
 --- `2 files reverted, 1 merged, 1 stays as it is`
 ---@param result pillion.RevertResult
----@return string
 function M.summary(result)
   local parts = {}
   local reverted, merged, kept = #(result.reverted or {}), #(result.merged or {}), #(result.conflicts or {})

@@ -32,7 +32,6 @@ end
 
 --- `12 calls, 3 changes, 1 rejected · since 14:05`: what there is none of is left out.
 ---@param session pillion.Session
----@return string
 local function record(session)
   local parts = {}
   for _, noun in ipairs({ "call", "change" }) do

@@ -200,7 +200,6 @@ local function change(session, method, params, done, failed)
 end
 
 ---@param session pillion.Session
----@return string
 function M.name(session)
   local name = session.agent and session.agent.name or ""
   return name == "" and "this editor" or escape.short(name, 40)

@@ -17,7 +17,6 @@ local M = {}
 local alone, beside = 32, 20
 
 --- How many questions wait for the user.
----@return integer
 function M.waiting()
   return #approvals.of_agents() + #prompts.all()
 end

@@ -31,7 +31,6 @@ local function waiting()
   return found
 end
 
----@return string
 local function news()
   local more = #approvals.of_agents() - #waiting()
   return more > 0 and ("%s not on this page"):format(words.count(more, "newer request")) or ""
@@ -61,7 +60,6 @@ local function close()
 end
 
 --- The user is looking at the page.
----@return boolean
 function M.in_front()
   return api.nvim_get_current_buf() == buffer
 end
@@ -78,7 +76,6 @@ function M.digest()
   return table.concat(digests, "\n")
 end
 
----@return boolean
 function M.is_armed()
   return Approval.now() >= armed_at
 end

@@ -26,13 +26,11 @@ function M.all()
 end
 
 ---@param one pillion.Untrusted
----@return string
 local function id_of(one)
   return "trust-" .. one.hash:sub(1, 16)
 end
 
 ---@param one pillion.Untrusted
----@return string
 function M.line(one)
   local rules = words.count(#one.rules, "rule")
   return ("%s would loosen %s if you trusted it"):format(escape.short(vim.fn.fnamemodify(one.path, ":~:."), 80), rules)

@@ -30,7 +30,6 @@ function M.all()
 end
 
 ---@param one pillion.Unusual
----@return string
 function M.line(one)
   local done = acted[one.acted] and "; " .. acted[one.acted] or ""
   return escape.short(one.message, 100) .. done

@@ -32,7 +32,6 @@ local function joined(parts)
 end
 
 ---@param call pillion.Call
----@return string
 function M.call_line(call)
   local title = escape.short(activity.doing(call), 100)
   local came = call.summary ~= activity.doing(call) and call.summary or ""

@@ -53,7 +53,6 @@ end
 --- `2 of 3 hunks`; empty when all are selected.
 ---@param selected integer
 ---@param all integer
----@return string
 function M.share(selected, all)
   return selected == all and "" or ("%d of %s"):format(selected, M.count(all, "hunk"))
 end
@@ -74,7 +73,6 @@ end
 --- Which of several files it is: ` (2 of 8)`; empty for the only one.
 ---@param files pillion.FilePreview[]
 ---@param file pillion.FilePreview
----@return string
 function M.place(files, file)
   local paths = M.paths(files)
   for index, path in ipairs(#paths > 1 and paths or {}) do
@@ -87,7 +85,6 @@ end
 
 --- `+3 −1` over all files.
 ---@param files {additions: integer, deletions: integer}[]
----@return string
 function M.size(files)
   local additions, deletions = 0, 0
   for _, file in ipairs(files) do
@@ -156,7 +153,6 @@ end
 --- `claude wants to edit src/app.py`
 ---@param request pillion.ApprovalRequest
 ---@param limit integer
----@return string
 function M.wish(request, limit)
   local wants = request.preview.kind == "revert" and " want to " or " wants to "
   return escape.visible(request.agent.name) .. wants .. escape.short(request.preview.deed, limit)
@@ -164,7 +160,6 @@ end
 
 --- `0.4 s`, `12 s`, `3 min`; nothing below a tenth of a second.
 ---@param ms number?
----@return string
 function M.duration(ms)
   if not ms or ms < 100 then
     return ""
