@@ -24,7 +24,7 @@ local calls = {}
 ---@type table<any, table<string, {status: string, message: string}>>
 local statuses = {}
 
-local changed = require("pillion.listeners")(M)
+local changed = require("pillion.events").listeners(M)
 
 ---@return pillion.Call[] newest first
 function M.entries()

@@ -19,19 +19,6 @@ local started = {}
 ---@type string? the one that was shown last
 local last
 
-local separator = vim.fn.has("win32") == 1 and ";" or ":"
-
---- PATH with a folder at its end, unless it is there.
----@param path string
----@param folder string
----@return string
-function M.path_with(path, folder)
-  if vim.tbl_contains(vim.split(path, separator, { plain = true }), folder) then
-    return path
-  end
-  return path == "" and folder or path .. separator .. folder
-end
-
 --- Runs a program in the current window, which has the cursor and an empty buffer.
 ---@param command string[]
 ---@param name string as a tab or a statusline shows it
@@ -112,7 +99,7 @@ local function show(buffer)
   api.nvim_set_current_win(window)
 end
 
---- In the workspace's folder, where it finds this Neovim; its environment is this Neovim's, in whose PATH `setup` put the program.
+--- In the workspace's folder, where it finds this Neovim; its environment is this Neovim's, in whose PATH client.lua put the program.
 ---@param id string
 local function start(id)
   if vim.fn.executable(id) == 0 then
@@ -236,16 +223,6 @@ function M.connect(id)
   else
     choose_agent(connectable(), "Connect which agent?", install)
   end
-end
-
---- An agent in a terminal finds the sidecar by the registry that its home folder leads to (docs/agents.md), so nothing of this Neovim is
---- handed to it. Only the program itself must be found, when it lies in this plugin and not on PATH.
-function M.setup()
-  client.on_state(function(one)
-    if one.state == "ready" and config.get().terminal_path and vim.fn.executable("pillion") == 0 then
-      vim.env.PATH = M.path_with(vim.env.PATH or "", vim.fs.dirname(one.path))
-    end
-  end)
 end
 
 return M

@@ -139,7 +139,7 @@ function M.put(window, bar)
   vim.wo[window][0].winbar = render(bar, api.nvim_win_get_width(window))
 end
 
-local on = require("pillion.on")("bar")
+local on = require("pillion.events").on("bar")
 on("WinResized", function()
   for _, window in ipairs(vim.v.event.windows) do
     local one = shown[window]
@@ -159,17 +159,10 @@ end)
 local function keys_of(approval, is_page)
   local selected, all = approval.chosen:count()
   local files = #words.paths(approval:files())
-  local found, last = {}, nil
-  for _, one in ipairs(approval:answers()) do
-    local share = ""
-    if one.action == "approve" then
-      share = selected < all and (" %d of %d"):format(selected, all) or files > 1 and (" %d files"):format(files) or ""
-    end
-    if one.action ~= last and keys.is_bound(one.action, is_page) then -- a scope may have several rules
-      found[#found + 1] = { one.action, (one.word or one.title:lower()) .. share }
-    end
-    last = one.action
-  end
+  local share = selected < all and (" %d of %d"):format(selected, all) or files > 1 and (" %d files"):format(files) or ""
+  local found = vim.tbl_map(function(one)
+    return { one.action, (one.word or one.title:lower()) .. (one.action == "approve" and share or "") }
+  end, keys.answers(approval, is_page))
   if #approval:files() > 1 then
     found[#found + 1] = { "next_file", "next file" }
   end

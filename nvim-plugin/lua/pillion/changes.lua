@@ -9,6 +9,7 @@ local escape = require("pillion.escape")
 local idle = require("pillion.idle")
 local journal = require("pillion.journal")
 local marks = require("pillion.marks")
+local page = require("pillion.page")
 local reload = require("pillion.reload")
 local revert = require("pillion.revert")
 local views = require("pillion.views")
@@ -69,10 +70,8 @@ local function follow(buffer, to, who)
     end)
   end)
   restore()
-  for _, left in ipairs(api.nvim_list_bufs()) do -- Neovim keeps the old name as a buffer of its own
-    if api.nvim_buf_get_name(left) == old and not api.nvim_buf_is_loaded(left) then
-      pcall(vim.cmd.bwipeout, { left, bang = true })
-    end
+  if api.nvim_buf_get_name(buffer) ~= old then
+    page.wipe_named(old)
   end
   documents.consider(buffer)
 end

@@ -85,6 +85,26 @@ function M.ready()
   return found
 end
 
+--- Asks every sidecar that runs. Where none does the user is told, and nothing goes on.
+---@param ask fun(client: pillion.Client, answered: fun(answer: any)) calls `answered` once
+---@param done fun(answers: any[]) those that were none are left out
+function M.ask_all(ask, done)
+  local all, answers = M.ready(), {}
+  local left = #all
+  if left == 0 then
+    announce.tell("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
+  end
+  for _, client in ipairs(all) do
+    ask(client, function(answer)
+      answers[#answers + 1] = answer
+      left = left - 1
+      if left == 0 then
+        done(answers)
+      end
+    end)
+  end
+end
+
 --- Called before a client asks for anything, to tell what is not told yet.
 ---@type fun(client: pillion.Client)
 M.before_request = function() end
@@ -326,6 +346,11 @@ local function lsp_config(client)
       if client.connection == connection then
         client.version = vim.tbl_get(result, "serverInfo", "version")
         client.agents = vim.tbl_get(result, "capabilities", "experimental", "pillion", "agents") or {}
+        -- An agent in a terminal finds the sidecar by the registry that its home folder leads to (docs/agents.md). Only the program itself
+        -- must be found, when it lies in this plugin and not on PATH.
+        if config.get().terminal_path and vim.fn.executable("pillion") == 0 then
+          vim.env.PATH = locator.path_with(vim.env.PATH or "", vim.fs.dirname(client.path))
+        end
         become(client, "ready")
       end
     end,

@@ -270,6 +270,25 @@ local function context(rest, range)
   end
 end
 
+--- What agents can call here, and where it comes from, as the sidecars word it.
+local function list_tools()
+  require("pillion.client").ask_all(function(client, answered)
+    client.request("tools/list", { format = "page", refresh = true }, function(err, result)
+      if err then
+        announce.tell("Pillion: the tools cannot be listed: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+      end
+      answered(not err and result.text or "")
+    end)
+  end, function(texts)
+    local page = require("pillion.page")
+    local buffer = page.scratch("pillion://tools", "nofile")
+    vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close the list of tools" })
+    page.put(buffer, { lines = escape.visible_lines(vim.trim(table.concat(texts, "\n"))), marks = {} })
+    page.go_to(buffer)
+    vim.wo.linebreak, vim.wo.breakindent, vim.wo.breakindentopt = true, true, "shift:4"
+  end)
+end
+
 --- A function of a module, which is loaded when it is first called.
 ---@param part string
 ---@param name string
@@ -305,9 +324,7 @@ M.table = {
   next = step(1),
   prev = step(-1),
   together = together.run,
-  log = function()
-    require("pillion.log").open()
-  end,
+  log = of("log", "open"),
   processes = processes.open,
   trust = trust.open,
   journal = of("journal_list", "open"),
@@ -347,7 +364,7 @@ M.table = {
   end,
   agent = of("agent", "toggle"),
   context = context,
-  tools = of("tools", "open"),
+  tools = list_tools,
   doctor = function()
     vim.cmd.checkhealth("pillion")
   end,

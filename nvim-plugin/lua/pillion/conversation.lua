@@ -129,12 +129,7 @@ local function draw()
     return
   end
   page.follow(buffers.talk, function()
-    local before, now = api.nvim_buf_get_lines(buffers.talk, 0, -1, false), lines()
-    local same = 0
-    while same < #before and same < #now and before[same + 1] == now[same + 1] do
-      same = same + 1
-    end
-    api.nvim_buf_set_lines(buffers.talk, same, -1, false, vim.list_slice(now, same + 1)) -- cursors above stay
+    require("pillion.text").replace(buffers.talk, lines())
   end)
   vim.cmd.redrawstatus({ bang = true })
 end

@@ -452,7 +452,7 @@ local function saved(buffer)
 end
 
 local function watch()
-  local on = require("pillion.on")("documents")
+  local on = require("pillion.events").on("documents")
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
     M.consider(event.buf)
   end)
@@ -471,14 +471,10 @@ local function watch()
     saved(event.buf)
   end)
   on("OptionSet", function()
-    for _, document in ipairs(M.all()) do
-      schedule(document)
-    end
+    vim.tbl_map(schedule, M.all())
   end, { pattern = { "modified", "readonly", "modifiable", "fileencoding", "fileformat", "bomb", "endofline", "binary", "buftype" } })
   on({ "FocusGained", "CursorHold", "FileChangedShellPost" }, function()
-    for _, document in ipairs(M.all()) do
-      M.flush(document)
-    end
+    vim.tbl_map(M.flush, M.all())
   end)
 end
 

@@ -37,17 +37,6 @@ local function unseen(code)
   return false
 end
 
----@param character string one character in UTF-8
----@return integer
-local function code_of(character)
-  local lead = character:byte()
-  local code = lead >= 0xf0 and lead % 0x08 or lead >= 0xe0 and lead % 0x10 or lead % 0x20
-  for place = 2, #character do
-    code = code * 0x40 + character:byte(place) % 0x40
-  end
-  return code
-end
-
 --- One line: every invisible character is written out as `\u{…}`.
 ---@param text string?
 ---@return string
@@ -58,7 +47,7 @@ function M.visible(text)
   end)
   if text:find("[\128-\255]") then
     text = text:gsub("[\192-\247][\128-\191]*", function(character)
-      local code = code_of(character)
+      local code = vim.fn.char2nr(character, true)
       return unseen(code) and ("\\u{%x}"):format(code) or nil
     end)
   end

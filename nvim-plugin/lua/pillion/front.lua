@@ -146,11 +146,7 @@ local function give_away(buffer)
   local old = api.nvim_buf_get_name(buffer)
   local name = old:gsub("%(proposed%)$", "(yours)"):gsub("/command$", "/command.sh (yours)"):gsub("/message$", "/message (yours)")
   if pcall(api.nvim_buf_set_name, buffer, name) then -- else the old name is no less theirs
-    for _, left in ipairs(api.nvim_list_bufs()) do -- Neovim keeps the old name as a buffer of its own
-      if api.nvim_buf_get_name(left) == old then
-        pcall(vim.cmd.bwipeout, { left, bang = true }) -- one that stays is unlisted and empty
-      end
-    end
+    page.wipe_named(old)
   end
 end
 
@@ -347,7 +343,7 @@ end
 
 --- Once, by `ui`.
 function M.attach()
-  local on = require("pillion.on")("front")
+  local on = require("pillion.events").on("front")
   on({ "BufEnter", "WinEnter", "TabEnter" }, look)
   on({ "CursorMoved", "CursorMovedI" }, function()
     if dialogs[active] and dialogs[active]:is_current() then

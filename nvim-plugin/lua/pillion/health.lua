@@ -165,16 +165,11 @@ end
 ---@param finding pillion.Finding
 local function tell(finding)
   local text = finding.title .. ": " .. finding.detail
-  local advice = finding.hint and { finding.hint } or nil
-  if finding.status == "ok" then
-    vim.health.ok(text)
-  elseif finding.status == "error" then
-    vim.health.error(text, advice)
-  elseif finding.status == "info" then
-    vim.health.info(finding.hint and ("%s (%s)"):format(text, finding.hint) or text)
-  else
-    vim.health.warn(text, advice)
+  if finding.status == "info" and finding.hint then
+    text = ("%s (%s)"):format(text, finding.hint)
   end
+  local report = vim.health[finding.status] or vim.health.warn
+  report(text, finding.hint and { finding.hint } or nil) -- "ok" and "info" take no advice
 end
 
 function M.check()

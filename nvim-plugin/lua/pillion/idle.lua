@@ -19,7 +19,7 @@ local function drain()
   end
 end
 
-require("pillion.on")("idle")({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, function()
+require("pillion.events").on("idle")({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, function()
   if #steps > 0 then
     vim.schedule(drain)
   end

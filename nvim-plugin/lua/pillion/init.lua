@@ -10,7 +10,7 @@ local function attach()
     return
   end
   attached = true
-  for _, part in ipairs({ "documents", "edit", "reload", "marks", "languages", "agent" }) do
+  for _, part in ipairs({ "documents", "edit", "reload", "marks", "languages" }) do
     require("pillion." .. part).setup()
   end
   require("pillion.ui").attach()

@@ -3,7 +3,6 @@
 
 local announce = require("pillion.announce")
 local escape = require("pillion.escape")
-local gather = require("pillion.gather")
 local words = require("pillion.words")
 
 local M = {}
@@ -26,7 +25,7 @@ M.limit = 200
 ---@field files {path: string, to?: string, operation: string, additions: integer, deletions: integer, note?: string}[]
 ---@field client any
 
-M.changed = require("pillion.listeners")(M)
+M.changed = require("pillion.events").listeners(M)
 
 --- What became of a change that is not simply done.
 M.states = {
@@ -51,7 +50,7 @@ end
 --- Asks every sidecar that runs.
 ---@param callback fun(changes: pillion.AgentChange[]) newest first
 function M.ask(callback)
-  gather(function(client, answered)
+  require("pillion.client").ask_all(function(client, answered)
     client.request("journal/list", { limit = M.limit }, function(err, result)
       if err then
         announce.tell("Pillion: the journal cannot be read: " .. escape.short(err.message, 200), vim.log.levels.ERROR)

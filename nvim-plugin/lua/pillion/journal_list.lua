@@ -18,7 +18,6 @@ local M = {}
 local settle_ms = 60
 local title_width = 44
 
-local asking = false
 ---@type pillion.AgentChange[]? as they were last told; nil before that
 local changes
 ---@type table<integer, pillion.AgentChange> by the buffer of its page
@@ -111,17 +110,11 @@ local function ask(done)
   end)
 end
 
---- Asks anew, once for all that happens together.
-function M.refresh()
-  if asking or not listing:window() then
-    return
-  end
-  asking = true
-  vim.defer_fn(function()
-    asking = false
+M.refresh = require("pillion.events").settled(settle_ms, function()
+  if listing:window() then
     ask()
-  end, settle_ms)
-end
+  end
+end)
 
 --- The change that the cursor stands on, or whose page it is in.
 ---@return pillion.AgentChange?
@@ -160,7 +153,7 @@ listing = require("pillion.listing").new({
   },
   draw = draw,
   renew = M.refresh,
-  is_table = true,
+  has_columns = true,
   doings = vim.tbl_extend("error", keys.reverting(), {
     show = function(change)
       if change then

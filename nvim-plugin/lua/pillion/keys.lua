@@ -133,6 +133,19 @@ function M.reverting()
   return doings
 end
 
+--- What a request can be answered with by a key, a scope with several rules once.
+---@param approval pillion.Approval
+---@param is_page boolean?
+---@return pillion.PossibleAnswer[]
+function M.answers(approval, is_page)
+  local last ---@type pillion.Action?
+  return vim.tbl_filter(function(one)
+    local is_new = one.action ~= last
+    last = one.action
+    return is_new and M.is_bound(one.action, is_page)
+  end, approval:answers())
+end
+
 --- Nothing can be answered there any more.
 ---@param buffer integer
 function M.unbind(buffer)
@@ -217,13 +230,9 @@ end
 ---@param approval pillion.Approval
 ---@param is_page boolean
 function M.help(approval, is_page)
-  local wanted, last = {}, nil
-  for _, one in ipairs(approval:answers()) do
-    if one.action ~= last and M.is_bound(one.action, is_page) then
-      wanted[#wanted + 1] = { one.title, one.meaning, actions = { one.action } }
-    end
-    last = one.action
-  end
+  local wanted = vim.tbl_map(function(one)
+    return { one.title, one.meaning, actions = { one.action } }
+  end, M.answers(approval, is_page))
   if approval.chosen:is_open() then
     vim.list_extend(wanted, {
       { "toggle this hunk, or all hunks of the file", actions = { "hunk", "file" } },

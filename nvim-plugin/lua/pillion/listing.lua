@@ -22,7 +22,7 @@ local minimum_height = 8
 ---@field doings table<pillion.Action, fun(thing: any)> what they do; the thing that the cursor is on, if it is on one
 ---@field draw fun(): pillion.Sheet, table<integer, pillion.Listed> things by line, from 1
 ---@field renew? fun() asks for the things anew, where they are not known here
----@field is_table? boolean its lines are not wrapped, and its keys need no help
+---@field has_columns? boolean its lines are not wrapped
 ---@field private buffer integer
 ---@field private at table<integer, pillion.Listed>
 local Listing = {}
@@ -32,13 +32,10 @@ Listing.__index = Listing
 ---@return pillion.Listing
 function M.new(options)
   options.buffer, options.at = -1, {}
-  if not options.is_table then
-    options.doings.help = function()
-      options:help()
-    end
-    table.insert(options.keys, { "help", "keys" })
+  options.doings.help = function()
+    options:help()
   end
-  table.insert(options.keys, { "close", "close", "close this window" })
+  vim.list_extend(options.keys, { { "help", "keys" }, { "close", "close", "close this window" } })
   return setmetatable(options, Listing)
 end
 
@@ -129,7 +126,7 @@ function Listing:open()
   end
   local window, is_new = page.go_to(self.buffer)
   if is_new then
-    local options, wraps = vim.wo[window][0], not self.is_table
+    local options, wraps = vim.wo[window][0], not self.has_columns
     options.number, options.relativenumber, options.signcolumn, options.cursorline = false, false, "no", true
     options.wrap, options.linebreak, options.breakindent, options.breakindentopt = wraps, wraps, wraps, "shift:4"
     self:fit(window)

@@ -4,6 +4,7 @@
 local M = {}
 
 local name = vim.fn.has("win32") == 1 and "pillion.exe" or "pillion"
+local separator = vim.fn.has("win32") == 1 and ";" or ":"
 
 ---@param path string
 local function runs(path)
@@ -21,6 +22,16 @@ end
 function M.bundled()
   local here = debug.getinfo(1, "S").source:sub(2)
   return vim.fs.joinpath(vim.fn.fnamemodify(vim.uv.fs_realpath(here) or here, ":h:h:h"), "bin", name)
+end
+
+--- PATH with a folder at its end, unless it is there.
+---@param path string
+---@param folder string
+function M.path_with(path, folder)
+  if vim.tbl_contains(vim.split(path, separator, { plain = true }), folder) then
+    return path
+  end
+  return path == "" and folder or path .. separator .. folder
 end
 
 ---@class pillion.Located
@@ -42,7 +53,7 @@ function M.locate(option)
   if runs(bundled) then
     return { path = bundled, from = "bundle" }
   end
-  for folder in vim.gsplit(vim.env.PATH or "", vim.fn.has("win32") == 1 and ";" or ":", { plain = true }) do
+  for folder in vim.gsplit(vim.env.PATH or "", separator, { plain = true }) do
     local path = vim.fs.joinpath(folder, name)
     if is_absolute(folder) and runs(path) then
       return { path = path, from = "PATH" }

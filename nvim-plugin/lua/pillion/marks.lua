@@ -445,7 +445,7 @@ local function unstow(buffer)
 end
 
 function M.setup()
-  local on = require("pillion.on")("marks")
+  local on = require("pillion.events").on("marks")
   on("BufWritePost", function(event)
     if shown[event.buf] and not saving[event.buf] and not vim.bo[event.buf].modified then -- else a copy was written
       clear(event.buf)

@@ -62,7 +62,7 @@ function M.wait(buffer, step, cancelled)
 end
 
 function M.setup()
-  local on = require("pillion.on")("midway")
+  local on = require("pillion.events").on("midway")
   on("ModeChanged", function()
     local old, new = vim.v.event.old_mode, vim.v.event.new_mode
     in_block = new:sub(1, 1) == "i" and (in_block or old == "\22") or new:sub(1, 2) == "ni" and in_block

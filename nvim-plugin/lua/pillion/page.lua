@@ -39,6 +39,16 @@ function M.scratch(name, buftype)
   return buffer
 end
 
+--- Neovim keeps the old name of a renamed buffer as a buffer of its own.
+---@param name string
+function M.wipe_named(name)
+  for _, left in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(left) == name then
+      pcall(vim.cmd.bwipeout, { left, bang = true }) -- one that stays is unlisted and empty
+    end
+  end
+end
+
 ---@param name string
 ---@param id string of a request
 ---@return boolean whether something else that is shown has this name

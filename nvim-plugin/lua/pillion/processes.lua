@@ -5,7 +5,7 @@ local Process = require("pillion.process")
 local announce = require("pillion.announce")
 local choose = require("pillion.choose")
 local escape = require("pillion.escape")
-local gather = require("pillion.gather")
+local events = require("pillion.events")
 local words = require("pillion.words")
 
 local M = {}
@@ -17,9 +17,8 @@ local draw_ms = 50
 
 ---@type pillion.Process[] in order of their start
 local all = {}
-local drawing = false
 
-local changed = require("pillion.listeners")(M)
+local changed = events.listeners(M)
 
 ---@return pillion.Process[] those that run first
 function M.all()
@@ -39,23 +38,14 @@ function M.running()
   end, all)
 end
 
-local draw ---@type fun()
-
-local function draw_soon()
-  if not drawing then
-    drawing = true
-    vim.defer_fn(draw, draw_ms)
-  end
-end
-
-draw = function()
-  drawing = false
+local draw_soon ---@type fun()
+draw_soon = events.settled(draw_ms, function()
   for _, process in ipairs(all) do
     if process:settle() then
       draw_soon()
     end
   end
-end
+end)
 
 --- The last one of that name.
 ---@param info {sessionId: string, processId: string}
@@ -269,8 +259,9 @@ end
 
 --- `:Pillion processes`: all that run, and the last that have ended.
 function M.open()
-  if #require("pillion.client").ready() > 0 then
-    gather(M.refresh, list)
+  local clients = require("pillion.client")
+  if #clients.ready() > 0 then
+    clients.ask_all(M.refresh, list)
   else
     list() -- they ended with their sidecar, and can still be looked at
   end

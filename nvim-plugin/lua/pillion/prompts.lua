@@ -17,7 +17,7 @@ local M = {}
 
 ---@type pillion.Prompt[] in order of arrival
 local waiting = {}
-local changed = require("pillion.listeners")(M)
+local changed = require("pillion.events").listeners(M)
 
 ---@return pillion.Prompt[]
 function M.all()

@@ -73,7 +73,7 @@ function M.setup()
       M.soon()
     end
   end)
-  require("pillion.on")("reload")({ "ModeChanged", "CmdwinLeave" }, function()
+  require("pillion.events").on("reload")({ "ModeChanged", "CmdwinLeave" }, function()
     if unfinished then
       M.soon()
     end

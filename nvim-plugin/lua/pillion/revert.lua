@@ -227,7 +227,7 @@ function M.show(target)
 end
 
 --- What lies beneath a page may be another thing now.
-local function look_again()
+M.look_again = require("pillion.events").settled(settle_ms, function()
   for id, target in pairs(asked) do
     plan(target, function(result)
       local approval = approvals.get(id)
@@ -237,20 +237,7 @@ local function look_again()
       end
     end)
   end
-end
-
-local looking = false
-
---- Soon, once for all that happens together.
-function M.look_again()
-  if not looking and next(asked) then
-    looking = true
-    vim.defer_fn(function()
-      looking = false
-      look_again()
-    end, settle_ms)
-  end
-end
+end)
 
 --- The change that is meant: under the cursor in the journal, in the line of the cursor in a file, or else the last one.
 ---@param callback fun(change: pillion.AgentChange)

@@ -3,7 +3,6 @@
 
 local announce = require("pillion.announce")
 local escape = require("pillion.escape")
-local gather = require("pillion.gather")
 
 local M = {}
 
@@ -36,7 +35,7 @@ local M = {}
 ---@type pillion.Session[] in the order in which they began
 local all = {}
 
-local changed = require("pillion.listeners")(M)
+local changed = require("pillion.events").listeners(M)
 
 ---@return pillion.Session[]
 function M.all()
@@ -164,7 +163,7 @@ end
 ---@param callback fun(sessions: pillion.Session[]) not called if none of them does
 function M.ask(callback)
   local trouble ---@type string?
-  gather(function(client, answered)
+  require("pillion.client").ask_all(function(client, answered)
     M.refresh(client, function(sessions, problem)
       trouble = problem or trouble
       answered(sessions)

@@ -22,7 +22,7 @@ end
 --- Puts lines in the place of those that differ, so that cursor, marks and folds elsewhere stay where they are.
 ---@param buffer integer
 ---@param new string[]
-local function replace(buffer, new)
+function M.replace(buffer, new)
   local old = api.nvim_buf_get_lines(buffer, 0, -1, false)
   local from, old_end, new_end = 0, #old, #new
   while from < old_end and from < new_end and old[from + 1] == new[from + 1] do
@@ -44,7 +44,7 @@ function M.put(buffer, text)
   local lines, kind = split(text)
   local modifiable, undolevels = options.modifiable, options.undolevels
   options.modifiable, options.undolevels = true, -1
-  replace(buffer, lines)
+  M.replace(buffer, lines)
   options.fileformat, options.endofline = kind.fileformat, kind.endofline
   options.modifiable, options.undolevels, options.modified = modifiable, undolevels, false
 end
@@ -60,7 +60,7 @@ function M.change(buffer, text)
   else
     local modifiable = options.modifiable
     options.modifiable = true
-    replace(buffer, lines)
+    M.replace(buffer, lines)
     options.modifiable, options.modified = modifiable, false
   end
 end

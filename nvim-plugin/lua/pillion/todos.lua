@@ -24,7 +24,7 @@ local modified = -32801
 local pending = {}
 local making = false
 
-local changed = require("pillion.listeners")(M)
+local changed = require("pillion.events").listeners(M)
 
 --- What the user is to see of a session's list.
 ---@param session pillion.Session

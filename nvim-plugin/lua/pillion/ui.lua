@@ -119,7 +119,7 @@ local function report_focus()
 end
 
 local function follow_focus()
-  local on = require("pillion.on")("focus")
+  local on = require("pillion.events").on("focus")
   on({ "FocusGained", "VimResume", "UIEnter", "TermEnter" }, report_focus)
   on({ "CursorMoved", "CursorMovedI", "CmdlineEnter", "ModeChanged" }, function()
     if vim.uv.now() - told_at > quiet_ms then
@@ -141,18 +141,9 @@ local function follow_focus()
   end)
 end
 
-local drawing = false
-
-local function redraw()
-  if drawing then
-    return
-  end
-  drawing = true
-  vim.defer_fn(function()
-    drawing = false
-    vim.cmd.redrawstatus({ bang = true })
-  end, redraw_ms)
-end
+local redraw = require("pillion.events").settled(redraw_ms, function()
+  vim.cmd.redrawstatus({ bang = true })
+end)
 
 ---@param pattern string
 ---@param data table
