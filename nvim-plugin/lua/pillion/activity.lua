@@ -76,7 +76,6 @@ end
 --- What a session is at; nil while it is idle.
 ---@param client any
 ---@param session_id string
----@return {status: string, message: string}?
 function M.status_of(client, session_id)
   return (statuses[client] or {})[session_id]
 end

@@ -297,15 +297,8 @@ function Approval:answer(choice)
     return nil, "no-message"
   end
   local once = self.request.decisions[2]
-  return self:consent(choice.decisionId or once and once.id, choice.digest or self.request.digest)
-end
-
----@private
----@param decision_id string?
----@param digest string
----@return pillion.ApprovalAnswer
-function Approval:consent(decision_id, digest)
-  local answer = { decision = "approve", decisionId = decision_id, digest = digest }
+  local digest = choice.digest or self.request.digest
+  local answer = { decision = "approve", decisionId = choice.decisionId or once and once.id, digest = digest }
   if self.own then
     answer.decision, answer.decisionId = "edit", nil
     answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { [self:editable()] = self.own })

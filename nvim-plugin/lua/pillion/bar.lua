@@ -118,25 +118,18 @@ local function fitting(bar, width)
   return joined({ head, unpack(groups) })
 end
 
---- As a window of that width shows it, as a status line wants it.
----@param bar pillion.Bar
----@param width integer
-local function render(bar, width)
-  local out = {}
-  for index, part in ipairs(fitting(bar, width)) do
-    local text = part[1]:gsub("%%", "%%%%")
-    text = part.paint and ("%%#%s#%s%%*"):format(part.paint, text) or text
-    out[index] = part.action and ("%%%d@v:lua.require'pillion.bar'.click@%s%%X"):format(number_of(part.action), text) or text
-  end
-  return table.concat(out) .. "%<"
-end
-
 --- The line above a window, which follows its width.
 ---@param window integer
 ---@param bar pillion.Bar
 function M.put(window, bar)
   shown[window] = { bar = bar, buffer = api.nvim_win_get_buf(window) }
-  vim.wo[window][0].winbar = render(bar, api.nvim_win_get_width(window))
+  local out = {}
+  for index, part in ipairs(fitting(bar, api.nvim_win_get_width(window))) do
+    local text = part[1]:gsub("%%", "%%%%")
+    text = part.paint and ("%%#%s#%s%%*"):format(part.paint, text) or text
+    out[index] = part.action and ("%%%d@v:lua.require'pillion.bar'.click@%s%%X"):format(number_of(part.action), text) or text
+  end
+  vim.wo[window][0].winbar = table.concat(out) .. "%<"
 end
 
 local on = require("pillion.events").on("bar")

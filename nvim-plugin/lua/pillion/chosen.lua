@@ -15,7 +15,6 @@ local Chosen = {}
 Chosen.__index = Chosen
 
 ---@param one pillion.Hunk
----@return string
 local function content(one)
   return table.concat(one.before) .. "\0" .. table.concat(one.after) .. (one.has_text and "" or one.title)
 end
@@ -31,31 +30,23 @@ function Chosen.new(files, former)
     local key = self:key(file)
     self.hunks[key] = hunks.of(file)
     self.order[#self.order + 1] = key
-    self:leave_as_before(key, former)
-  end
-  return self
-end
-
----@private
----@param path string
----@param former? pillion.Chosen
-function Chosen:leave_as_before(path, former)
-  local rest = vim.list_slice(former and former:of(path) or {})
-  for _, one in ipairs(self.hunks[path]) do
-    for index, other in ipairs(rest) do
-      if content(one) == content(other) then
-        self.left[one] = not former:has(other) or nil
-        table.remove(rest, index)
-        break
+    local rest = vim.list_slice(former and former:of(key) or {})
+    for _, one in ipairs(self.hunks[key]) do
+      for index, other in ipairs(rest) do
+        if content(one) == content(other) then
+          self.left[one] = not former:has(other) or nil
+          table.remove(rest, index)
+          break
+        end
       end
     end
   end
+  return self
 end
 
 --- What its hunks are found by: its path. What is done to a file as a whole beside its text, such as a move, comes after that,
 --- under a name of its own.
 ---@param file pillion.FilePreview
----@return string
 function Chosen:key(file)
   local first = self.files[file.path]
   return first and first.operation ~= file.operation and ("%s\n%s"):format(file.path, file.operation) or file.path
@@ -73,7 +64,6 @@ function Chosen:has(one)
 end
 
 ---@private
----@return pillion.Selection
 function Chosen:selection()
   return function(one)
     return self:has(one)
@@ -93,7 +83,6 @@ function Chosen:all(path)
 end
 
 ---@param path? string of all files without it
----@return pillion.Hunk[]
 function Chosen:selected(path)
   return vim.tbl_filter(self:selection(), self:all(path))
 end
@@ -107,7 +96,6 @@ end
 
 --- Which one of all files it is, from 1.
 ---@param wanted pillion.Hunk
----@return integer
 function Chosen:number(wanted)
   local all = self:all()
   for number, one in ipairs(all) do
@@ -147,7 +135,6 @@ function Chosen:is_edited()
   return next(self.own) ~= nil
 end
 
----@return table<string, string>
 function Chosen:edited()
   return vim.deepcopy(self.own)
 end
@@ -178,7 +165,6 @@ end
 
 --- The text that the hunks make, without what the user wrote.
 ---@param path string
----@return string
 function Chosen:given(path)
   local file = self.files[path]
   if not file then
@@ -190,7 +176,6 @@ end
 
 --- What the right side shows.
 ---@param path string
----@return string
 function Chosen:right(path)
   return self.own[path] or self:given(path)
 end

@@ -110,7 +110,6 @@ end
 M.before_request = function() end
 
 --- What sidecars wrote to stderr, and what happened to them.
----@return string[]
 function M.log()
   return log
 end
@@ -148,7 +147,6 @@ end
 
 --- The client whose workspace is nearest above a path.
 ---@param path string
----@return pillion.Client?
 function M.for_path(path)
   local best ---@type pillion.Client?
   for root, client in pairs(clients) do
@@ -411,7 +409,6 @@ end
 
 --- Starts the sidecar of a workspace, unless it runs.
 ---@param root string
----@return pillion.Client
 function M.start(root)
   local client = clients[root] or new(root)
   if client.state == "stopped" or client.state == "failed" then

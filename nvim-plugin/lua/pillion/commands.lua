@@ -415,7 +415,6 @@ local arguments = {
 
 ---@param lead string
 ---@param line string up to the cursor
----@return string[]
 function M.complete(lead, line)
   local parts = vim.split(line:gsub("^.-Pillion%S*%s*", "", 1), "%s+")
   local offered = #parts <= 1 and M.names() or #parts == 2 and arguments[parts[1]] and arguments[parts[1]]() or {}

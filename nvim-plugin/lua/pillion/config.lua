@@ -83,7 +83,6 @@ M.defaults = {
 ---@type pillion.Config
 M.current = vim.deepcopy(M.defaults)
 
----@return pillion.Config
 function M.get()
   return M.current
 end
@@ -120,7 +119,6 @@ function M.set(options)
 end
 
 --- The settings object as JSON needs it: an empty table alone would be written as a list.
----@return table
 function M.settings()
   local function object(value)
     return vim.tbl_isempty(value) and vim.empty_dict() or value

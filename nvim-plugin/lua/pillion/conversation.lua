@@ -36,18 +36,11 @@ local names = { talk = "pillion://conversation", message = "pillion://conversati
 local buffers = { talk = -1, message = -1 }
 local message_lines = 4
 
---- The one of the current workspace, else any.
----@return pillion.Conversation?
+--- The one of the current workspace, else any; and how its gateway is connected.
+---@return pillion.Conversation?, {state: string, url: string, error?: {message: string, hint?: string}}?
 local function current()
-  local here = require("pillion.client").current()
-  return here and conversations[here] or select(2, next(conversations))
-end
-
---- How the current workspace's gateway is connected.
----@return {state: string, url: string, error?: {message: string, hint?: string}}?
-local function current_gateway()
-  local here = require("pillion.client").current()
-  return here and gateways[here] or select(2, next(gateways))
+  local here = require("pillion.client").current() or false
+  return conversations[here] or select(2, next(conversations)), gateways[here] or select(2, next(gateways))
 end
 
 local statuses = {
@@ -59,7 +52,7 @@ local statuses = {
 
 --- How it stands, in one line.
 local function heading()
-  local one, gateway = current(), current_gateway()
+  local one, gateway = current()
   if not one then
     return "no agent is connected"
   end

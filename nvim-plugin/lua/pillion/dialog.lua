@@ -132,7 +132,6 @@ function Dialog:is_current()
 end
 
 --- Whether all that it shows is still there: making one side again makes both, and would close this tab's last window.
----@return boolean
 function Dialog:is_whole()
   local file = self.approval:files()[self.file]
   return not file or not file.text or proposal.is_whole(self.approval, file)
@@ -432,22 +431,16 @@ function Dialog:edit_argument()
   self:refresh()
 end
 
---- Back to where the user came from, if they are here.
----@private
-function Dialog:leave()
+--- Closes what is Pillion's own in this tab; what the user opened there stays. They go back to where they came from, if they are here.
+function Dialog:close()
+  if not self:is_open() then
+    return
+  end
   if self.layout ~= "tab" and self:is_current() and self.before and api.nvim_win_is_valid(self.before) then
     api.nvim_set_current_win(self.before)
   elseif self.layout == "tab" and self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
     api.nvim_set_current_tabpage(self.from)
   end
-end
-
---- Closes what is Pillion's own in this tab; what the user opened there stays.
-function Dialog:close()
-  if not self:is_open() then
-    return
-  end
-  self:leave()
   for _, window in ipairs(vim.list_extend({ self.panel:shown() }, self:windows())) do
     if not self:is_last(window) then
       api.nvim_win_close(window, true)

@@ -47,7 +47,6 @@ local function is_empty(buffer, lines)
 end
 
 ---@param buffer integer
----@return string
 function M.line_end(buffer)
   return line_ends[vim.bo[buffer].fileformat]
 end
@@ -123,22 +122,16 @@ local encodings = {
   cp874 = "windows-874",
 }
 
----@param fileencoding string the option's value
----@return string
-local function encoding_of(fileencoding)
-  local name = fileencoding:lower()
-  return encodings[name] or (name:gsub("^cp(125%d)$", "windows-%1"))
-end
-
 --- Tells what LSP does not, when it is new.
 ---@param document pillion.Document
 local function tell(document)
   local options = vim.bo[document.buffer]
+  local encoding = options.fileencoding:lower()
   local state = {
     uri = document.uri,
     version = document.version,
     dirty = options.modified,
-    encoding = encoding_of(options.fileencoding),
+    encoding = encodings[encoding] or encoding:gsub("^cp(125%d)$", "windows-%1"),
     eol = options.fileformat == "dos" and "\r\n" or "\n",
     bom = options.bomb,
     readonly = M.is_readonly(document.buffer, document.path),
@@ -439,18 +432,6 @@ function M.all(owner)
   return out
 end
 
----@param buffer integer
-local function saved(buffer)
-  local options = vim.bo[buffer]
-  if not options.endofline and options.fixendofline and not options.binary then
-    options.endofline = true -- what was written has it, and Neovim keeps saying that it has not
-  end
-  M.consider(buffer)
-  for _, document in ipairs(documents[buffer] or {}) do
-    document.client.notify("textDocument/didSave", { textDocument = { uri = document.uri } })
-  end
-end
-
 local function watch()
   local on = require("pillion.events").on("documents")
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
@@ -468,7 +449,14 @@ local function watch()
     end
   end)
   on("BufWritePost", function(event)
-    saved(event.buf)
+    local options = vim.bo[event.buf]
+    if not options.endofline and options.fixendofline and not options.binary then
+      options.endofline = true -- what was written has it, and Neovim keeps saying that it has not
+    end
+    M.consider(event.buf)
+    for _, document in ipairs(documents[event.buf] or {}) do
+      document.client.notify("textDocument/didSave", { textDocument = { uri = document.uri } })
+    end
   end)
   on("OptionSet", function()
     vim.tbl_map(schedule, M.all())

@@ -176,19 +176,6 @@ local unsaved = {} ---@type table<integer, integer>
 ---How long the sidecar may take to take a change of several files back, one of which could not be saved.
 local TAKEN_BACK_MS = 1000
 
----@param buffer integer
----@param name string
----@param trouble string?
-local function tell_unsaved(buffer, name, trouble)
-  if not api.nvim_buf_is_loaded(buffer) or unsaved[buffer] ~= api.nvim_buf_get_changedtick(buffer) then
-    return -- it was taken back, or the user went on
-  end
-  announce.say(
-    ("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""),
-    vim.log.levels.WARN
-  )
-end
-
 ---@param request { uri: string, version: integer, edits?: table[], save: boolean, label: string }
 ---@param owner pillion.Client
 ---@return { applied: boolean, version: integer, dirty: boolean, reason?: string }
@@ -226,10 +213,15 @@ function M.edit(request, owner)
   documents.flush(document)
   local result = { applied = true, version = document.version, dirty = vim.bo[buffer].modified }
   if not saved then
-    result.reason = "the edit was applied but could not be saved" .. (trouble and ": " .. short(trouble) or "")
+    local why = trouble and ": " .. short(trouble) or ""
+    result.reason = "the edit was applied but could not be saved" .. why
     unsaved[buffer] = api.nvim_buf_get_changedtick(buffer)
     vim.defer_fn(function()
-      tell_unsaved(buffer, vim.fs.basename(document.path), trouble)
+      -- Else it was taken back, or the user went on.
+      if api.nvim_buf_is_loaded(buffer) and unsaved[buffer] == api.nvim_buf_get_changedtick(buffer) then
+        local text = "Pillion: %s has a change that could not be saved%s"
+        announce.say(text:format(vim.fs.basename(document.path), why), vim.log.levels.WARN)
+      end
     end, TAKEN_BACK_MS)
   end
   return result

@@ -7,8 +7,8 @@ local named = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\27"] = "\\e",
 ---@type {[1]: integer, [2]: integer}[]?
 local ranges
 
----@return {[1]: integer, [2]: integer}[]
-local function unseen_ranges()
+---@param code integer
+local function unseen(code)
   if not ranges then
     ranges = {}
     for from, to in require("pillion.unseen"):gmatch("(%x+)%-?(%x*)") do
@@ -16,16 +16,10 @@ local function unseen_ranges()
       ranges[#ranges + 1] = { first, to == "" and first or tonumber(to, 16) }
     end
   end
-  return ranges
-end
-
----@param code integer
-local function unseen(code)
-  local all = unseen_ranges()
-  local low, high = 1, #all
+  local low, high = 1, #ranges
   while low <= high do
     local middle = math.floor((low + high) / 2)
-    local range = all[middle]
+    local range = ranges[middle]
     if code < range[1] then
       high = middle - 1
     elseif code > range[2] then

@@ -60,7 +60,6 @@ end
 
 --- The request whose tab is the current one. It may have come into sight without an event: not every autocommand lets
 --- others run.
----@return string?
 function M.focused()
   look()
   return active
@@ -72,7 +71,6 @@ function M.takes_keys()
 end
 
 ---@param approval pillion.Approval
----@return pillion.Dialog
 local function open(approval)
   offered[approval.id] = true
   local dialog = dialogs[approval.id]
@@ -287,7 +285,6 @@ end
 
 --- To the request after or before this one.
 ---@param step integer
----@return boolean
 function M.step(step)
   local all = approvals.all()
   local place = step > 0 and 0 or 1
@@ -300,7 +297,6 @@ function M.step(step)
 end
 
 ---@param id string
----@return pillion.Dialog?
 function M.dialog(id)
   return dialogs[id]
 end

@@ -24,11 +24,9 @@ local M = {}
 ---@param text string
 ---@return string[]
 function M.lines(text)
-  local found, at = {}, 1
-  while at <= #text do
-    local feed = text:find("\n", at, true) or #text
-    found[#found + 1] = text:sub(at, feed)
-    at = feed + 1
+  local found = {}
+  for line in text:gmatch("[^\n]*\n?") do
+    found[#found + 1] = line ~= "" and line or nil -- it matches once more at the end
   end
   return found
 end

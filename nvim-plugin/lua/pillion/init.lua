@@ -92,7 +92,6 @@ function M.autostart()
 end
 
 --- For a status line: nothing when there is nothing to say.
----@return string
 function M.statusline()
   return attached and require("pillion.status").line() or ""
 end

@@ -74,7 +74,6 @@ end
 
 --- When it was, in seconds since 1970; 0 where that is not told.
 ---@param change {time: string}
----@return number
 function M.seconds(change)
   local year, month, day, hour, minute, second, fraction, zone = (change.time or ""):match(
     "^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)(%.?%d*)([Z+-].*)$"
@@ -109,7 +108,6 @@ local function is_revert(change)
 end
 
 ---@param change {tool: string, agent: {name: string, via: string}}
----@return string
 function M.who(change)
   if is_revert(change) then
     return change.agent.via == "setting" and "Pillion (setting unusual)" or "you"
@@ -126,7 +124,6 @@ end
 
 --- `Edit app.py`, as the call was called.
 ---@param change {title: string, tool: string, files?: {path: string}[]}
----@return string
 function M.title(change)
   if is_revert(change) then
     local paths = words.paths(change.files or {})
@@ -149,7 +146,6 @@ end
 
 --- `+3 −1`; nothing where no line is counted, as of a move.
 ---@param change pillion.AgentChange
----@return string
 function M.size(change)
   local size = words.size(change.files or {})
   return size == "+0 −0" and "" or size

@@ -57,7 +57,6 @@ end
 --- What a change was, read backwards from what reverting it would do.
 ---@param change pillion.AgentChange
 ---@param result pillion.RevertResult? nil where it is not known any more
----@return pillion.Sheet
 local function page_for(change, result)
   local found, files = sheets.new(), journal.files_of(result)
   local function fact(label, text, tone)

@@ -68,7 +68,6 @@ function M.is_bound(action, is_page)
   return not elsewhere[action] and (is_page or not on_pages_alone[action]) and true or false
 end
 
----@return table<pillion.Action, string|false>
 function M.configured()
   return require("pillion.config").get().keys
 end

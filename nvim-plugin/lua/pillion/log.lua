@@ -56,7 +56,6 @@ end
 
 ---@param call pillion.Call
 ---@param shown pillion.ActivityShown
----@return pillion.Sheet
 local function sheet_of(call, shown)
   local found = sheet.new()
   found:line(escape.visible(call.title), "Heading")

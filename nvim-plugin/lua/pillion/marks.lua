@@ -96,18 +96,6 @@ local function standing(buffer)
   return found
 end
 
---- The lines that show a mark, in order.
----@param buffer integer
----@return integer[]
-local function marked_rows(buffer)
-  local rows = {}
-  for _, mark in pairs(standing(buffer)) do
-    rows[#rows + 1] = not mark.hidden and mark.row or nil
-  end
-  table.sort(rows)
-  return rows
-end
-
 local steps = { next_mark = 1, prev_mark = -1 }
 
 ---@param buffer integer
@@ -120,10 +108,14 @@ local function mapping(buffer, key)
 end
 
 --- To the first line of the next stretch of marked lines, or of the one before; from the last to the first.
----@param rows integer[]
+---@param buffer integer the current one
 ---@param step 1|-1
-local function go(rows, step)
-  local starts = {}
+local function go(buffer, step)
+  local rows, starts = {}, {}
+  for _, mark in pairs(standing(buffer)) do
+    rows[#rows + 1] = not mark.hidden and mark.row or nil
+  end
+  table.sort(rows)
   for index, row in ipairs(rows) do
     if rows[index - 1] ~= row - 1 then
       starts[#starts + 1] = row + 1
@@ -154,7 +146,7 @@ local function bind(buffer)
     local key = keys.of(action)
     if key and not mapping(buffer, key) then
       vim.keymap.set("n", key, function()
-        go(marked_rows(buffer), step)
+        go(buffer, step)
       end, { buffer = buffer, desc = keys.descriptions[action] })
     end
   end
@@ -345,7 +337,6 @@ function M.during_save(buffer, save)
 end
 
 --- The buffers and the files that have marks.
----@return integer
 function M.count()
   local count = vim.tbl_count(kept)
   for buffer in pairs(shown) do

@@ -163,7 +163,6 @@ local colours = { "Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", 
 ---@param red integer
 ---@param green integer
 ---@param blue integer
----@return string
 local function nearest(red, green, blue)
   local brightest = math.max(red, green, blue)
   if brightest < 64 then
@@ -175,7 +174,6 @@ end
 
 --- One of 256: sixteen names, a cube of six by six by six, and greys.
 ---@param index integer
----@return string
 local function of_palette(index)
   if index < 16 then
     return colours[index % 8 + 1]
@@ -236,20 +234,14 @@ local function restyled(style, parameters)
   return style
 end
 
---- A tab is one, and a variation selector only says how the character before it is drawn.
----@param text string
----@return string
-local function shown(text)
-  return (text:gsub("\239\184[\142\143]", ""):gsub("[^\t]+", escape.visible))
-end
-
 ---@param text string as it came
 function Output:write(text)
   local at = 1
   while at <= #text do
     local from = text:find("[\n\r\b\27]", at) or #text + 1
     if from > at then
-      self:put(shown(text:sub(at, from - 1)))
+      -- A tab is one, and a variation selector only says how the character before it is drawn.
+      self:put((text:sub(at, from - 1):gsub("\239\184[\142\143]", ""):gsub("[^\t]+", escape.visible)))
     end
     local _, to, parameters, final = text:find("^\27%[([%d;:]*)(%a)", from)
     local character = text:sub(from, from)

@@ -23,7 +23,6 @@ local shown = {}
 --- A buffer that is nobody's file, asks to be saved by nobody, and outlives its window.
 ---@param name string
 ---@param buftype string
----@return integer
 function M.scratch(name, buftype)
   local ignored = vim.o.eventignore
   vim.o.eventignore = "all" -- this is no file that anybody's autocommands should look after
@@ -62,7 +61,6 @@ end
 ---@param approval pillion.Approval
 ---@param what string
 ---@param buftype string
----@return integer
 function M.of_request(approval, what, buftype)
   local name, number = "pillion://" .. what, 1
   while is_taken(name, approval.id) do

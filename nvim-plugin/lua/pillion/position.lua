@@ -22,24 +22,11 @@ function M.line_starts(text)
   end
 end
 
---- Bytes of a character by its first byte, and the UTF-16 units that it takes.
----@param byte integer
-local function width(byte)
-  if byte < 0xc0 then
-    return 1, 1
-  elseif byte < 0xe0 then
-    return 2, 1
-  elseif byte < 0xf0 then
-    return 3, 1
-  end
-  return 4, 2
-end
-
+--- What a character of so many bytes counts.
 ---@param encoding string
 ---@param bytes integer
----@param wide integer
-local function units(encoding, bytes, wide)
-  return encoding == "utf-8" and bytes or encoding == "utf-16" and wide or 1
+local function units(encoding, bytes)
+  return encoding == "utf-8" and bytes or encoding == "utf-16" and bytes == 4 and 2 or 1
 end
 
 --- A character of a line, counted in other units. Beyond the line's end it is the end.
@@ -47,7 +34,6 @@ end
 ---@param character integer
 ---@param from "utf-8"|"utf-16"|"utf-32"
 ---@param to "utf-8"|"utf-16"|"utf-32"
----@return integer
 local function recode(line, character, from, to)
   local at, seen, counted = 0, 0, 0
   while at < #line and seen < character do
@@ -55,8 +41,8 @@ local function recode(line, character, from, to)
     if byte == 10 or byte == 13 then
       break
     end
-    local bytes, wide = width(byte)
-    at, seen, counted = at + bytes, seen + units(from, bytes, wide), counted + units(to, bytes, wide)
+    local bytes = byte < 0xc0 and 1 or byte < 0xe0 and 2 or byte < 0xf0 and 3 or 4
+    at, seen, counted = at + bytes, seen + units(from, bytes), counted + units(to, bytes)
   end
   return counted
 end
@@ -65,7 +51,6 @@ end
 ---@param text string
 ---@param starts integer[]
 ---@param position { line: integer, character: integer }
----@return integer
 function M.offset(text, starts, position)
   local at = starts[position.line + 1]
   if not at then

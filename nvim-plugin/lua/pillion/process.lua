@@ -152,21 +152,6 @@ function Process:typed(line)
   self:wait_with({ note = "> " .. escape.visible(line) })
 end
 
----@private
----@param item {text?: string, note?: string, missed?: integer}
-function Process:absorb(item)
-  if item.missed then
-    self.output:note(("… %s of output dropped here …"):format(words.count(item.missed, "byte")))
-  elseif item.note then
-    self.output:note(item.note)
-  else
-    self.output:write(item.text:sub(1, slice_bytes))
-    if #item.text > slice_bytes then
-      table.insert(self.pending, 1, { text = item.text:sub(slice_bytes + 1) })
-    end
-  end
-end
-
 --- Makes lines of what has come, for a moment.
 ---@return boolean more whether something is left for the next moment
 function Process:settle()
@@ -174,7 +159,16 @@ function Process:settle()
   while #self.pending > 0 and vim.uv.hrtime() < deadline do
     local item = table.remove(self.pending, 1)
     self.pending_bytes = self.pending_bytes - math.min(#(item.text or ""), slice_bytes)
-    self:absorb(item)
+    if item.missed then
+      self.output:note(("… %s of output dropped here …"):format(words.count(item.missed, "byte")))
+    elseif item.note then
+      self.output:note(item.note)
+    else
+      self.output:write(item.text:sub(1, slice_bytes))
+      if #item.text > slice_bytes then
+        table.insert(self.pending, 1, { text = item.text:sub(slice_bytes + 1) })
+      end
+    end
   end
   self:draw()
   return #self.pending > 0

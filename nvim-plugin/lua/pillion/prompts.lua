@@ -19,7 +19,6 @@ local M = {}
 local waiting = {}
 local changed = require("pillion.events").listeners(M)
 
----@return pillion.Prompt[]
 function M.all()
   return vim.list_slice(waiting)
 end

@@ -145,7 +145,6 @@ function Connection:request(method, params, callback)
 end
 
 ---@param message pillion.rpc.Message
----@return string
 local function key_of(message)
   return vim.json.encode(message.id)
 end
@@ -280,7 +279,6 @@ function Connection:ended(code, signal)
   self.handlers.exit(code, signal)
 end
 
----@return boolean
 function Connection:is_closing()
   return self.closed or self.process:is_closing()
 end

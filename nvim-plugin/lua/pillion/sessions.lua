@@ -37,14 +37,12 @@ local all = {}
 
 local changed = require("pillion.events").listeners(M)
 
----@return pillion.Session[]
 function M.all()
   return all
 end
 
 --- Those whose agents are there.
 ---@param holds? fun(session: pillion.Session): boolean?
----@return pillion.Session[]
 function M.connected(holds)
   return vim.tbl_filter(function(session)
     return session.connected and (not holds or holds(session))
@@ -66,14 +64,12 @@ function M.earlier()
   return gone
 end
 
----@return pillion.Session[]
 function M.paused()
   return M.connected(function(session)
     return session.paused
   end)
 end
 
----@return pillion.Session[]
 function M.full_access()
   return M.connected(function(session)
     return session.mode == "full_access"

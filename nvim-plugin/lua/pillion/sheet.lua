@@ -223,7 +223,6 @@ end
 
 ---@param approval pillion.Approval
 ---@param keys table<string, string>
----@return pillion.Sheet
 function M.question(approval, keys)
   local sheet, request = M.new(), approval.request
   local preview = request.preview
@@ -251,7 +250,6 @@ end
 
 --- All requests, whole, under one answer.
 ---@param approvals pillion.Approval[]
----@return pillion.Sheet
 function M.together(approvals)
   local sheet = M.new()
   sheet:line(words.count(#approvals, "request") .. " with one answer", "Heading")
@@ -270,7 +268,6 @@ end
 ---@param request pillion.ApprovalRequest
 ---@param outcome string
 ---@param kept boolean whether the user's own text stands beside it
----@return pillion.Sheet
 function M.ended(request, outcome, kept)
   local sheet = M.new()
   sheet:line(words.ending(outcome), "Heading")

@@ -49,7 +49,6 @@ end
 
 --- Who is paused, how far the newest to-do list is, how many processes run, how much is indexed.
 ---@param progress string?
----@return string
 local function details(progress)
   local paused, left, percent = sessions.paused(), #processes.running(), tracking.indexing()
   local parts = { "" }
@@ -66,7 +65,6 @@ end
 --- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that. Behind
 --- it ` · claude paused`, ` · 2/5 Fix the clock` of a to-do list, ` · 1 process` while one runs, ` · indexing 40 %` while the
 --- search index is built. Plain text: a per cent sign is doubled, as a status line wants it.
----@return string
 function M.line()
   local waiting, now = M.waiting(), state()
   if now == "failed" then

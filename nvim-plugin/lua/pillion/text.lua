@@ -86,7 +86,6 @@ function M.wrapped(line, width)
 end
 
 ---@param buffer integer
----@return string
 function M.get(buffer)
   local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
   if #lines == 1 and lines[1] == "" then

@@ -40,19 +40,6 @@ function M.of(session)
   return list
 end
 
----@param session pillion.Session
----@param err {code: integer, message: string}
-local function explain(session, err)
-  sessions.refresh(session.client)
-  local text = "Pillion: %s changed its list meanwhile; try again" -- what a line has room for
-  local name = sessions.name(session)
-  if err.code == modified then
-    announce.tell(text:format(name), vim.log.levels.WARN)
-  else
-    announce.tell("Pillion: the to-do list was not changed: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
-  end
-end
-
 local function make()
   local first = pending[1]
   if making or not first then
@@ -74,7 +61,12 @@ local function make()
   end
   first.revision = session.todosRevision
   sessions.set_todos(session, list, done, function(err)
-    explain(session, err)
+    sessions.refresh(session.client)
+    if err.code == modified then -- in what a line has room for
+      announce.tell(("Pillion: %s changed its list meanwhile; try again"):format(sessions.name(session)), vim.log.levels.WARN)
+    else
+      announce.tell("Pillion: the to-do list was not changed: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+    end
     done()
   end)
 end
@@ -145,7 +137,6 @@ local function current(list)
 end
 
 ---@param list pillion.Todo[]
----@return integer
 function M.completed(list)
   return #vim.tbl_filter(function(todo)
     return todo.status == "completed"

@@ -31,14 +31,11 @@ local function waiting()
   return found
 end
 
-local function news()
-  local more = #approvals.of_agents() - #waiting()
-  return more > 0 and ("%s not on this page"):format(words.count(more, "newer request")) or ""
-end
-
 local function title()
+  local more = #approvals.of_agents() - #waiting()
+  local note = more > 0 and ("%s not on this page"):format(words.count(more, "newer request")) or ""
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    bar.put(window, bar.listing(words.count(#listed, "request"), bar_keys, news()))
+    bar.put(window, bar.listing(words.count(#listed, "request"), bar_keys, note))
   end
 end
 

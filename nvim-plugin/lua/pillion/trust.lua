@@ -20,7 +20,6 @@ local M = {}
 ---@type pillion.Untrusted[]
 local asking = {}
 
----@return pillion.Untrusted[]
 function M.all()
   return vim.list_slice(asking)
 end

@@ -24,7 +24,6 @@ local standing = {}
 
 local acted = { paused = "it was paused", reverted = "it was paused and its changes were reverted" }
 
----@return pillion.Unusual[]
 function M.all()
   return vim.list_slice(standing)
 end

@@ -68,7 +68,6 @@ local function list(found, things, label, choose_it)
   end
 end
 
----@return pillion.Entry[]
 function M.entries()
   local found = {} ---@type pillion.Entry[]
   list(found, approvals.of_agents(), approval_line, function(approval)
@@ -126,7 +125,6 @@ function M.open()
 end
 
 ---@param session pillion.Session
----@return string
 function M.session_line(session)
   local at = activity.status_of(session.client, session.sessionId)
   return joined({

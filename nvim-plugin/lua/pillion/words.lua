@@ -21,7 +21,6 @@ local endings = {
 }
 
 ---@param outcome string
----@return string
 function M.ending(outcome)
   return endings[outcome] or ("This request was closed: " .. escape.visible(outcome))
 end
@@ -99,7 +98,6 @@ M.answers = { approve = "Approved", remember = "Approved", reject = "Rejected", 
 --- `Approved: app.py +1 −1`: what the user has just answered, in a line.
 ---@param approval pillion.Approval
 ---@param choice pillion.Choice
----@return string
 function M.answered(approval, choice)
   local preview = approval.request.preview
   local text = ("%s: %s"):format(M.answers[choice.kind], escape.short(preview.subject ~= "" and preview.subject or preview.deed, 60))
