@@ -210,7 +210,7 @@ local function asks_in_time(human, line, from, to, new)
     [[
     if not InTime then
       InTime = true
-      require("pillion.midway").setup()
+      require("pillion.idle")
     end
     for _, document in ipairs(Documents.all()) do Documents.flush(document) end
     Answer, GiveUp = nil, nil
@@ -243,7 +243,7 @@ sit("a completion is through before the line that it is in changes", "foobar foo
 end)
 
 sit("what is inserted into a block comes into all of its lines", "one\ntwo\nthree\nfour\n", function(human)
-  human.child.lua("require('pillion.midway').setup(); InTime = true")
+  human.child.lua("require('pillion.idle'); InTime = true")
   human.types("j0<C-v>jIXY", "one\nXYtwo\nthree\nfour")
   asks_in_time(human, 0, 0, 3, "uno\ndos")
   human.types("Z<Esc>", "one\nXYZtwo\nXYZthree\nfour")
@@ -256,11 +256,11 @@ sit(
   "who stays in the middle of a completion: the edit is refused, and one that is given up is not made",
   "foobar foobaz\nx = 1; foo\n",
   function(human)
-    human.child.lua("require('pillion.midway').patience_ms = 50")
+    human.child.lua("require('pillion.idle').patience_ms = 50")
     human.types("jA<C-x><C-n>", "foobar foobaz\nx = 1; foobar")
     asks_in_time(human, 0, 0, 6, "agent")
     check.match(answer(human).reason, "in the middle of a completion")
-    human.child.lua("require('pillion.midway').patience_ms = 5000")
+    human.child.lua("require('pillion.idle').patience_ms = 5000")
     asks_in_time(human, 0, 0, 6, "agent")
     human.child.lua("GiveUp()")
     human.types("<C-e>!", "foobar foobaz\nx = 1; foo!")

@@ -6,8 +6,8 @@ local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local marks = require("pillion.marks")
-local modes = require("pillion.modes")
 local processes = require("pillion.processes")
+local session_list = require("pillion.session_list")
 local together = require("pillion.together")
 local trust = require("pillion.trust")
 local view = require("pillion.view")
@@ -333,10 +333,10 @@ M.table = {
   who = marks.who,
   kill = processes.kill_named,
   write = processes.write_named,
-  mode = modes.change,
-  pause = modes.pause,
-  resume = modes.resume,
-  sessions = of("session_list", "open"),
+  mode = session_list.change_mode,
+  pause = session_list.pause,
+  resume = session_list.resume,
+  sessions = session_list.open,
   rules = of("rules_list", "open"),
   todos = of("todos", "open"),
   restart = function()
@@ -400,7 +400,7 @@ end
 ---@type table<string, fun(): string[]>
 local arguments = {
   approve = always({ "all" }),
-  mode = always(modes.names),
+  mode = always(session_list.modes),
   revert = function()
     return require("pillion.revert").names
   end,

@@ -224,7 +224,16 @@ function Dialog:arrange()
   end
   self:fit()
   if #buffers == 2 then
-    self:go_to_change(windows)
+    local first = self.approval.chosen:of(self.approval:files()[self.file].path)[1]
+    if first then
+      self:go_to_hunk(first)
+    end
+    for _, window in ipairs(windows) do
+      api.nvim_win_call(window, function()
+        vim.cmd("normal! zz")
+      end)
+    end
+    api.nvim_set_current_win(windows[#windows])
   else
     self:go_to_place(windows[1])
   end
@@ -257,20 +266,6 @@ function Dialog:dress(window, buffer, is_diff)
   else
     page.dress(window)
   end
-end
-
----@private
-function Dialog:go_to_change(windows)
-  local first = self.approval.chosen:of(self.approval:files()[self.file].path)[1]
-  if first then
-    self:go_to_hunk(first)
-  end
-  for _, window in ipairs(windows) do
-    api.nvim_win_call(window, function()
-      vim.cmd("normal! zz")
-    end)
-  end
-  api.nvim_set_current_win(windows[#windows])
 end
 
 --- Where the page has the file that is on show.

@@ -432,7 +432,7 @@ function M.all(owner)
   return out
 end
 
-local function watch()
+function M.setup()
   local on = require("pillion.events").on("documents")
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
     M.consider(event.buf)
@@ -464,6 +464,13 @@ local function watch()
   on({ "FocusGained", "CursorHold", "FileChangedShellPost" }, function()
     vim.tbl_map(M.flush, M.all())
   end)
+  client.before_request = function(owner)
+    for _, document in ipairs(M.all(owner)) do
+      if document.pending then
+        M.flush(document)
+      end
+    end
+  end
 end
 
 --- A sidecar that has just started knows nothing yet; of one that is gone nothing is left to tell.
@@ -479,16 +486,5 @@ client.on_state(function(owner)
     end
   end
 end)
-
-function M.setup()
-  watch()
-  client.before_request = function(owner)
-    for _, document in ipairs(M.all(owner)) do
-      if document.pending then
-        M.flush(document)
-      end
-    end
-  end
-end
 
 return M

@@ -5,8 +5,8 @@
 local announce = require("pillion.announce")
 local client = require("pillion.client")
 local documents = require("pillion.documents")
+local idle = require("pillion.idle")
 local marks = require("pillion.marks")
-local midway = require("pillion.midway")
 local position = require("pillion.position")
 local reload = require("pillion.reload")
 local save = require("pillion.save")
@@ -234,7 +234,7 @@ end
 ---@param cancelled fun(callback: fun())
 function M.edit_in_time(request, reply, owner, cancelled)
   local document = documents.find(request.uri, owner)
-  midway.wait(document and document.buffer or -1, function(through)
+  idle.edit(document and document.buffer or -1, function(through)
     if through or not document then
       reply(M.edit(request, owner))
     else
@@ -245,7 +245,6 @@ function M.edit_in_time(request, reply, owner, cancelled)
 end
 
 function M.setup()
-  midway.setup()
   client.on("document/edit", M.edit_in_time)
 end
 

@@ -52,12 +52,10 @@ M.descriptions = {
 --- These have a meaning of their own where text can be edited.
 local on_pages_alone = { edit = true, close = true, save = true }
 --- And these in the buffer of a process and in lists: of changes, of to-dos, of sessions.
+local list_keys =
+  "write kill show revert revert_turn revert_since revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"
 local elsewhere = {}
-for action in
-  ("write kill show revert revert_turn revert_since revert_agent tick add remove up down pause mode rule finish next_mark prev_mark"):gmatch(
-    "%S+"
-  )
-do
+for action in list_keys:gmatch("%S+") do
   elsewhere[action] = true
 end
 

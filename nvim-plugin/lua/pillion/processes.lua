@@ -232,29 +232,27 @@ function M.names()
   return names
 end
 
----@param process pillion.Process
-local function act(process)
-  if not process.running then
-    process:show()
-    return
-  end
-  local choices = {
-    { label = "Show its output", run = process.show },
-    { label = "Type a line to it", run = M.write },
-    { label = "Stop it", run = M.kill },
-  }
-  choose(choices, { prompt = process:line(), kind = "pillion.process" }, function(choice)
-    choice.run(process)
-  end)
-end
-
 local function list()
   local found, running = M.all(), #M.running()
   if #found == 0 then
     announce.tell("Pillion: there are no processes of agents")
-  else
-    choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "No process is running. Ended:", act)
+    return
   end
+  local prompt = running > 0 and words.count(running, "process") .. " running:" or "No process is running. Ended:"
+  choose_process(found, prompt, function(process)
+    if not process.running then
+      process:show()
+      return
+    end
+    local choices = {
+      { label = "Show its output", run = process.show },
+      { label = "Type a line to it", run = M.write },
+      { label = "Stop it", run = M.kill },
+    }
+    choose(choices, { prompt = process:line(), kind = "pillion.process" }, function(choice)
+      choice.run(process)
+    end)
+  end)
 end
 
 --- `:Pillion processes`: all that run, and the last that have ended.

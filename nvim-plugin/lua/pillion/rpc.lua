@@ -167,24 +167,18 @@ function Connection:arrive(body)
       self:answer_early(withdrawn, nil, { code = M.codes.request_cancelled, message = "cancelled before it was begun" })
     end
   elseif message.method and message.id ~= nil then
-    self:queue(message)
+    self.queued[key_of(message)] = message
+    local busy = (self.handlers.busy or {})[message.method]
+    if busy then
+      message.timer = vim.uv.new_timer()
+      message.timer:start(M.busy_ms, 0, function()
+        self:answer_early(message, busy(message.params), nil)
+      end)
+    end
   end
   vim.schedule(function()
     self:receive(message)
   end)
-end
-
----@private
----@param message pillion.rpc.Message
-function Connection:queue(message)
-  self.queued[key_of(message)] = message
-  local busy = (self.handlers.busy or {})[message.method]
-  if busy then
-    message.timer = vim.uv.new_timer()
-    message.timer:start(M.busy_ms, 0, function()
-      self:answer_early(message, busy(message.params), nil)
-    end)
-  end
 end
 
 ---@private

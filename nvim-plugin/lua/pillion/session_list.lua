@@ -1,16 +1,130 @@
--- `:Pillion sessions`: the agents, what each did and what it may do, in a small window with keys to change that.
+-- `:Pillion mode`, `pause` and `resume`: what an agent may do before it has to ask, for its session alone and until that ends; nothing
+-- of it is kept anywhere. `:Pillion sessions`: the agents, what each did and what it may do, in a small window with keys to change that.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local journal = require("pillion.journal")
-local modes = require("pillion.modes")
 local sessions = require("pillion.sessions")
 local sheets = require("pillion.sheet")
+local view = require("pillion.view")
 local words = require("pillion.words")
 
 local M = {}
+
+M.modes = { "plan", "default", "auto_edit", "full_access" }
+
+--- What a line has room for.
+local short = { plan = "only reads", default = "asks first", auto_edit = "edits freely", full_access = "FULL ACCESS" }
+
+local meanings = {
+  plan = "it only reads",
+  default = "it reads without asking; changes and commands ask",
+  auto_edit = "edits in the workspace run without asking; commands ask",
+  full_access = "commands and edits run without asking; only protected paths and your own rules ask",
+}
+
+---@param found pillion.Session[]
+---@param prompt string
+---@param callback fun(session: pillion.Session)
+local function choose_session(found, prompt, callback)
+  if #found == 1 then
+    callback(found[1])
+  elseif #found > 1 then
+    choose(found, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, callback)
+  else
+    announce.tell("Pillion: no such agent is connected; :Pillion connect connects one")
+  end
+end
+
+---@param session pillion.Session
+---@param mode string
+local function set(session, mode)
+  sessions.set_mode(session, mode, function(now)
+    announce.tell("Pillion: " .. view.session_line(now))
+  end)
+end
+
+--- Full access is asked about once more, by itself: no half-typed name and no wrong number leads there.
+---@param session pillion.Session
+---@param mode string
+local function agree(session, mode)
+  if mode ~= "full_access" or session.mode == mode then
+    set(session, mode)
+    return
+  end
+  local name = sessions.name(session)
+  vim.ui.select({ "No, keep asking", "Yes, full access until " .. name .. " disconnects" }, {
+    prompt = ("Full access for %s: its commands run as you, unseen. Only protected paths and your own rules ask."):format(name),
+    kind = "pillion.full_access",
+  }, function(_, choice)
+    vim.cmd.redraw() -- else what is said next goes on in the line in which the number was typed
+    if choice == 2 then
+      set(session, mode)
+    else
+      announce.tell("Pillion: " .. view.session_line(session))
+    end
+  end)
+end
+
+--- The user chooses a mode for it.
+---@param session pillion.Session
+local function choose_mode(session)
+  choose(M.modes, {
+    prompt = ("Mode (now %s):"):format(session.mode),
+    kind = "pillion.mode",
+    format_item = function(name)
+      return ("%s: %s"):format(name, meanings[name])
+    end,
+  }, function(chosen)
+    agree(session, chosen)
+  end)
+end
+
+--- `:Pillion mode [mode] [session]`: what is left out is asked for.
+---@param rest string
+function M.change_mode(rest)
+  local wanted, session_id = rest:match("^(%S*)%s*(.-)$")
+  if wanted ~= "" and not vim.tbl_contains(M.modes, wanted) then
+    announce.tell("Pillion: the modes are " .. table.concat(M.modes, ", "))
+    return
+  end
+  sessions.ask(function(all)
+    local named = vim.tbl_filter(function(session)
+      return session_id == "" and session.connected or session.sessionId == session_id
+    end, all)
+    choose_session(named, "Whose mode?", function(session)
+      if wanted == "" then
+        choose_mode(session)
+      else
+        agree(session, wanted)
+      end
+    end)
+  end)
+end
+
+--- `:Pillion pause`
+function M.pause()
+  sessions.ask(function(all)
+    local busy = vim.tbl_filter(function(session)
+      return session.connected and not session.paused and session.agent ~= nil and session.agent.name ~= ""
+    end, all)
+    choose_session(busy, "Pause which agent?", sessions.pause)
+  end)
+end
+
+--- Lets a paused agent go on.
+function M.resume()
+  sessions.ask(function()
+    local paused = sessions.paused()
+    if #paused == 0 then
+      announce.tell("Pillion: no agent is paused")
+    else
+      choose_session(paused, "Resume which agent?", sessions.resume)
+    end
+  end)
+end
 
 ---@class pillion.ListedSession: pillion.Listed
 ---@field session pillion.Session
@@ -57,7 +171,7 @@ local function add(sheet, at, session, indent)
     at[#sheet.lines] = { id = session.sessionId, session = session, rule = rule }
   end
   local state = standing(session)
-  local mode = session.connected and modes.short[session.mode] or ""
+  local mode = session.connected and short[session.mode] or ""
   line({
     { sessions.name(session), "Heading" },
     { state ~= "" and "  " .. state or "", session.connected and "Warning" or "Muted" },
@@ -145,7 +259,7 @@ local listing = require("pillion.listing").new({
       local act = session.paused and sessions.resume or sessions.pause
       act(session)
     end),
-    mode = of_session(modes.choose),
+    mode = of_session(choose_mode),
     rule = of_session(forget),
     finish = of_session(finish),
   },
