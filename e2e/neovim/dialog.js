@@ -89,7 +89,7 @@ export class Dialog {
 
   /** Answers with the key that is bound to this in the question's own buffers. @param {string} action */
   async press(action) {
-    const key = await this.#nvim.lua(`return require('pillion.config').get().keys[...]`, action);
+    const key = await this.#nvim.lua(`return require('pillion.config').current.keys[...]`, action);
     await this.#says(() => this.#nvim.press(key));
   }
 

@@ -145,7 +145,7 @@ test("encodings, marks and line ends are told", function()
   vim.cmd("set fileencoding=latin1 nobomb fileformat=dos")
   state = check.eventually("the new state", function()
     local now = world.document(path).state
-    return now.encoding == "iso-8859-1" and now.eol == "\r\n" and now
+    return now.encoding == "latin1" and now.eol == "\r\n" and now
   end)
   same(state.bom, false)
   holds(path, "hi\r\n")

@@ -202,7 +202,7 @@ end
 
 ---@param id string
 local function install(id)
-  local located = require("pillion.locator").locate(config.get().path)
+  local located = require("pillion.locator").locate(config.current.path)
   if located.problem then
     announce.say("Pillion: " .. located.problem, vim.log.levels.ERROR)
     return

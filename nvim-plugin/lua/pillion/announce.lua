@@ -112,18 +112,6 @@ local function toast(text)
   fade(toast_window, M.toast_ms)
 end
 
-local function toast_news()
-  local news = vim.iter(lines):any(function(line)
-    return not line.toasted
-  end)
-  if news then
-    for _, line in ipairs(lines) do
-      line.toasted = true
-    end
-    toast((joined()))
-  end
-end
-
 ---@param text string
 ---@param level integer
 local function notify(text, level)
@@ -144,7 +132,13 @@ local function flush()
   if #lines == 0 or when == "later" then
     return
   elseif when == "toast" then
-    toast_news()
+    local is_new = false
+    for _, line in ipairs(lines) do
+      is_new, line.toasted = is_new or not line.toasted, true
+    end
+    if is_new then
+      toast((joined()))
+    end
     return
   end
   close_toast()
@@ -214,7 +208,7 @@ end
 ---@param text string
 ---@param news? fun(): boolean
 function M.waiting(text, news)
-  if require("pillion.config").get().notify then
+  if require("pillion.config").current.notify then
     M.say(text, nil, news)
   end
 end

@@ -227,7 +227,7 @@ end
 ---@param direction string
 ---@param body string
 local function trace(direction, body)
-  local level = vim.tbl_get(config.get().settings, "trace", "server")
+  local level = vim.tbl_get(config.current.settings, "trace", "server")
   if level == "verbose" then
     record(("%s: %s"):format(direction, body:sub(1, trace_bytes)))
   elseif level == "messages" then
@@ -311,15 +311,6 @@ local function public(connection)
   }
 end
 
-local capabilities = {
-  general = { positionEncodings = { "utf-16" } },
-  workspace = { workspaceFolders = true },
-  window = { workDoneProgress = false },
-  experimental = {
-    pillion = { approval = true, approvalKinds = { "plan", "review" }, prompt = true, documents = true, languageFeatures = true },
-  },
-}
-
 ---@param client pillion.Client
 ---@return vim.lsp.ClientConfig
 local function lsp_config(client)
@@ -338,7 +329,14 @@ local function lsp_config(client)
     end,
     root_dir = client.root,
     workspace_folders = { { uri = vim.uri_from_fname(client.root), name = vim.fs.basename(client.root) } },
-    capabilities = vim.deepcopy(capabilities),
+    capabilities = {
+      general = { positionEncodings = { "utf-16" } },
+      workspace = { workspaceFolders = true },
+      window = { workDoneProgress = false },
+      experimental = {
+        pillion = { approval = true, approvalKinds = { "plan", "review" }, prompt = true, documents = true, languageFeatures = true },
+      },
+    },
     init_options = config.settings(),
     on_init = function(_, result)
       if client.connection == connection then
@@ -346,7 +344,7 @@ local function lsp_config(client)
         client.agents = vim.tbl_get(result, "capabilities", "experimental", "pillion", "agents") or {}
         -- An agent in a terminal finds the sidecar by the registry that its home folder leads to (docs/agents.md). Only the program itself
         -- must be found, when it lies in this plugin and not on PATH.
-        if config.get().terminal_path and vim.fn.executable("pillion") == 0 then
+        if config.current.terminal_path and vim.fn.executable("pillion") == 0 then
           vim.env.PATH = locator.path_with(vim.env.PATH or "", vim.fs.dirname(client.path))
         end
         become(client, "ready")

@@ -83,10 +83,6 @@ M.defaults = {
 ---@type pillion.Config
 M.current = vim.deepcopy(M.defaults)
 
-function M.get()
-  return M.current
-end
-
 --- What is wrong with these options, in words; nil when nothing is.
 ---@param options table
 ---@return string?

@@ -31,7 +31,6 @@ local M = {}
 local conversations = {}
 ---@type table<any, {state: string, url: string, error?: {message: string, hint?: string}}>
 local gateways = {}
-local names = { talk = "pillion://conversation", message = "pillion://conversation/message" }
 ---@type table<string, integer>
 local buffers = { talk = -1, message = -1 }
 local message_lines = 4
@@ -267,18 +266,6 @@ local function send()
   end)
 end
 
-local function make()
-  buffers.talk = page.scratch(names.talk, "nofile")
-  vim.bo[buffers.talk].syntax = "markdown" -- colours alone, no plugins of a filetype
-  vim.bo[buffers.talk].modifiable = false
-  if not api.nvim_buf_is_loaded(buffers.message) then -- what was being written stays
-    buffers.message = page.scratch(names.message, "acwrite")
-    vim.keymap.set("n", "<CR>", send, { buffer = buffers.message, desc = "Pillion: send the message" })
-    vim.keymap.set({ "n", "i" }, "<C-s>", send, { buffer = buffers.message, desc = "Pillion: send the message" })
-    api.nvim_create_autocmd("BufWriteCmd", { buffer = buffers.message, callback = send })
-  end
-end
-
 local bar = " %%{%%v:lua.require'pillion.conversation'.bar('%s')%%}"
 local bars = { heading = heading, context = context }
 
@@ -292,7 +279,15 @@ end
 function M.open()
   local window = is_open() and vim.fn.bufwinid(buffers.talk) or -1
   if window == -1 then
-    make()
+    buffers.talk = page.scratch("pillion://conversation", "nofile")
+    vim.bo[buffers.talk].syntax = "markdown" -- colours alone, no plugins of a filetype
+    vim.bo[buffers.talk].modifiable = false
+    if not api.nvim_buf_is_loaded(buffers.message) then -- what was being written stays
+      buffers.message = page.scratch("pillion://conversation/message", "acwrite")
+      vim.keymap.set("n", "<CR>", send, { buffer = buffers.message, desc = "Pillion: send the message" })
+      vim.keymap.set({ "n", "i" }, "<C-s>", send, { buffer = buffers.message, desc = "Pillion: send the message" })
+      api.nvim_create_autocmd("BufWriteCmd", { buffer = buffers.message, callback = send })
+    end
     vim.cmd("botright vsplit")
     window = api.nvim_get_current_win()
     api.nvim_win_set_buf(window, buffers.talk)

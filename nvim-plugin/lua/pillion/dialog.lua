@@ -108,7 +108,7 @@ end
 function Dialog.open(approval, panel)
   local self = setmetatable({ approval = approval, file = 1, panel = panel or Panel.new(approval) }, Dialog)
   local first = self:buffers()[1]
-  self.layout = approval:is_own() and "tab" or config.get().layout
+  self.layout = approval:is_own() and "tab" or config.current.layout
   unseen(function()
     if self.layout == "tab" then
       vim.cmd(("keepalt $tab sbuffer %d"):format(first))
@@ -235,7 +235,14 @@ function Dialog:arrange()
     end
     api.nvim_set_current_win(windows[#windows])
   else
-    self:go_to_place(windows[1])
+    local files = self.approval:files()
+    local line = #files > 1 and page.place(self.approval, self.approval.chosen:key(files[self.file])) -- where the page has this file
+    if line then
+      api.nvim_win_set_cursor(windows[1], { line, 0 })
+      api.nvim_win_call(windows[1], function()
+        vim.cmd("normal! zz")
+      end)
+    end
   end
   self:refresh()
 end
@@ -265,20 +272,6 @@ function Dialog:dress(window, buffer, is_diff)
     proposal.dress(window)
   else
     page.dress(window)
-  end
-end
-
---- Where the page has the file that is on show.
----@private
----@param window integer
-function Dialog:go_to_place(window)
-  local files = self.approval:files()
-  local line = #files > 1 and page.place(self.approval, self.approval.chosen:key(files[self.file]))
-  if line then
-    api.nvim_win_set_cursor(window, { line, 0 })
-    api.nvim_win_call(window, function()
-      vim.cmd("normal! zz")
-    end)
   end
 end
 

@@ -97,28 +97,19 @@ function M.is_readonly(buffer, path)
   return options.readonly or not options.modifiable or not is_writable
 end
 
---- Neovim's names for encodings, as the rest of the world writes them.
+--- Names of encodings that mean something else to Neovim, or that the sidecar does not know.
 ---@type table<string, string>
 local encodings = {
   [""] = "utf-8",
-  latin1 = "iso-8859-1",
   ["ucs-2"] = "utf-16be",
   ["ucs-2be"] = "utf-16be",
   ["ucs-2le"] = "utf-16le",
   ["utf-16"] = "utf-16be",
-  sjis = "shift_jis",
   cp932 = "shift_jis",
   cp949 = "euc-kr",
   ["euc-cn"] = "gbk",
   cp936 = "gbk",
   ["euc-tw"] = "big5",
-  cp950 = "big5",
-  macroman = "macintosh",
-  cp437 = "ibm437",
-  cp850 = "ibm850",
-  cp852 = "ibm852",
-  cp855 = "ibm855",
-  cp866 = "ibm866",
   cp874 = "windows-874",
 }
 
@@ -131,7 +122,7 @@ local function tell(document)
     uri = document.uri,
     version = document.version,
     dirty = options.modified,
-    encoding = encodings[encoding] or encoding:gsub("^cp(125%d)$", "windows-%1"),
+    encoding = encodings[encoding] or encoding,
     eol = options.fileformat == "dos" and "\r\n" or "\n",
     bom = options.bomb,
     readonly = M.is_readonly(document.buffer, document.path),
@@ -319,6 +310,16 @@ function M.looks(path)
   return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
 end
 
+--- Loaded buffers on a file.
+---@param path string
+---@return integer[]
+function M.buffers_on(path)
+  return vim.tbl_filter(function(buffer)
+    local name = api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == "" and api.nvim_buf_get_name(buffer) or ""
+    return name ~= "" and (name == path or vim.uv.fs_realpath(name) == path)
+  end, api.nvim_list_bufs())
+end
+
 --- The name of a buffer's file as the workspace spells it; nil when it lies elsewhere.
 ---@param buffer integer
 ---@param root string
@@ -409,13 +410,9 @@ end
 ---@return pillion.Document?
 function M.find(uri, owner)
   local path = vim.uri_to_fname(uri)
-  for _, all in pairs(documents) do
-    for _, document in ipairs(all) do
-      if document.client == owner and (document.uri == uri or document.path == path) then
-        return document
-      end
-    end
-  end
+  return vim.iter(M.all(owner)):find(function(document)
+    return document.uri == uri or document.path == path
+  end)
 end
 
 ---@param owner? pillion.Client

@@ -26,21 +26,6 @@ local active_since = 0
 
 local answers = { approve = true, remember = true, reject = true, cancel = true }
 
---- Where the user goes back to; from one request to another that stays the same.
----@param dialog pillion.Dialog?
-local function remember_from(dialog)
-  local before = api.nvim_list_tabpages()[vim.fn.tabpagenr("#")]
-  if not dialog or not dialog:is_current() or not before then
-    return
-  end
-  for _, other in pairs(dialogs) do
-    if other ~= dialog and other.tab == before then
-      before = other.from
-    end
-  end
-  dialog.from = before
-end
-
 --- A request that comes into sight accepts no answer at first.
 local function look()
   if api.nvim_win_get_config(0).relative ~= "" and not vim.b.pillion_approval then
@@ -98,7 +83,7 @@ local function open_next(enter)
   local some_in_sight = vim.iter(dialogs):any(function(id, dialog)
     return approvals.get(id) and dialog:is_open()
   end)
-  local covers = config.get().layout == "float" and not (approval and approval:is_own())
+  local covers = config.current.layout == "float" and not (approval and approval:is_own())
   if not approval or some_in_sight or (covers and not enter) then
     return false
   end
@@ -347,11 +332,18 @@ function M.attach()
     end
   end, { pattern = "pillion://*" })
   on({ "TabEnter", "WinEnter" }, function(event)
-    if event.event == "TabEnter" then
-      remember_from(dialogs[active])
-    end
-    if dialogs[active] and dialogs[active]:is_current() then
-      dialogs[active]:entered()
+    local dialog = dialogs[active]
+    if dialog and dialog:is_current() then
+      local before = event.event == "TabEnter" and api.nvim_list_tabpages()[vim.fn.tabpagenr("#")]
+      if before then -- where the user goes back to; from one request to another that stays the same
+        for _, other in pairs(dialogs) do
+          if other ~= dialog and other.tab == before then
+            before = other.from
+          end
+        end
+        dialog.from = before
+      end
+      dialog:entered()
     end
     vim.schedule(uncover) -- not while a window is being closed
   end, { nested = true }) -- a filetype has plugins

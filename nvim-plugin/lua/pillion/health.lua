@@ -143,7 +143,7 @@ local function program()
   if not config or not locator then
     return nil, "the plugin cannot search for the program: see above"
   end
-  local located = locator.locate(config.get().path)
+  local located = locator.locate(config.current.path)
   return located.path, located.problem
 end
 
@@ -160,16 +160,6 @@ local function examine(path)
     return nil, ("cannot read what %s doctor printed (exit code %d): %s"):format(path, done.code, vim.trim(done.stderr or ""))
   end
   return report
-end
-
----@param finding pillion.Finding
-local function tell(finding)
-  local text = finding.title .. ": " .. finding.detail
-  if finding.status == "info" and finding.hint then
-    text = ("%s (%s)"):format(text, finding.hint)
-  end
-  local report = vim.health[finding.status] or vim.health.warn
-  report(text, finding.hint and { finding.hint } or nil) -- "ok" and "info" take no advice
 end
 
 function M.check()
@@ -193,7 +183,12 @@ function M.check()
       group = its
       vim.health.start("pillion: " .. (titles[group] or group))
     end
-    tell(finding)
+    local text = finding.title .. ": " .. finding.detail
+    if finding.status == "info" and finding.hint then
+      text = ("%s (%s)"):format(text, finding.hint)
+    end
+    local tell = vim.health[finding.status] or vim.health.warn
+    tell(text, finding.hint and { finding.hint } or nil) -- "ok" and "info" take no advice
   end
 end
 

@@ -24,19 +24,19 @@ end
 ---@param options? table see `:help pillion-config`
 function M.setup(options)
   local config = require("pillion.config")
-  local before = config.get()
+  local before = config.current
   config.set(options)
   if not attached then
     return
   end
   local client = require("pillion.client")
-  if before.path ~= config.get().path then
+  if before.path ~= config.current.path then
     client.each(function(one)
       if one.state ~= "stopped" then
         client.restart(one)
       end
     end)
-  elseif not vim.deep_equal(before.settings, config.get().settings) then
+  elseif not vim.deep_equal(before.settings, config.current.settings) then
     client.settings_changed()
   end
 end
@@ -46,7 +46,7 @@ end
 ---@return string
 function M.root(folder)
   local real = vim.uv.fs_realpath(folder) or folder
-  return vim.fs.root(real, require("pillion.config").get().root_markers) or real
+  return vim.fs.root(real, require("pillion.config").current.root_markers) or real
 end
 
 ---@param folder? string the current one when left out

@@ -67,7 +67,7 @@ function M.is_bound(action, is_page)
 end
 
 function M.configured()
-  return require("pillion.config").get().keys
+  return require("pillion.config").current.keys
 end
 
 ---@param action pillion.Action

@@ -89,27 +89,6 @@ function Listing:help()
   end, self.keys)))
 end
 
----@private
-function Listing:make()
-  self.buffer = page.scratch(self.name, "nofile")
-  vim.bo[self.buffer].filetype = self.filetype
-  local doings = {}
-  for action, doing in pairs(self.doings) do
-    doings[action] = function()
-      doing(self:here())
-    end
-  end
-  keys.bind_doings(self.buffer, doings)
-  api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
-    buffer = self.buffer,
-    callback = function()
-      page.seclude(self.buffer, "nofile")
-      local refresh = self.renew or self.refresh
-      refresh(self)
-    end,
-  })
-end
-
 --- As many lines as there are, within bounds.
 ---@param window integer
 function Listing:fit(window)
@@ -122,7 +101,23 @@ end
 ---@return boolean is_new
 function Listing:open()
   if not api.nvim_buf_is_loaded(self.buffer) then
-    self:make()
+    self.buffer = page.scratch(self.name, "nofile")
+    vim.bo[self.buffer].filetype = self.filetype
+    local doings = {}
+    for action, doing in pairs(self.doings) do
+      doings[action] = function()
+        doing(self:here())
+      end
+    end
+    keys.bind_doings(self.buffer, doings)
+    api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
+      buffer = self.buffer,
+      callback = function()
+        page.seclude(self.buffer, "nofile")
+        local refresh = self.renew or self.refresh
+        refresh(self)
+      end,
+    })
   end
   local window, is_new = page.go_to(self.buffer)
   if is_new then

@@ -120,27 +120,23 @@ local function of_call(doing)
   end
 end
 
-local function make()
-  buffer = page.scratch(name, "nofile")
-  vim.bo[buffer].filetype = "pillion-log"
-  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close the log" })
-  keys.bind_doings(buffer, { show = of_call(show) })
-  local description = "Pillion: open the file, at a problem that the call caused"
-  vim.keymap.set("n", "gf", of_call(edit), { buffer = buffer, nowait = true, desc = description })
-  api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
-    buffer = buffer,
-    callback = function()
-      vim.bo[buffer].buftype = "nofile"
-      draw()
-    end,
-  })
-end
-
 --- The user asked for it: it gets the cursor, at one call or at the end.
 ---@param call_id string?
 function M.open(call_id)
   if not api.nvim_buf_is_loaded(buffer) then
-    make()
+    buffer = page.scratch(name, "nofile")
+    vim.bo[buffer].filetype = "pillion-log"
+    vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close the log" })
+    keys.bind_doings(buffer, { show = of_call(show) })
+    local description = "Pillion: open the file, at a problem that the call caused"
+    vim.keymap.set("n", "gf", of_call(edit), { buffer = buffer, nowait = true, desc = description })
+    api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
+      buffer = buffer,
+      callback = function()
+        vim.bo[buffer].buftype = "nofile"
+        draw()
+      end,
+    })
   end
   local window, is_new = page.go_to(buffer)
   if is_new then

@@ -52,22 +52,11 @@ local most_since = 200
 local signs = { added = "▌", changed = "▌", removed = "▁" }
 local names = { added = "Added", changed = "Changed", removed = "Removed" }
 
----@param path string
----@return integer? a loaded buffer on this file
-local function buffer_of(path)
-  for _, buffer in ipairs(api.nvim_list_bufs()) do
-    local name = api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == "" and api.nvim_buf_get_name(buffer) or ""
-    if name ~= "" and (name == path or vim.uv.fs_realpath(name) == path) then
-      return buffer
-    end
-  end
-end
-
 ---@param buffer integer
 ---@param mark pillion.LineMark
 ---@param id integer?
 local function put(buffer, mark, id)
-  local options, visible = config.get().marks, not mark.hidden
+  local options, visible = config.current.marks, not mark.hidden
   local has_sign, has_line = visible and options.signs, visible and options.lines and mark.kind ~= "removed"
   local placed = api.nvim_buf_set_extmark(buffer, space, mark.row, 0, {
     id = id,
@@ -253,7 +242,7 @@ end
 ---@param lines {start: integer, end: integer, removed?: integer}[]
 ---@param by pillion.Maker
 function M.add(path, lines, by)
-  local buffer = buffer_of(path)
+  local buffer = documents.buffers_on(path)[1]
   if buffer then
     local seq = edited[buffer] and edited[buffer].seq or vim.fn.undotree(buffer).seq_cur
     place(buffer, marks_of(followed(buffer, lines), by, seq))
@@ -425,16 +414,6 @@ local function stow(buffer)
   api.nvim_buf_clear_namespace(buffer, space, 0, -1) -- else they come back with the buffer
 end
 
----@param buffer integer
-local function unstow(buffer)
-  local path = vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""
-  local file = kept[path]
-  kept[path] = nil
-  if file and file.looks == documents.looks(path) then
-    place(buffer, file.marks)
-  end
-end
-
 function M.setup()
   local on = require("pillion.events").on("marks")
   on("BufWritePost", function(event)
@@ -453,8 +432,11 @@ function M.setup()
     end
   end)
   on("BufReadPost", function(event)
-    if next(kept) then
-      unstow(event.buf)
+    local path = next(kept) and vim.uv.fs_realpath(api.nvim_buf_get_name(event.buf)) or ""
+    local file = kept[path]
+    kept[path] = nil
+    if file and file.looks == documents.looks(path) then
+      place(event.buf, file.marks)
     end
   end)
 end

@@ -20,32 +20,28 @@ local M = {}
 ---@type table<string, pillion.PageBuffers>
 local shown = {}
 
+--- Wipes what has a name: Neovim keeps the old one of a renamed buffer as a buffer of its own.
+---@param name string
+function M.wipe_named(name)
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(buffer) == name then
+      pcall(api.nvim_buf_delete, buffer, { force = true }) -- one that stays is unlisted and empty
+    end
+  end
+end
+
 --- A buffer that is nobody's file, asks to be saved by nobody, and outlives its window.
 ---@param name string
 ---@param buftype string
 function M.scratch(name, buftype)
   local ignored = vim.o.eventignore
   vim.o.eventignore = "all" -- this is no file that anybody's autocommands should look after
-  for _, old in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_get_name(old) == name then
-      api.nvim_buf_delete(old, { force = true })
-    end
-  end
+  M.wipe_named(name)
   local buffer = api.nvim_create_buf(false, false)
   api.nvim_buf_set_name(buffer, name)
   M.seclude(buffer, buftype)
   vim.o.eventignore = ignored
   return buffer
-end
-
---- Neovim keeps the old name of a renamed buffer as a buffer of its own.
----@param name string
-function M.wipe_named(name)
-  for _, left in ipairs(api.nvim_list_bufs()) do
-    if api.nvim_buf_get_name(left) == name then
-      pcall(vim.cmd.bwipeout, { left, bang = true }) -- one that stays is unlisted and empty
-    end
-  end
 end
 
 ---@param name string

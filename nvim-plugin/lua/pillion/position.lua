@@ -126,15 +126,14 @@ end
 ---@param path string
 ---@param callback fun(text: string?)
 local function read(path, callback)
+  callback = vim.schedule_wrap(callback)
   vim.uv.fs_stat(path, function(_, stat)
     if not stat or stat.type ~= "file" or stat.size > maximum_bytes then
-      callback(nil)
-      return
+      return callback(nil)
     end
     vim.uv.fs_open(path, "r", 0, function(_, file)
       if not file then
-        callback(nil)
-        return
+        return callback(nil)
       end
       vim.uv.fs_read(file, stat.size, 0, function(_, text)
         vim.uv.fs_close(file, function() end)
@@ -165,12 +164,9 @@ local function texts(uris, callback)
     if buffer then
       one(uri, (documents.text(buffer)))
     elseif fine and vim.startswith(uri, "file:") then
-      read(
-        path,
-        vim.schedule_wrap(function(text)
-          one(uri, text)
-        end)
-      )
+      read(path, function(text)
+        one(uri, text)
+      end)
     else
       one(uri, nil)
     end

@@ -40,19 +40,6 @@ local function make(approval, side, file, buftype)
   return page.of_request(approval, ("%s (%s)"):format(escape.visible(file.path), side), buftype)
 end
 
---- Colours at once; the filetype with all that hangs on it (indenting, plugins, a search for Python that takes a second) when
---- the user comes to look: see `entered`.
----@param sides pillion.Sides
----@param file pillion.FilePreview
-local function colour(sides, file)
-  sides.filetype = vim.filetype.match({ filename = file.path, buf = sides.right }) or file.language or ""
-  for _, buffer in ipairs({ sides.left, sides.right }) do
-    pcall(function() -- a syntax file that fails leaves it without colours
-      vim.bo[buffer].syntax = sides.filetype
-    end)
-  end
-end
-
 ---@param sides pillion.Sides
 ---@return string what stands on the right side
 local function standing(sides)
@@ -251,9 +238,15 @@ function M.ready(approval, file)
   shown[approval.id] = shown[approval.id] or {}
   shown[approval.id][file.path] = sides
   fill(approval, file, sides)
-  colour(sides, file)
-  keys.bind(sides.left, approval)
-  keys.bind(sides.right, approval)
+  -- Colours at once; the filetype with all that hangs on it (indenting, plugins, a search for Python that takes a second) when
+  -- the user comes to look: see `entered`.
+  sides.filetype = vim.filetype.match({ filename = file.path, buf = sides.right }) or file.language or ""
+  for _, buffer in ipairs({ sides.left, sides.right }) do
+    pcall(function() -- a syntax file that fails leaves it without colours
+      vim.bo[buffer].syntax = sides.filetype
+    end)
+    keys.bind(buffer, approval)
+  end
   attend(approval, file.path, sides)
   return sides
 end

@@ -1,5 +1,6 @@
 -- Saves buffers as the user would.
 
+local documents = require("pillion.documents")
 local views = require("pillion.views")
 
 local api = vim.api
@@ -41,15 +42,6 @@ function M.write(buffer)
   return ok and not vim.bo[buffer].modified, problem ~= nil and tostring(problem) or nil
 end
 
----@param path string
----@return integer[] buffers that are open on it and have unsaved changes
-local function unsaved(path)
-  return vim.tbl_filter(function(buffer)
-    local name = api.nvim_buf_get_name(buffer)
-    return vim.bo[buffer].modified and vim.bo[buffer].buftype == "" and name ~= "" and (vim.uv.fs_realpath(name) or name) == path
-  end, api.nvim_list_bufs())
-end
-
 --- Saves what is unsaved of these files of a workspace.
 ---@param root string
 ---@param paths string[] as a preview names them
@@ -57,8 +49,11 @@ end
 function M.files(root, paths)
   for _, path in ipairs(paths) do
     local whole = vim.fs.joinpath(root, path)
-    for _, buffer in ipairs(unsaved(vim.uv.fs_realpath(whole) or whole)) do
-      local saved, problem = M.write(buffer)
+    for _, buffer in ipairs(documents.buffers_on(vim.uv.fs_realpath(whole) or whole)) do
+      local saved, problem = true, nil ---@type boolean, string?
+      if vim.bo[buffer].modified then
+        saved, problem = M.write(buffer)
+      end
       if not saved then
         return ("%s could not be saved%s"):format(path, problem and ": " .. problem or "")
       end

@@ -21,15 +21,6 @@ function M.waiting()
   return #approvals.of_agents() + #prompts.all()
 end
 
----@return "failed"|"starting"|"ready"|"stopped"
-local function state()
-  local seen = {}
-  client.each(function(one)
-    seen[one.state] = true
-  end)
-  return seen.failed and "failed" or seen.starting and "starting" or seen.ready and "ready" or "stopped"
-end
-
 ---@param limit integer
 ---@return string of the calls that run, the newest
 local function running(limit)
@@ -66,10 +57,13 @@ end
 --- it ` · claude paused`, ` · 2/5 Fix the clock` of a to-do list, ` · 1 process` while one runs, ` · indexing 40 %` while the
 --- search index is built. Plain text: a per cent sign is doubled, as a status line wants it.
 function M.line()
-  local waiting, now = M.waiting(), state()
-  if now == "failed" then
+  local waiting, seen = M.waiting(), {} ---@type integer, table<pillion.State, boolean>
+  client.each(function(one)
+    seen[one.state] = true
+  end)
+  if seen.failed then
     return "Pillion!"
-  elseif now == "stopped" then
+  elseif not seen.starting and not seen.ready then
     return ""
   end
   local name = #sessions.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
@@ -78,7 +72,7 @@ function M.line()
   local behind = details(progress)
   if waiting > 0 then
     return ("%s %d?%s"):format(name, waiting, behind)
-  elseif now == "starting" then
+  elseif seen.starting then
     return name .. "…"
   end
   local title = running(progress and beside or alone)

@@ -106,19 +106,6 @@ function M.answer(kind)
   end
 end
 
-local function make()
-  buffer = page.scratch(name, "nofile")
-  local function map(action, callback)
-    keys.map(buffer, action, callback, "Pillion: " .. action .. " all that is on this page")
-  end
-  for _, kind in ipairs({ "approve", "reject", "cancel" }) do
-    map(kind, function()
-      M.answer(kind)
-    end)
-  end
-  map("close", close)
-end
-
 --- The user asked for it, so it has the cursor.
 function M.run()
   local all = approvals.of_agents()
@@ -127,7 +114,12 @@ function M.run()
     return
   end
   if not api.nvim_buf_is_loaded(buffer) then
-    make()
+    buffer = page.scratch(name, "nofile")
+    for action, doing in pairs({ approve = M.answer, reject = M.answer, cancel = M.answer, close = close }) do
+      keys.map(buffer, action, function()
+        doing(action)
+      end, "Pillion: " .. action .. " all that is on this page")
+    end
   end
   local window = vim.fn.win_findbuf(buffer)[1]
   if window then

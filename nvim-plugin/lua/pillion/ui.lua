@@ -127,7 +127,7 @@ local function follow_focus()
     end
   end)
   on("FocusLost", function()
-    if config.get().notify then
+    if config.current.notify then
       told_at = -quiet_ms -- what the user does next says that they are back
       client.each(function(one)
         one.notify("window/focused", { focused = false })

@@ -39,19 +39,6 @@ function M.call_line(call)
   return ("%s %s  %s"):format(icons[call.state] or " ", title, details)
 end
 
----@param approval pillion.Approval
-local function approval_line(approval)
-  local files = approval:files()
-  return "? "
-    .. joined({
-      words.wish(approval.request, 120),
-      #files > 0 and words.size(files) or "",
-      words.share(approval.chosen:count()),
-      approval:is_edited() and "edited by you" or "",
-      words.beneath[approval.beneath] or "",
-    })
-end
-
 ---@generic T
 ---@param found pillion.Entry[]
 ---@param things T[]
@@ -70,7 +57,16 @@ end
 
 function M.entries()
   local found = {} ---@type pillion.Entry[]
-  list(found, approvals.of_agents(), approval_line, function(approval)
+  list(found, approvals.of_agents(), function(approval)
+    local files = approval:files()
+    return joined({
+      "? " .. words.wish(approval.request, 120),
+      #files > 0 and words.size(files) or "",
+      words.share(approval.chosen:count()),
+      approval:is_edited() and "edited by you" or "",
+      words.beneath[approval.beneath] or "",
+    })
+  end, function(approval)
     if not front.show(approval.id) then
       announce.say("That request is no longer waiting: it was answered or withdrawn.")
     end
