@@ -42,14 +42,17 @@ local sidecar = [[
     return true
   end
   function Wire.client.notify() return true end
+  local real = require("pillion.client")
+  real.ready = function() return Wire.client.state == "ready" and { Wire.client } or {} end
   package.loaded["pillion.client"] = {
     on = function(method, handler) Wire.handlers[method] = handler end,
     on_state = function(listener) table.insert(Wire.state_listeners, listener) end,
     each = function(visit) visit(Wire.client) end,
-    ready = function() return Wire.client.state == "ready" and { Wire.client } or {} end,
+    ready = real.ready,
+    ask_all = real.ask_all,
     current = function() return Wire.client end,
     log = function() return {} end,
-    is_below = require("pillion.client").is_below,
+    is_below = real.is_below,
   }
   function Wire.ask(method, params)
     local id = params.approvalId or params.promptId
