@@ -140,6 +140,13 @@ func filesIn(t testing.TB, dir string) files {
 	return out
 }
 
+// emptied removes the files below a folder.
+func emptied(t testing.TB, dir string) {
+	for name := range filesIn(t, dir) {
+		must(t, os.Remove(filepath.Join(dir, plain(name))))
+	}
+}
+
 func gitIn(t testing.TB, dir, input string, args ...string) (string, error) {
 	cmd := exec.CommandContext(t.Context(), "git", args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)

@@ -196,6 +196,7 @@ func (w *world) setup(text string) {
 //	agents NAME TOOL…  the setting agents.NAME.tools, once more
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
+//	preset codelab     the limits that it has; the same
 //	rate NAME N        of a session: so many changes and reads a minute
 //	provider NAME      who searches the web, at $WEB, with the key "key"; no NAME: nobody
 //	own NAME           the session is the editor's own
@@ -280,6 +281,8 @@ func (w *world) doLive(verb, name, argument, rest string) {
 	case "limit":
 		size := w.number(argument, 10)
 		*map[string]*int64{"read": &w.limits.ReadBytes, "write": &w.limits.WriteBytes, "diff": &w.limits.DiffBytes, "output": &w.limits.OutputBytes}[name] = size
+	case "preset":
+		w.limits = tools.CodeLab(w.limits)
 	case "allow", "ask", "deny":
 		rule, err := policy.ParseRule(rest)
 		w.must(err)
