@@ -5,22 +5,9 @@ package tools_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
-
-// laidOut has a shell lay out a repository. MARK is a file that shows that a program ran.
-func (w *world) laidOut(script string) {
-	w.t.Helper()
-	cmd := exec.Command("bash", "-euc", script)
-	cmd.Dir, cmd.Env = w.path("."), append(os.Environ(), "MARK="+w.path("../mark"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
-	}
-	w.must(os.RemoveAll(w.path("../mark")))
-}
 
 // TestWhatARepositorySetsIsShownOrOff: however a repository is laid out, a write to it runs no program that is not in its
 // dialog by name.
@@ -107,7 +94,7 @@ func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := gitWorld(t)
-			w.laidOut(c.script)
+			w.shell(c.script)
 			need := w.needs(c.tool, c.args)
 			if w.exists("../mark") {
 				t.Error("the program ran before anybody approved")
@@ -128,7 +115,7 @@ func TestGitUsesTheWorkTreeThatWasShown(t *testing.T) {
 		"a setting of a linked work tree": `git worktree add -q sub -b wt; git config extensions.worktreeConfig true; printf '[core]\nworktree = %s\n' "$PWD/../other" >.git/worktrees/sub/config.worktree`,
 	} {
 		w := gitWorld(t)
-		w.laidOut(`git checkout -q -b other; echo new >new.txt; git add .; git commit -qm new; git checkout -q main; mkdir ../other; echo SECRET >../other/a.txt; ` + script)
+		w.shell(`git checkout -q -b other; echo new >new.txt; git add .; git commit -qm new; git checkout -q main; mkdir ../other; echo SECRET >../other/a.txt; ` + script)
 		dir := "."
 		if w.exists("sub") {
 			dir = "sub"
@@ -154,7 +141,7 @@ func TestACommitIsWhatWasShown(t *testing.T) {
 		"a replaced commit": `echo evil >build.sh; git add .; git replace HEAD $(git commit-tree -m first $(git write-tree)); echo two >a.txt; git add a.txt`,
 	} {
 		w := gitWorld(t)
-		w.laidOut(script)
+		w.shell(script)
 		w.shows("git.commit", map[string]any{"message": "m"}, "+evil\n")
 		if got := w.gitTool("git.commit", map[string]any{"message": "m"}); !got.OK || len(got.Differs) > 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -177,13 +164,13 @@ func TestACommitIsWhatWasShown(t *testing.T) {
 		"another parent": `git checkout -q -b x; git commit -q --allow-empty -m x; git checkout -q main; echo two >a.txt; git add a.txt; echo refs/heads/x >.git/MERGE_HEAD`,
 	} {
 		w := gitWorld(t)
-		w.laidOut(script)
+		w.shell(script)
 		if got := w.gitTool("git.commit", map[string]any{"message": "m"}); got.OK || !strings.Contains(got.Error.Message, "not as git made it") && !strings.Contains(got.Error.Message, "no commit's hash") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	w := gitWorld(t)
-	w.laidOut(`echo evil >build.sh; git add .; good=$(git rev-parse HEAD^{tree}); evil=$(git write-tree); git commit-graph write --reachable; file=.git/objects/info/commit-graph` + exchange)
+	w.shell(`echo evil >build.sh; git add .; good=$(git rev-parse HEAD^{tree}); evil=$(git write-tree); git commit-graph write --reachable; file=.git/objects/info/commit-graph` + exchange)
 	w.shows("git.commit", map[string]any{"message": "m"}, "+evil\n")
 }
 
@@ -191,7 +178,7 @@ func TestACommitIsWhatWasShown(t *testing.T) {
 func TestHooksFindTheirSettings(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.laidOut(`
+	w.shell(`
 		git init -q --bare ../r.git; git remote add origin "$PWD/../r.git"; git init -q ../notes; git config alias.send push
 		git config filter.up.clean "tr a-z A-Z"; git config filter.up.smudge "tr A-Z a-z"; git config filter.up.required true; echo '*.x filter=up' >.gitattributes; echo hello >f.x; git add .; git commit -qm x`)
 	w.script(".git/hooks/post-commit", `echo ran >>../ran; test $(wc -l <../ran) -lt 5 || exit 0; git send -q origin main
@@ -213,7 +200,7 @@ func TestHooksFindTheirSettings(t *testing.T) {
 func TestWhatACommitEnds(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.laidOut(`
+	w.shell(`
 		tree=$(git rev-parse HEAD^{tree}); for name in x y; do git update-ref refs/heads/$name $(git commit-tree -p HEAD -m $name $tree); done
 		echo two >a.txt; git add a.txt; git rev-parse x >.git/MERGE_HEAD`)
 	args := map[string]any{"message": "m"}
@@ -223,35 +210,10 @@ func TestWhatACommitEnds(t *testing.T) {
 	if w.needs("git.commit", args).Digest == before {
 		t.Error("another commit is merged on the same approval")
 	}
-	w.laidOut(`rm .git/MERGE_HEAD; GIT_AUTHOR_NAME=Other git commit-tree -p HEAD -m c HEAD^{tree} >.git/CHERRY_PICK_HEAD`)
+	w.shell(`rm .git/MERGE_HEAD; GIT_AUTHOR_NAME=Other git commit-tree -p HEAD -m c HEAD^{tree} >.git/CHERRY_PICK_HEAD`)
 	w.shows("git.commit", args, "Author: Other <person@example.org>\n", "Committer: A Person <person@example.org>\n")
 	if got := w.gitTool("git.commit", args); !got.OK || w.says("log", "-1", "--format=%an") != "Other" {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestWhereAPushGoesIsShown, and what the repository sets for the way there.
-func TestWhereAPushGoesIsShown(t *testing.T) {
-	for name, c := range map[string]struct{ script, shown, refused string }{
-		"an empty prefix is replaced": {`git remote add origin git@github.com:me/r; printf '[url "%s/"]\ninsteadOf = ""\n' "$PWD/../r" >>.git/config`, "/../r/git@github.com:me/r", ""},
-		"a host that ends at ?":       {`git remote add origin 'http://127.0.0.1:1?@github.com/me/x'`, "", "another host"},
-		"a host that ends at #":       {`git remote add origin 'http://127.0.0.1:1#@github.com/me/x'`, "", "another host"},
-		"a line break":                {`printf '[remote "origin"]\nurl = "http://x/\\nhttp://github.com/me/x"\n' >>.git/config`, "", "2 addresses"},
-		"a proxy":                     {`git remote add origin http://github.test/x; git config http.proxy http://u:secret@127.0.0.1:1; git config http.extraHeader 'Authorization: secret'`, "http.proxy http://127.0.0.1:1", ""},
-		"a reference that is none":    {`git remote add origin "$PWD/../r"; git config remote.origin.fetch '+refs/heads/*:hooks/*'`, "", "no reference"},
-	} {
-		w := gitWorld(t)
-		w.laidOut(c.script)
-		switch need := w.needs("git.push", map[string]any{}); {
-		case c.refused != "":
-			if need.Error == nil || !strings.Contains(need.Error.Message, c.refused) {
-				t.Errorf("%s: %+v", name, need)
-			}
-		case need.Preview == nil:
-			t.Errorf("%s: %+v", name, need.Error)
-		case !strings.Contains(need.Preview.Markdown, c.shown) || strings.Contains(need.Preview.Markdown, "secret"):
-			t.Errorf("%s: %q is not in\n%s", name, c.shown, need.Preview.Markdown)
-		}
 	}
 }
 

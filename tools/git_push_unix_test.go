@@ -3,7 +3,6 @@
 package tools_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools"
-	"pillion/tools/policy"
 )
 
 // TestWhatIsNotShownIsNotRun: a repository's settings run nothing that the dialog does
@@ -131,14 +129,9 @@ func TestPushTellsNoPasswords(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
 	w.says("remote", "add", "origin", "http://me:hunter2@127.0.0.1:1/x.git")
-	result := w.registry.Execute(context.Background(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
+	result := w.registry.Execute(t.Context(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
 	if result.Err == nil || strings.Contains(string(result.Structured), "hunter2") || !strings.Contains(string(result.Structured), "127.0.0.1") {
 		t.Errorf("%s", result.Structured)
-	}
-	w.script(".git/hooks/pre-commit", "echo to http://me:hunt@er2@127.0.0.1/x.git, says a@b")
-	w.write("a.txt", "two\n")
-	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); got.HookOutput != "to http://127.0.0.1/x.git, says a@b" {
-		t.Errorf("%+v", got)
 	}
 }
 
@@ -158,30 +151,5 @@ func TestPushNamesItsSSH(t *testing.T) {
 		if need := w.needs("git.push", map[string]any{}); need.Preview == nil || !strings.Contains(need.Preview.Markdown, ": ssh by "+set.name+"\n") {
 			t.Errorf("%s: %+v", set.name, need.Preview)
 		}
-	}
-}
-
-// TestPushHooks: a hook that refuses is heard, and a push is asked about whatever the
-// rules and the mode are.
-func TestPushHooks(t *testing.T) {
-	t.Parallel()
-	w := gitWorld(t)
-	w.git("init -q --bare ../bare.git")
-	w.says("remote", "add", "origin", w.path("../bare.git"))
-	w.script(".git/hooks/pre-push", `cat; echo not today; exit 1`)
-	w.says("config", "push.gpgSign", "if-asked")
-	w.do("allow git.push")
-	w.do("session s full_access")
-	rule, err := policy.ParseRule("git.push")
-	w.must(err)
-	w.session("s").Grant(rule)
-	need := w.needs("git.push", map[string]any{})
-	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") ||
-		!strings.Contains(need.Preview.Markdown, "Signed: with gpg") {
-		t.Errorf("%+v", need)
-	}
-	got := w.gitTool("git.push", map[string]any{})
-	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "not today") || !strings.Contains(got.Error.Details["output"].(string), "refs/heads/main") {
-		t.Errorf("%+v", got.Error)
 	}
 }
