@@ -456,3 +456,112 @@ func TestListedOptionsAreOfKnownPrograms(t *testing.T) {
 	r.Rules.Deny = []Rule{mustParse(t, "run_command(go list *) with listed options")} // what restricts is read widely
 	check(t, r, Refuse)
 }
+
+func TestARuleInAndOutOfAFolder(t *testing.T) {
+	for _, test := range []struct {
+		rule, name string
+		command    bool
+		restricts  bool
+		want       string
+	}{
+		{"edit_file(src/**)", "kettle", false, false, "edit_file(kettle/src/**)"},
+		{"edit_file(src/**)", "", false, false, "edit_file(src/**)"},
+		{"edit_file", "kettle", false, false, "edit_file"},
+		{"edit_file(/home/ada/kettle/x)", "kettle", false, true, "edit_file(/home/ada/kettle/x)"},
+		{"run_command(go test *)", "kettle", true, false, "run_command(go test *) in kettle"},
+		{"run_command(go test *) in sub", "kettle", true, false, "run_command(go test *) in kettle/sub"},
+		{"run_command(git push)", "kettle", true, true, "run_command(git push)"}, // in every folder below
+		{"run_command(git push) in sub", "kettle", true, true, "run_command(git push) in kettle/sub"},
+		{"run_command", "kettle", true, false, "run_command"},
+	} {
+		if got := mustParse(t, test.rule).In(test.name, test.command, test.restricts); got.String() != test.want {
+			t.Errorf("%s in %s: %s, want %s", test.rule, test.name, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		rule, name string
+		command    bool
+		want       string // "" if it is another folder's
+	}{
+		{"edit_file(kettle/src/a)", "kettle", false, "edit_file(src/a)"},
+		{"edit_file(kettle)", "kettle", false, ""}, // and not edit_file, which is every call
+		{"edit_file(kettles/a)", "kettle", false, ""},
+		{"edit_file(src/a)", "", false, "edit_file(src/a)"},
+		{"run_command(make) in kettle", "kettle", true, "run_command(make)"},
+		{"run_command(make) in kettle/sub", "kettle", true, "run_command(make) in sub"},
+		{"run_command(make) in teapot", "kettle", true, ""},
+		{"run_command(make)", "kettle", true, ""},
+	} {
+		got, ok := mustParse(t, test.rule).Out(test.name, test.command)
+		if text := got.String(); ok != (test.want != "") || ok && text != test.want {
+			t.Errorf("%s out of %s: %s, %v, want %s", test.rule, test.name, text, ok, test.want)
+		}
+	}
+}
+
+func fetch(host string) Request {
+	return Request{Tool: "web_fetch", Access: Network, Mode: Default, Host: host}
+}
+
+func task(name string) Request {
+	return Request{Tool: "task", Access: Exec, Mode: Default, Subject: name}
+}
+
+func TestRulesForHostsAndSubjects(t *testing.T) {
+	for _, c := range []struct {
+		rule              string
+		call              Request
+		allows, restricts bool
+	}{
+		{"web_fetch", fetch("example.org"), true, true},
+		{"web_fetch(example.org)", fetch("example.org"), true, true},
+		{"web_fetch(example.org)", fetch("www.example.org"), false, true}, // wide where it restricts
+		{"web_fetch(example.org)", fetch("example.org:8443"), false, true},
+		{"web_fetch(example.org:8443)", fetch("example.org:8443"), true, true},
+		{"web_fetch(example.org:8443)", fetch("example.org"), false, false},
+		{"web_fetch(*.example.org)", fetch("www.example.org"), true, true},
+		{"web_fetch(*.example.org)", fetch("example.org"), false, true},
+		{"web_fetch(*.example.org)", fetch("badexample.org"), false, false},
+		{"web_fetch(example.org)", fetch("example.org.evil.example"), false, false},
+		{"web_fetch(Example.ORG)", fetch("example.org"), false, true},
+		{`web_fetch("*.example.org")`, fetch("www.example.org"), false, true},
+		{"run_command(example.org)", fetch("example.org"), false, false},
+		{"task", task("qwen"), true, true},
+		{"task(qwen)", task("qwen"), true, true},
+		{"task(qwen)", task("qwen-2"), false, false},
+		{"task(Qwen)", task("qwen"), false, true}, // wide where it restricts
+		{"task(q*)", task("qwen"), true, true},
+		{"run_command(qwen)", task("qwen"), false, false},
+	} {
+		rule := mustParse(t, c.rule)
+		c.call.Rules = Rules{Allow: []Rule{rule}}
+		if got := Decide(c.call).Verdict == Run; got != c.allows {
+			t.Errorf("%s allows %s: %t", c.rule, c.call, got)
+		}
+		if got := CoversSubject([]Rule{rule}, "task", c.call.Subject); c.call.Tool == "task" && got != c.allows {
+			t.Errorf("%s covers %s: %t", c.rule, c.call, got)
+		}
+		c.call.Rules = Rules{Deny: []Rule{rule}}
+		if got := Decide(c.call).Verdict == Refuse; got != c.restricts {
+			t.Errorf("%s denies %s: %t", c.rule, c.call, got)
+		}
+	}
+	for want, call := range map[string]Request{"web_fetch(example.org:8443)": fetch("example.org:8443"), "task(qwen)": task("qwen")} {
+		if d := Decide(call); len(d.Offers) != 1 || d.Offers[0].Rule.String() != want {
+			t.Errorf("%s: offered: %+v", call, d.Offers)
+		}
+	}
+	r := fetch("example.org")
+	r.Rules.Deny = []Rule{mustParse(t, "web_fetch(ex*.org)")}
+	r.Mode = FullAccess
+	if d := Decide(r); d.Verdict != Ask || d.Rememberable {
+		t.Errorf("a rule that cannot be judged: %+v", d)
+	}
+}
+
+func TestASubAgentsOwnCommands(t *testing.T) {
+	r := Request{Tool: "task_permission", Access: Exec, Mode: FullAccess, Command: &Command{Line: "rm -r x", POSIX: true}}
+	check(t, r, Run)
+	r.Rules.Deny = []Rule{mustParse(t, "run_command(rm *)")}
+	check(t, r, Refuse)
+}

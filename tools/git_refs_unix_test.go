@@ -3,13 +3,17 @@
 package tools_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pillion/internal/fault"
 	"pillion/tools"
+	"pillion/tools/policy"
 )
 
 // TestWhatIsNotShownIsNotRun: a repository's settings run nothing that the dialog does
@@ -151,5 +155,86 @@ func TestPushNamesItsSSH(t *testing.T) {
 		if need := w.needs("git.push", map[string]any{}); need.Preview == nil || !strings.Contains(need.Preview.Markdown, ": ssh by "+set.name+"\n") {
 			t.Errorf("%s: %+v", set.name, need.Preview)
 		}
+	}
+}
+
+// TestBranchNames holds our reading of names to git's.
+func TestBranchNames(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	names := []string{
+		"x", "a/b", "-x", "--x", "a..b", "a b", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a.lock", "a.lock/b", "/a", "a/", "a//b", ".a", "a/.b", "a.", "@", "a@b", "a@{b", "é",
+		"HEAD", "a\x7fb", "a\tb", "refs/heads/x", "@{-1}", "a.b", "]", "'", "\"", "$(x)", ";", "|", "a.lock.b",
+	}
+	for _, name := range names {
+		cmd := exec.Command("git", "check-ref-format", "--branch", name)
+		cmd.Dir = w.path(".")
+		var exit *exec.ExitError
+		err := cmd.Run()
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		got := w.gitTool("git.branch", map[string]any{"action": "create", "name": name})
+		if want := err == nil && name != "@{-1}" && name != "@"; got.OK != want {
+			t.Errorf("%q: made %t, git would %t: %+v", name, got.OK, want, got.Error)
+		}
+	}
+	if all := strings.Split(w.says("for-each-ref", "--format=%(refname:strip=2)", "refs/heads"), "\n"); !slices.Contains(all, "$(x)") {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestALineThatOnlyReadsRunsNothingOfTheRepository: what a rule lets run runs nothing that
+// nobody was asked about; what the user approves is git as they know it.
+func TestALineThatOnlyReadsRunsNothingOfTheRepository(t *testing.T) {
+	t.Parallel()
+	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	w.gitReady()
+	evil := w.script("evil", ">"+w.path("mark")+"\ncat")
+	w.write(".gitattributes", "a.txt filter=e diff=e\n")
+	w.write("a.txt", "two\n")
+	w.config("core.fsmonitor", evil, "diff.external", evil, "filter.e.clean", evil, "diff.e.textconv", evil)
+	ran := func() bool { return os.Remove(w.path("mark")) == nil }
+	lines := []string{"git status --short", "git diff a.txt | head", "git log -p -1", "git blame a.txt"}
+	for _, line := range lines {
+		if got := w.run("run_command", line, nil); got.ExitCode != 0 && !strings.Contains(line, "diff") {
+			t.Errorf("approved, %s: %+v", line, got)
+		}
+	}
+	if !ran() {
+		t.Error("git does not run the program when it is approved: this shows nothing")
+	}
+	w.do("allow read_only_commands")
+	for _, line := range lines {
+		if need := w.need(line); need.Verdict != policy.Run {
+			t.Fatalf("%s: %+v", line, need)
+		}
+		if got := w.run("run_command", line, nil); got.ExitCode != 0 || got.Stdout == "" || got.Stderr != "" {
+			t.Errorf("%s: %+v", line, got)
+		}
+		if ran() {
+			t.Errorf("%s runs the program", line)
+		}
+	}
+	if got := w.run("run_persistent", lines[0], map[string]any{"process_id": "p", "ready_pattern": "a.txt"}); !got.OK || ran() {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestGitIsNotReadByAProgramOfTheWorkspace: where this program is one, commands can change it.
+func TestGitIsNotReadByAProgramOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	own, err := os.Executable()
+	w := newWorld(t)
+	w.must(err)
+	w.must(os.Remove(w.path(".")))
+	w.must(os.Symlink(filepath.Dir(own), w.path(".")))
+	w.start()
+	w.do("allow read_only_commands")
+	if need := w.need("git status"); need.Verdict != policy.Ask {
+		t.Errorf("%+v", need)
+	}
+	if need := w.need("ls"); need.Verdict != policy.Run {
+		t.Errorf("%+v", need)
 	}
 }
