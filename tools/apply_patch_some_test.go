@@ -45,8 +45,7 @@ func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
 		{"made and deleted", making("n", "fresh") + deleting("n", "fresh") + moving("rename", "b", "m") + moving("copy", "b", "d/l")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			for taken, of := 1, 1; taken < 1<<of; taken++ {
 				emptied(t, w.path("."))
 				base.over(t, w.path("."))
@@ -131,8 +130,7 @@ func TestDifferencesOfFilesWithAMark(t *testing.T) {
 		{"taken away in the other form", "*** Begin Patch\n*** Update File: a\n@@\n-" + mark + "one\n+one\n*** End Patch\n", "byte order mark"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			base.over(t, w.path("."))
 			if c.refused != "" {
 				if got := applyPatch(t, w, i, c.diff); got.Applied || !strings.Contains(got.raw, c.refused) || !maps.Equal(filesIn(t, w.path(".")), base) {

@@ -86,8 +86,7 @@ func TestCodeLabSchemas(t *testing.T) {
 	for preset, want := range map[bool]string{true: `utf-8 false`, false: `<nil> true`} {
 		w := codeLab(t)
 		if !preset {
-			w = newWorld(t)
-			w.start()
+			w = readyWorld(t)
 			w.do("session main full_access")
 		}
 		for _, d := range w.registry.DefinitionsIn("", w.session("main"), []string{"write_file"}) {

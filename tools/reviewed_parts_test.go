@@ -52,8 +52,7 @@ func TestPartsOfOneFileAreOneReview(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	hunks, merged := 0, 0
 	for round := range machine.Cases(8, 40) {
-		w := newWorld(t)
-		w.start()
+		w := readyWorld(t)
 		files := newTree(r)
 		files.over(t, w.path("."))
 		first := files.edited(r)
@@ -191,8 +190,7 @@ func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
 		{"changed elsewhere, and back", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "one"), "a overwrite [1 2 3]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			base := files{"a": "one\ntwo\nthree\nfour\nfive\nsix\nseven\n", "b": "b\n"}
 			base.over(t, w.path("."))
 			patch := "*** Begin Patch\n" + c.parts + "*** End Patch\n"
@@ -277,8 +275,7 @@ func TestAllOfALenientReviewIsWhatApplyPatchMakes(t *testing.T) {
 		{"trailing blanks", "p  \nq\t\nr\n", names + "@@ -1,3 +1,3 @@\n p\n-q\n+Q\n r\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			before := files{"f": c.text}
 			before.over(t, w.path("."))
 			shown := names

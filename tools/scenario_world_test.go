@@ -72,6 +72,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// readyWorld is a world whose registry is wired, before there is anything in it.
+func readyWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.start()
+	return w
+}
+
 // ownHome has programs find the world's own home, and not that of all worlds: see setUp.
 // Its test cannot run beside others.
 func (w *world) ownHome() {

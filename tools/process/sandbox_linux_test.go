@@ -21,13 +21,14 @@ import (
 // Each test here runs at every level. At one that does not work on this machine
 // it proves that a command which is to be held by it does not run at all: so a
 // machine without bubblewrap, or without user namespaces, tests that instead.
-func everyLevel(t *testing.T, r *Runner, test func(*testing.T, Level)) {
+func everyLevel(t *testing.T, test func(*testing.T, *Runner, Level)) {
+	r := newRunner(t)
 	for _, level := range []Level{None, Landlock, Bubblewrap} {
 		t.Run(string(level), func(t *testing.T) {
 			walls := r.Walls()
 			wall := map[Level]Wall{None: {Works: true}, Landlock: walls.Landlock, Bubblewrap: walls.Bubblewrap}[level]
 			if wall.Works {
-				test(t, level)
+				test(t, r, level)
 				return
 			}
 			refuses(t, r, level)
@@ -102,8 +103,7 @@ func content(name string) string {
 
 // The level that is told is the level that held: proven by writing elsewhere.
 func TestTheLevelIsTheOneThatHeld(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		there := put(t, filepath.Join(p.outside, "there"), "before")
 		got := run(t, r, p.spec(level, "echo x > in; echo y > ../outside/new; echo after > ../outside/there; truncate -s 0 ../outside/there; rm ../outside/there; mkdir ../outside/d; ln -s a ../outside/l; true"))
@@ -129,8 +129,7 @@ func TestTemporaryFilesCanBeWritten(t *testing.T) {
 	t.Setenv("HOME", p.outside)
 	t.Setenv("TMPDIR", filepath.Join(p.outside, "temporary"))
 	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		in, name := t.TempDir(), rand.Text() // in /tmp, which is another folder under bubblewrap
 		if level == Bubblewrap {
 			in = "/tmp"
@@ -148,8 +147,7 @@ func TestTemporaryFilesCanBeWritten(t *testing.T) {
 
 // What the user saw named can be written, where it is and where it is not yet.
 func TestNamedFilesCanBeWritten(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		there, missing := put(t, filepath.Join(p.outside, "there"), "before"), filepath.Join(p.outside, "missing")
 		spec := p.spec(level, "echo a > ../outside/there; echo b > ../outside/missing; echo c > ../outside/other")
@@ -163,8 +161,7 @@ func TestNamedFilesCanBeWritten(t *testing.T) {
 
 // Landlock has no exceptions: there the level is all that is promised.
 func TestProtectedPathsCanBeReadOnly(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		hook, note := put(t, filepath.Join(p.inside, ".git/hooks/hook"), "before"), put(t, filepath.Join(p.inside, "NOTE"), "before")
 		secret := put(t, filepath.Join(p.outside, "hidden/token"), "secret")
@@ -189,8 +186,7 @@ func TestProtectedPathsCanBeReadOnly(t *testing.T) {
 }
 
 func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		for command, want := range map[string]int{
 			"true": 0, "exit 7": 7, "kill -TERM $$": 128 + 15, "kill -9 $$": 128 + 9, "/no/such/program": 127,
@@ -215,14 +211,13 @@ func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
 }
 
 func TestOthersProcessesAreOutOfReach(t *testing.T) {
-	r := newRunner(t)
 	other := exec.Command("sleep", "999")
 	must(t, other.Start())
 	died := make(chan struct{})
 	go func() { _ = other.Wait(); close(died) }()
 	t.Cleanup(func() { _ = other.Process.Kill(); <-died })
 	pid := strconv.Itoa(other.Process.Pid)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		got := run(t, r, p.spec(level, "kill -0 "+pid+" && echo reached; tr '\\0' ' ' < /proc/"+pid+"/cmdline"))
 		reached := strings.Contains(got.Stdout, "reached")
@@ -236,8 +231,7 @@ func TestOthersProcessesAreOutOfReach(t *testing.T) {
 }
 
 func TestNothingIsLeftAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return // see TestNothingIsLeftAtTheShellsEnd and TestNothingIsLeftAfterOrders
 		}
@@ -271,8 +265,7 @@ func TestNothingIsLeftAtEveryLevel(t *testing.T) {
 }
 
 func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		env := mark(t)
 		cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
 		cmd.Env = append(os.Environ(), "TEST_PROCESS_LEVEL="+string(level))
@@ -298,8 +291,7 @@ func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
 // TestEndTerminatesFirstAtEveryLevel: in a box, too, what is told to end may finish. The shell
 // is told last, because the box falls with it.
 func TestEndTerminatesFirstAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level != None { // see TestEndTerminatesFirst
 			farewells(t, r, level, func(command string) Spec { return newPlace(t).spec(level, command) })
 		}
@@ -341,9 +333,8 @@ func listen(t *testing.T, network, address string) net.Addr {
 }
 
 func TestNetworkOffIsOff(t *testing.T) {
-	r := newRunner(t)
 	address := listen(t, "tcp", "127.0.0.1:0").String()
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		for _, offline := range []bool{false, true} {
 			spec := p.spec(level, "")
@@ -379,7 +370,6 @@ func TestSocketsOfOthers(t *testing.T) {
 	runtime := filepath.Join(p.outside, "runtime")
 	must(t, os.Mkdir(runtime, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	r := newRunner(t)
 	short := folderIn(t, "/tmp", "pillion-")
 	abstract := fmt.Sprintf("@pillion-test-%d", os.Getpid())
 	linked, relative := filepath.Join(p.outside, "link", "s"), filepath.Join(p.outside, "relative")
@@ -396,11 +386,14 @@ func TestSocketsOfOthers(t *testing.T) {
 		}
 		return err == nil
 	})
-	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), linked, relative, filepath.Join(p.inside, "s"), abstract} {
+	addresses := []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), linked, relative, filepath.Join(p.inside, "s"), abstract}
+	for _, address := range addresses {
 		if address != relative {
 			listen(t, "unix", address)
 		}
-		everyLevel(t, r, func(t *testing.T, level Level) {
+	}
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
+		for _, address := range addresses {
 			hidden := level == Bubblewrap && !within(p.inside, address) || level == Landlock && landlockABI() >= scopesABI && address == abstract
 			if level == Bubblewrap && address == abstract {
 				hidden = r.found().box.scoped
@@ -408,8 +401,8 @@ func TestSocketsOfOthers(t *testing.T) {
 			if speaks(t, r, p.spec(level, ""), "unix", address) == hidden {
 				t.Errorf("%s: hidden is to be %t", address, hidden)
 			}
-		})
-	}
+		}
+	})
 }
 
 // TestSocketsThatComeLater: a command that was started before does not reach what begins to listen
@@ -508,8 +501,7 @@ func TestBubblewrapThatMayNot(t *testing.T) {
 }
 
 func TestRootHasNoRightsLeftToUndoItsBox(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return
 		}
@@ -541,8 +533,7 @@ func TestTryingMakesNothing(t *testing.T) {
 func TestTheWaysOut(t *testing.T) {
 	t.Setenv("HOME", newPlace(t).outside)
 	t.Setenv("XDG_CACHE_HOME", "")
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		w := r.Walls()
 		w.Level = level
 		got, err := r.tryEscapes(t.Context(), w)
@@ -563,8 +554,7 @@ func TestTheWaysOut(t *testing.T) {
 // What a filter takes away, programs of ordinary work do not miss.
 func TestFilteredCommandsWork(t *testing.T) {
 	p := newPlace(t)
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		got := run(t, r, p.spec(level, "set -e; (sleep 0 & wait); echo x | cat; git init -q repo; git -C repo log 2>&1 | head -1; python3 -c 'import threading, subprocess, socket; t = threading.Thread(target=print, args=[1]); t.start(); t.join(); subprocess.run([\"true\"], check=True); socket.socket(socket.AF_INET6)'; rm -rf repo"))
 		if got.ExitCode != 0 {
 			t.Errorf("%+v", got)
