@@ -451,7 +451,10 @@ func (w *world) look() view {
 		}
 		rel, _ := filepath.Rel(w.path("."), name)
 		if w.writesGit && (entry.Name() == ".git" || strings.HasSuffix(entry.Name(), ".git")) {
-			return skipEntry(entry)
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		}
 		info, err := entry.Info()
 		if err != nil {
@@ -467,13 +470,6 @@ func (w *world) look() view {
 		}
 	}
 	return v
-}
-
-func skipEntry(entry fs.DirEntry) error {
-	if entry.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 func describeEntry(name string, info fs.FileInfo) string {
