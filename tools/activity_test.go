@@ -61,8 +61,7 @@ func TestWhatCallsShowIsBounded(t *testing.T) {
 
 // TestWhatWasLeftOutIsInTheTitle, and what is deleted counts in both lists.
 func TestWhatWasLeftOutIsInTheTitle(t *testing.T) {
-	w := newWorld(t)
-	w.start()
+	w := readyWorld(t)
 	store, err := journal.Open(t.TempDir(), journal.Options{})
 	w.must(err)
 	t.Cleanup(func() { w.must(store.Close()) })

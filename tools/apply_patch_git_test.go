@@ -140,6 +140,13 @@ func filesIn(t testing.TB, dir string) files {
 	return out
 }
 
+// emptied removes the files below a folder.
+func emptied(t testing.TB, dir string) {
+	for name := range filesIn(t, dir) {
+		must(t, os.Remove(filepath.Join(dir, plain(name))))
+	}
+}
+
 func gitIn(t testing.TB, dir, input string, args ...string) (string, error) {
 	cmd := exec.CommandContext(t.Context(), "git", args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
@@ -159,8 +166,7 @@ func gitIn(t testing.TB, dir, input string, args ...string) (string, error) {
 // it made can be put back.
 func TestPatchesOfTreesAsGit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start()
+	w := readyWorld(t)
 	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
 	must(t, err)
 	w.registry.Committer.Journal = &change.Journal{Store: kept}
@@ -241,8 +247,7 @@ func applyPatch(t testing.TB, w *world, turn int, diff string) (a patchAnswer) {
 // TestDiffOfAnotherEncoding: the lines of a file in UTF-16 stand in a difference as text.
 // git apply takes it where git is told of the encoding.
 func TestDiffOfAnotherEncoding(t *testing.T) {
-	w := newWorld(t)
-	w.start()
+	w := readyWorld(t)
 	utf16 := func(text string) string {
 		out := "\xff\xfe"
 		for _, b := range []byte(text) {

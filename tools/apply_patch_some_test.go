@@ -13,6 +13,19 @@ import (
 	"pillion/tools/approval"
 )
 
+// moving is the part of a git patch that renames a file, or copies it.
+func moving(verb, from, to string) string {
+	return "diff --git a/" + from + " b/" + to + "\nsimilarity index 100%\n" + verb + " from " + from + "\n" + verb + " to " + to + "\n"
+}
+
+func making(name, line string) string {
+	return "diff --git a/" + name + " b/" + name + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+" + line + "\n"
+}
+
+func deleting(name, line string) string {
+	return "diff --git a/" + name + " b/" + name + "\ndeleted file mode 100644\n--- a/" + name + "\n+++ /dev/null\n@@ -1 +0,0 @@\n-" + line + "\n"
+}
+
 // TestSomeOfAPatchIsToldAsItIs: of patches whose files take each other's place, whatever
 // part of one the user takes. What the agent is told was changed is what was changed, and
 // the difference leads there from what was.
@@ -32,8 +45,7 @@ func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
 		{"made and deleted", making("n", "fresh") + deleting("n", "fresh") + moving("rename", "b", "m") + moving("copy", "b", "d/l")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			for taken, of := 1, 1; taken < 1<<of; taken++ {
 				emptied(t, w.path("."))
 				base.over(t, w.path("."))
@@ -118,8 +130,7 @@ func TestDifferencesOfFilesWithAMark(t *testing.T) {
 		{"taken away in the other form", "*** Begin Patch\n*** Update File: a\n@@\n-" + mark + "one\n+one\n*** End Patch\n", "byte order mark"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			base.over(t, w.path("."))
 			if c.refused != "" {
 				if got := applyPatch(t, w, i, c.diff); got.Applied || !strings.Contains(got.raw, c.refused) || !maps.Equal(filesIn(t, w.path(".")), base) {

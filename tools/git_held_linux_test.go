@@ -8,7 +8,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools"
-	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/process"
 )
@@ -57,22 +56,6 @@ func TestHooksOfASignedCommit(t *testing.T) {
 	strict.write("a.txt", "two\n")
 	if got := strict.gitTool("git.commit", map[string]any{"message": "two"}); got.OK || got.Error.Code != fault.GitError || strict.exists("../home/written") {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestCodeLabAsksAboutCommits whatever the mode and the rules.
-func TestCodeLabAsksAboutCommits(t *testing.T) {
-	t.Parallel()
-	w := codeLab(t)
-	w.do("allow git.commit")
-	w.gitReady()
-	w.registry.Approvals = approval.NewQueue(w.human, 0)
-	w.write("a.txt", "two\n")
-	if code, asked := w.call("git.commit", arguments{"message": "two"}); code != "" || asked != 1 {
-		t.Errorf("%q, asked %d times", code, asked)
-	}
-	if code, _ := w.call("git.commit", arguments{"message": "two", "files": []string{w.path("a.txt")}}); code != fault.InvalidPath {
-		t.Errorf("an absolute path: %q", code)
 	}
 }
 

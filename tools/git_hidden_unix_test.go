@@ -5,22 +5,9 @@ package tools_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
-
-// laidOut has a shell lay out a repository. MARK is a file that shows that a program ran.
-func (w *world) laidOut(script string) {
-	w.t.Helper()
-	cmd := exec.Command("bash", "-euc", script)
-	cmd.Dir, cmd.Env = w.path("."), append(os.Environ(), "MARK="+w.path("../mark"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
-	}
-	w.must(os.RemoveAll(w.path("../mark")))
-}
 
 // TestWhatARepositorySetsIsShownOrOff: however a repository is laid out, a write to it runs no program that is not in its
 // dialog by name.
@@ -107,7 +94,7 @@ func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := gitWorld(t)
-			w.laidOut(c.script)
+			w.shell(c.script)
 			need := w.needs(c.tool, c.args)
 			if w.exists("../mark") {
 				t.Error("the program ran before anybody approved")
@@ -121,77 +108,11 @@ func TestWhatARepositorySetsIsShownOrOff(t *testing.T) {
 	}
 }
 
-// TestGitUsesTheWorkTreeThatWasShown, whatever other folder its own rules would find.
-func TestGitUsesTheWorkTreeThatWasShown(t *testing.T) {
-	for name, script := range map[string]string{
-		"an included file says otherwise": `printf '[core]\nworktree = %s\n[include]\npath = inc\n' "$PWD/../other" >>.git/config; printf '[core]\nworktree = ..\n' >.git/inc`,
-		"a setting of a linked work tree": `git worktree add -q sub -b wt; git config extensions.worktreeConfig true; printf '[core]\nworktree = %s\n' "$PWD/../other" >.git/worktrees/sub/config.worktree`,
-	} {
-		w := gitWorld(t)
-		w.laidOut(`git checkout -q -b other; echo new >new.txt; git add .; git commit -qm new; git checkout -q main; mkdir ../other; echo SECRET >../other/a.txt; ` + script)
-		dir := "."
-		if w.exists("sub") {
-			dir = "sub"
-		}
-		w.write(dir+"/a.txt", "two\n")
-		for tool, args := range map[string]map[string]any{
-			"git.branch": {"action": "switch", "name": "other", "path": dir}, "git.commit": {"message": "m", "path": dir},
-		} {
-			if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "another folder for the work tree") {
-				t.Errorf("%s: %s: %+v", name, tool, got)
-			}
-		}
-		if w.exists("../other/new.txt") {
-			t.Errorf("%s: it was written there", name)
-		}
-	}
-}
-
-// TestACommitIsWhatWasShown, whatever the repository has in place of its objects, or beside the entries of its index.
-func TestACommitIsWhatWasShown(t *testing.T) {
-	for name, script := range map[string]string{
-		"a replaced blob":   `echo evil >b; evil=$(git hash-object -w b); git replace $evil $(echo good | git hash-object -w --stdin); mv b build.sh; git add build.sh`,
-		"a replaced commit": `echo evil >build.sh; git add .; git replace HEAD $(git commit-tree -m first $(git write-tree)); echo two >a.txt; git add a.txt`,
-	} {
-		w := gitWorld(t)
-		w.laidOut(script)
-		w.shows("git.commit", map[string]any{"message": "m"}, "+evil\n")
-		if got := w.gitTool("git.commit", map[string]any{"message": "m"}); !got.OK || len(got.Differs) > 0 {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-	const exchange = `
-		python3 - $good $evil $file <<-'END'
-			import sys, hashlib, os
-			good, evil = map(bytes.fromhex, sys.argv[1:3])
-			os.chmod(sys.argv[3], 0o644)
-			data = open(sys.argv[3], 'rb').read()[:-20]
-			assert data.count(good) == 1
-			data = data.replace(good, evil)
-			open(sys.argv[3], 'wb').write(data + hashlib.sha1(data).digest())
-		END
-		`
-	for name, script := range map[string]string{
-		"of the whole":   `echo two >a.txt; git add a.txt; good=$(git write-tree); echo evil >build.sh; git add .; evil=$(git write-tree); git rm -qf build.sh; git write-tree; file=.git/index` + exchange,
-		"of a folder":    `mkdir sub; echo good >sub/f; git add .; git commit -qm sub; good=$(git rev-parse HEAD:sub); echo evil >sub/f; git add .; evil=$(git rev-parse $(git write-tree):sub); git reset -q --hard; git write-tree; file=.git/index` + exchange + `echo two >a.txt`,
-		"another parent": `git checkout -q -b x; git commit -q --allow-empty -m x; git checkout -q main; echo two >a.txt; git add a.txt; echo refs/heads/x >.git/MERGE_HEAD`,
-	} {
-		w := gitWorld(t)
-		w.laidOut(script)
-		if got := w.gitTool("git.commit", map[string]any{"message": "m"}); got.OK || !strings.Contains(got.Error.Message, "not as git made it") && !strings.Contains(got.Error.Message, "no commit's hash") {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-	w := gitWorld(t)
-	w.laidOut(`echo evil >build.sh; git add .; good=$(git rev-parse HEAD^{tree}); evil=$(git write-tree); git commit-graph write --reachable; file=.git/objects/info/commit-graph` + exchange)
-	w.shows("git.commit", map[string]any{"message": "m"}, "+evil\n")
-}
-
 // TestHooksFindTheirSettings: what a write turns off for git itself is not off for the hooks that the dialog names.
 func TestHooksFindTheirSettings(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.laidOut(`
+	w.shell(`
 		git init -q --bare ../r.git; git remote add origin "$PWD/../r.git"; git init -q ../notes; git config alias.send push
 		git config filter.up.clean "tr a-z A-Z"; git config filter.up.smudge "tr A-Z a-z"; git config filter.up.required true; echo '*.x filter=up' >.gitattributes; echo hello >f.x; git add .; git commit -qm x`)
 	w.script(".git/hooks/post-commit", `echo ran >>../ran; test $(wc -l <../ran) -lt 5 || exit 0; git send -q origin main
@@ -213,7 +134,7 @@ func TestHooksFindTheirSettings(t *testing.T) {
 func TestWhatACommitEnds(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.laidOut(`
+	w.shell(`
 		tree=$(git rev-parse HEAD^{tree}); for name in x y; do git update-ref refs/heads/$name $(git commit-tree -p HEAD -m $name $tree); done
 		echo two >a.txt; git add a.txt; git rev-parse x >.git/MERGE_HEAD`)
 	args := map[string]any{"message": "m"}
@@ -223,35 +144,10 @@ func TestWhatACommitEnds(t *testing.T) {
 	if w.needs("git.commit", args).Digest == before {
 		t.Error("another commit is merged on the same approval")
 	}
-	w.laidOut(`rm .git/MERGE_HEAD; GIT_AUTHOR_NAME=Other git commit-tree -p HEAD -m c HEAD^{tree} >.git/CHERRY_PICK_HEAD`)
+	w.shell(`rm .git/MERGE_HEAD; GIT_AUTHOR_NAME=Other git commit-tree -p HEAD -m c HEAD^{tree} >.git/CHERRY_PICK_HEAD`)
 	w.shows("git.commit", args, "Author: Other <person@example.org>\n", "Committer: A Person <person@example.org>\n")
 	if got := w.gitTool("git.commit", args); !got.OK || w.says("log", "-1", "--format=%an") != "Other" {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestWhereAPushGoesIsShown, and what the repository sets for the way there.
-func TestWhereAPushGoesIsShown(t *testing.T) {
-	for name, c := range map[string]struct{ script, shown, refused string }{
-		"an empty prefix is replaced": {`git remote add origin git@github.com:me/r; printf '[url "%s/"]\ninsteadOf = ""\n' "$PWD/../r" >>.git/config`, "/../r/git@github.com:me/r", ""},
-		"a host that ends at ?":       {`git remote add origin 'http://127.0.0.1:1?@github.com/me/x'`, "", "another host"},
-		"a host that ends at #":       {`git remote add origin 'http://127.0.0.1:1#@github.com/me/x'`, "", "another host"},
-		"a line break":                {`printf '[remote "origin"]\nurl = "http://x/\\nhttp://github.com/me/x"\n' >>.git/config`, "", "2 addresses"},
-		"a proxy":                     {`git remote add origin http://github.test/x; git config http.proxy http://u:secret@127.0.0.1:1; git config http.extraHeader 'Authorization: secret'`, "http.proxy http://127.0.0.1:1", ""},
-		"a reference that is none":    {`git remote add origin "$PWD/../r"; git config remote.origin.fetch '+refs/heads/*:hooks/*'`, "", "no reference"},
-	} {
-		w := gitWorld(t)
-		w.laidOut(c.script)
-		switch need := w.needs("git.push", map[string]any{}); {
-		case c.refused != "":
-			if need.Error == nil || !strings.Contains(need.Error.Message, c.refused) {
-				t.Errorf("%s: %+v", name, need)
-			}
-		case need.Preview == nil:
-			t.Errorf("%s: %+v", name, need.Error)
-		case !strings.Contains(need.Preview.Markdown, c.shown) || strings.Contains(need.Preview.Markdown, "secret"):
-			t.Errorf("%s: %q is not in\n%s", name, c.shown, need.Preview.Markdown)
-		}
 	}
 }
 

@@ -91,18 +91,6 @@ func (w *world) gitCall(ctx context.Context, c tools.Call) wrote {
 	return out
 }
 
-// says is what git says.
-func (w *world) says(args ...string) string {
-	w.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = w.path(".")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // config sets keys of the repository's settings to the values behind them.
 func (w *world) config(pairs ...string) {
 	w.t.Helper()
@@ -209,70 +197,15 @@ func TestHooksSeeACleanEnvironment(t *testing.T) {
 	}
 }
 
-func TestHooksThatRefuseOrChange(t *testing.T) {
+func TestHooksThatFailBeforeAReferenceChanges(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.script(".git/hooks/commit-msg", `grep -q TICKET "$1" || { echo 'name a ticket'; exit 1; }; echo 'Reviewed: yes' >>"$1"`)
-	w.write("new.txt", "new\n")
-	args := map[string]any{"message": "add new", "files": []string{"new.txt"}}
-	got := w.gitTool("git.commit", args)
-	if got.OK || got.Error.Code != fault.GitError || got.Error.Details["output"] != "name a ticket" {
-		t.Errorf("%+v", got.Error)
-	}
-	if status := w.says("status", "--porcelain"); status != "?? new.txt" {
-		t.Errorf("after a commit that was refused: %q", status)
-	}
-	args["message"] = "TICKET-1: add new"
-	if got := w.gitTool("git.commit", args); !got.OK || got.Hash != w.says("rev-parse", "HEAD") {
-		t.Errorf("%+v", got)
-	}
-	if body := w.says("log", "-1", "--format=%B"); !strings.Contains(body, "Reviewed: yes") {
-		t.Errorf("%q", body)
-	}
-}
-
-// TestHooksThatFailAfterASwitch: they take nothing of it back, and nobody says so.
-func TestHooksThatFailAfterASwitch(t *testing.T) {
-	t.Parallel()
-	w := gitWorld(t)
-	w.git("branch other")
-	w.script(".git/hooks/post-checkout", "echo broken; exit 3")
-	got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"})
-	if got.OK || got.Error.Code != fault.GitError || !strings.HasPrefix(got.Error.Message, "git switched to other, but") || got.Error.Details["output"] != "broken" {
-		t.Errorf("%+v", got.Error)
-	}
-	if branch := w.says("branch", "--show-current"); branch != "other" {
-		t.Errorf("on %s", branch)
-	}
+	w.git("switch -q -c other")
 	w.script(".git/hooks/reference-transaction", "exit 1")
 	for _, args := range []map[string]any{{"action": "create", "name": "new"}, {"action": "delete", "name": "main"}} {
 		if got := w.gitTool("git.branch", args); got.OK || !strings.HasPrefix(got.Error.Message, "git did not "+args["action"].(string)) {
 			t.Errorf("%v: %+v", args, got.Error)
 		}
-	}
-}
-
-// TestPartsOfAFile: of a file that is staged in part the whole is committed when it is
-// named, and what is staged when nothing is.
-func TestPartsOfAFile(t *testing.T) {
-	t.Parallel()
-	w := gitWorld(t)
-	w.write("a.txt", "staged\n")
-	w.git("add a.txt")
-	w.write("a.txt", "staged\nand not\n")
-	if got := w.gitTool("git.commit", map[string]any{"message": "staged"}); !got.OK || w.says("show", "HEAD:a.txt") != "staged" {
-		t.Errorf("%+v", got)
-	}
-	w.git("rm -q --cached b.txt")
-	w.write("c.txt", "c\n")
-	w.git("add c.txt")
-	w.must(os.Remove(w.path("b.txt")))
-	got := w.gitTool("git.commit", map[string]any{"message": "named", "files": []string{"a.txt", "b.txt"}})
-	if !got.OK || got.Differs != nil || w.says("show", "--name-status", "--format=", "HEAD") != "M\ta.txt\nD\tb.txt" {
-		t.Errorf("%+v: %s", got, w.says("show", "--name-status", "--format=", "HEAD"))
-	}
-	if status := w.says("status", "--porcelain"); status != "A  c.txt" {
-		t.Errorf("what is left: %q", status)
 	}
 }
 
@@ -339,42 +272,6 @@ func TestSigning(t *testing.T) {
 	}
 }
 
-// TestFilters: a program that files go through is named, and what it makes is not claimed to be shown.
-func TestFilters(t *testing.T) {
-	t.Parallel()
-	w := gitWorld(t)
-	w.says("config", "filter.up.clean", "tr a-z A-Z")
-	w.write(".gitattributes", "*.up filter=up\n")
-	w.write("x.up", "text\n")
-	w.write("y.txt", "text\n")
-	args := map[string]any{"message": "x", "files": []string{"x.up", "y.txt"}}
-	if need := w.needs("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") || !strings.Contains(need.Preview.Markdown, "x.up differs; a filter converts it") || !strings.Contains(need.Preview.Markdown, "A x.up converted by a filter") {
-		t.Errorf("%s", need.Preview.Markdown)
-	}
-	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || len(got.Differs) > 0 {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestWhoCommits: the dialog names whom git names, includes of the settings counted.
-func TestWhoCommits(t *testing.T) {
-	w := gitWorldAtHome(t)
-	w.write("../home/work.inc", "[user]\n\temail = work@example.org\n")
-	w.write("../home/branch.inc", "[user]\n\tname = On Main\n")
-	w.write("../home/none.inc", "[user]\n\tname = Nobody\n")
-	w.says("config", "--global", "includeIf.gitdir:"+w.base+"/.path", "work.inc")
-	w.says("config", "--global", "includeIf.onbranch:ma*.path", "branch.inc")
-	w.says("config", "--global", "includeIf.gitdir:~/elsewhere/.path", "none.inc")
-	w.write("a.txt", "two\n")
-	need := w.needs("git.commit", map[string]any{"message": "two"})
-	if !strings.Contains(need.Preview.Markdown, "Author: On Main <work@example.org>\n") {
-		t.Errorf("%s", need.Preview.Markdown)
-	}
-	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); !got.OK || w.says("log", "-1", "--format=%an <%ae>") != "On Main <work@example.org>" {
-		t.Errorf("%+v %s", got, w.says("log", "-1", "--format=%an <%ae>"))
-	}
-}
-
 // TestACancelledCommitLeavesNoLock: git is told to end, and puts away what it holds.
 func TestACancelledCommitLeavesNoLock(t *testing.T) {
 	t.Parallel()
@@ -427,157 +324,6 @@ func TestWhatACommitRestsOn(t *testing.T) {
 		} else {
 			last = now
 		}
-	}
-}
-
-// TestWithoutGit: commits and branches are made all the same, and are what git would
-// have made; what only git can do is refused, and says how to get it.
-func TestWithoutGit(t *testing.T) {
-	t.Parallel()
-	w := gitWorld(t)
-	w.write("dir/deep/c.txt", "c\n")
-	w.write("dir.txt", "beside\n")
-	w.must(os.Symlink("a.txt", w.path("link")))
-	w.script("run.sh", "exit 0")
-	w.git("add .")
-	w.git("commit -qm more")
-	w.registry.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
-	fsck := func(status string) {
-		t.Helper()
-		w.says("fsck", "--strict", "--no-dangling")
-		if got := w.says("status", "--porcelain"); got != status {
-			t.Errorf("status is %q, want %q", got, status)
-		}
-	}
-	w.write("a.txt", "two\n")
-	w.must(os.Remove(w.path("dir/deep/c.txt")))
-	if got := w.gitTool("git.commit", map[string]any{"message": "\n tracked  \n\n\n\nwhy\n"}); !got.OK || got.Differs != nil {
-		t.Fatalf("%+v", got)
-	}
-	if got := w.says("log", "-1", "--format=%an <%ae>%n%B"); got != "A Person <person@example.org>\n tracked\n\nwhy" {
-		t.Errorf("%q", got)
-	}
-	fsck("")
-	w.write("b.txt", "staged\n")
-	w.git("add b.txt")
-	w.write("new/x.txt", "new\n")
-	w.must(os.Chmod(w.path("a.txt"), 0o755))
-	if got := w.gitTool("git.commit", map[string]any{"message": "files", "files": []string{"new/x.txt", "a.txt"}}); !got.OK {
-		t.Fatalf("%+v", got)
-	}
-	fsck("M  b.txt")
-	if got := w.gitTool("git.commit", map[string]any{"message": "staged"}); !got.OK {
-		t.Fatalf("%+v", got)
-	}
-	fsck("")
-	if got := w.says("log", "--format=%s", "--name-status", "-2"); got != "staged\n\nM\tb.txt\nfiles\n\nM\ta.txt\nA\tnew/x.txt" {
-		t.Errorf("%q", got)
-	}
-	if got := w.says("reflog", "-1", "--format=%gs"); got != "commit: staged" {
-		t.Errorf("the reflog says %q", got)
-	}
-	for _, action := range []string{"create", "delete"} {
-		if got := w.gitTool("git.branch", map[string]any{"action": action, "name": "x/y"}); !got.OK {
-			t.Errorf("%s: %+v", action, got)
-		}
-	}
-	if got := w.gitTool("git.branch", map[string]any{"action": "create", "name": "topic"}); !got.OK {
-		t.Fatalf("%+v", got)
-	}
-	w.git("init -q --bare ../bare.git")
-	w.says("remote", "add", "origin", w.path("../bare.git"))
-	before := w.says("for-each-ref") + w.says("symbolic-ref", "HEAD")
-	for tool, arguments := range map[string]map[string]any{
-		"git.push":   {},
-		"git.branch": {"action": "switch", "name": "topic"},
-	} {
-		got := w.gitTool(tool, arguments)
-		if got.OK || got.Error.Code != fault.GitError || !strings.Contains(got.Error.Hint, "install git") {
-			t.Errorf("%s: %+v", tool, got)
-		}
-	}
-	w.says("config", "branch.topic.remote", "origin")
-	if got := w.gitTool("git.branch", map[string]any{"action": "delete", "name": "topic"}); got.OK || got.Error.Code != fault.GitError {
-		t.Errorf("a branch that follows another is deleted: %+v", got)
-	}
-	if after := w.says("for-each-ref") + w.says("symbolic-ref", "HEAD"); after != before {
-		t.Errorf("the references were\n%s\nand are\n%s", before, after)
-	}
-	fsck("")
-	w.git("checkout -q --detach")
-	noted := strings.Count(read(t, w.path(".git/logs/HEAD")), "\n")
-	w.write("b.txt", "detached\n")
-	if got := w.gitTool("git.commit", map[string]any{"message": "detached"}); !got.OK || strings.Count(read(t, w.path(".git/logs/HEAD")), "\n") != noted+1 {
-		t.Errorf("%+v\n%s", got, read(t, w.path(".git/logs/HEAD")))
-	}
-}
-
-// TestWithoutGitNothingIsLeftOut: what a commit would need a program for is refused, and
-// a lock is respected.
-func TestWithoutGitNothingIsLeftOut(t *testing.T) {
-	t.Parallel()
-	for name, set := range map[string]func(w *world){
-		"signed":   func(w *world) { w.says("config", "commit.gpgsign", "true") },
-		"filtered": func(w *world) { w.write(".gitattributes", "* filter=x\n"); w.says("config", "filter.x.clean", "cat") },
-		"lfs":      func(w *world) { w.write(".gitattributes", "* filter=lfs\n") },
-		"encoded":  func(w *world) { w.write(".gitattributes", "* working-tree-encoding=UTF-16\n") },
-		"locked":   func(w *world) { w.write(".git/index.lock", "") },
-		"nobody":   func(w *world) { w.says("config", "user.name", "") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := gitWorld(t)
-			w.registry.LookPath = nil
-			before := w.says("rev-parse", "HEAD")
-			set(w)
-			w.write("a.txt", "two\n")
-			got := w.gitTool("git.commit", map[string]any{"message": "two", "files": []string{"a.txt"}})
-			if got.OK || got.Error.Code != fault.GitError || w.says("rev-parse", "HEAD") != before {
-				t.Errorf("%+v", got)
-			}
-			if w.exists(".git/index.lock") != (name == "locked") {
-				t.Error("the lock is not as it was")
-			}
-		})
-	}
-}
-
-// TestAWorkspaceWithinARepository: what lies outside of the folder is committed only if
-// it is staged, and then it is said.
-func TestAWorkspaceWithinARepository(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.folders = []string{"inner"}
-	w.write("inner/c.txt", "one\n")
-	w.gitReady()
-	for _, name := range []string{"a.txt", "b.txt", "inner/c.txt"} {
-		w.write(name, "two\n")
-	}
-	if got := w.gitTool("git.commit", map[string]any{"message": "inner"}); !got.OK || w.says("show", "--format=", "--name-only", "HEAD") != "inner/c.txt" {
-		t.Errorf("%+v", got)
-	}
-	w.git("add a.txt")
-	need := w.needs("git.commit", map[string]any{"message": "outer"})
-	if !strings.Contains(strings.Join(need.Reasons, "\n"), "outside the workspace folder") {
-		t.Errorf("%+v", need.Reasons)
-	}
-	if got := w.gitTool("git.commit", map[string]any{"message": "outer"}); !got.OK || w.says("show", "--format=", "--name-only", "HEAD") != "a.txt" {
-		t.Errorf("%+v", got)
-	}
-	if got := w.gitTool("git.commit", map[string]any{"message": "b", "files": []string{"../b.txt"}}); got.OK || got.Error.Code != fault.PathOutsideWorkspace {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestIgnoredAndNewFiles: where one cannot be added none stays added.
-func TestIgnoredAndNewFiles(t *testing.T) {
-	t.Parallel()
-	w := gitWorld(t)
-	w.write(".git/info/exclude", "*.log\n")
-	w.write("new.txt", "new\n")
-	w.write("x.log", "x\n")
-	got := w.gitTool("git.commit", map[string]any{"message": "x", "files": []string{"new.txt", "x.log"}})
-	if got.OK || !strings.Contains(got.Error.Message, "git ignores x.log") || w.says("status", "--porcelain") != "?? new.txt" {
-		t.Errorf("%+v, %q", got, w.says("status", "--porcelain"))
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 
 // TestWhatRunsNextIsMarkedInTheList: first in its line, by whatever tool.
 func TestWhatRunsNextIsMarkedInTheList(t *testing.T) {
-	w := newWorld(t)
-	w.start()
+	w := readyWorld(t)
 	shown := ""
 	w.registry.Activity = func(a tools.Activity) { shown = a.Summary }
 	w.must(w.session("main").SetMode(policy.AutoEdit))

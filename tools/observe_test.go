@@ -17,8 +17,7 @@ import (
 
 // observed is a world whose journal has what commands change.
 func observed(t *testing.T) *world {
-	w := newWorld(t)
-	w.start()
+	w := readyWorld(t)
 	w.registry.Approvals = approval.NewQueue(yes{}, 0)
 	store, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
 	w.must(err)

@@ -44,6 +44,7 @@ func oddWorld(t *testing.T) *world {
 	w.must(os.Symlink("loop", w.path("loop")))
 	w.write("hollow.bin", "")
 	w.must(os.Truncate(w.path("hollow.bin"), 10<<30))
+	w.start()
 	return w
 }
 
@@ -51,7 +52,6 @@ func oddWorld(t *testing.T) *world {
 // unescaped into what models and people read.
 func TestReadingToolsAmongOddFiles(t *testing.T) {
 	w := oddWorld(t)
-	w.start()
 	before := allocated()
 	for _, call := range []struct{ tool, arguments string }{
 		{"list_files", `{}`},
@@ -85,7 +85,6 @@ func TestReadingToolsAmongOddFiles(t *testing.T) {
 
 func TestWhatIsNoRegularFileIsNotRead(t *testing.T) {
 	w := oddWorld(t)
-	w.start()
 	for name, code := range map[string]fault.Code{
 		"pipe": fault.NotAFile, "to-pipe": fault.NotAFile, "s/sock": fault.NotAFile, "device": fault.NotAFile, "s": fault.NotAFile,
 		"to-device": fault.PathOutsideWorkspace, "hollow.bin": fault.FileTooLarge,

@@ -17,7 +17,6 @@ import (
 func TestWritingToolsAmongOddFiles(t *testing.T) {
 	w := oddWorld(t)
 	w.must(w.session("main").SetMode(policy.FullAccess))
-	w.start()
 	before := allocated()
 	for name, code := range map[string]fault.Code{
 		"pipe": fault.NotAFile, "to-pipe": fault.NotAFile, "s/sock": fault.NotAFile, "device": fault.NotAFile, "s": fault.NotAFile,
@@ -65,7 +64,6 @@ func TestWritingToolsAmongOddFiles(t *testing.T) {
 func TestWritingDeceivingNames(t *testing.T) {
 	t.Parallel()
 	w := oddWorld(t)
-	w.start()
 	name := ""
 	change := func(tool string, arguments map[string]any) {
 		t.Helper()

@@ -52,8 +52,7 @@ func TestPartsOfOneFileAreOneReview(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	hunks, merged := 0, 0
 	for round := range machine.Cases(8, 40) {
-		w := newWorld(t)
-		w.start()
+		w := readyWorld(t)
 		files := newTree(r)
 		files.over(t, w.path("."))
 		first := files.edited(r)
@@ -155,6 +154,17 @@ func span(t *testing.T, side string) (from, lines int) {
 	return from, lines
 }
 
+// updatePart is a part of a patch that changes a line of a file, or moves it, or both.
+func updatePart(name, to, was, now string) string {
+	if to != "" {
+		to = "*** Move to: " + to + "\n"
+	}
+	if was != "" {
+		was = "@@\n-" + was + "\n+" + now + "\n"
+	}
+	return "*** Update File: " + name + "\n" + to + was
+}
+
 // TestWhatApplyPatchMakesInOrderCanBeReviewed: several parts of one file, and what moves
 // between them.
 func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
@@ -164,42 +174,26 @@ func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
 	for i, c := range []struct {
 		name, parts string
 		files       string // as they are shown: path, operation, and what chunks each hunk is of
-		refused     string
 	}{
-		{"changed twice", update("a", "", "one", "1") + update("a", "", "seven", "7"), "a overwrite [1] [2]", ""},
-		{"from below", update("a", "", "seven", "7") + update("a", "", "one", "1"), "a overwrite [2] [1]", ""},
-		{"in what was changed", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "I"), "a overwrite [1 3] [2]", ""},
-		{"another file between", update("a", "", "one", "1") + update("b", "", "b", "B") + update("a", "", "seven", "7"), "a overwrite [1] [3]; b overwrite [2]", ""},
-		{"changed, then changed and moved", update("a", "", "seven", "7") + update("a", "c", "one", "1"), "c move [2] [1]", ""},
-		{"changed, then only moved", update("a", "", "one", "1") + update("a", "c", "", ""), "c move [1 2]", ""},
-		{"moved, then changed there", update("a", "c", "", "") + update("c", "", "two", "2") + update("c", "", "seven", "7"), "c move [1 2] [1 3]", ""},
-		{"moved, and another made in its place", update("a", "", "one", "1") + update("a", "c", "two", "2") + "*** Add File: a\n+new\n", "c move [1] [2]; a create [3]", ""},
-		{"made, then changed", add + update("new", "", "new", "newer"), "new create [1 2]", ""},
-		{"changed, then deleted", update("a", "", "one", "1") + "*** Delete File: a\n", "a delete [1 2]", ""},
-		{"moved, then deleted", update("a", "c", "one", "1") + "*** Delete File: c\n", "a delete [1 2]", ""},
-		{"changed and back", update("a", "", "one", "1") + update("a", "", "1", "one"), "", "the patch changes a and changes it back"},
-		{"changed and back, and elsewhere", update("a", "", "one", "1") + update("a", "", "1", "one") + update("a", "", "seven", "7"), "a overwrite [1 2 3]", ""},
-		{"changed elsewhere, and back", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "one"), "a overwrite [1 2 3]", ""},
-		{"made and deleted", add + "*** Delete File: new\n", "", "new is created earlier in the patch"},
-		{"made and moved", add + update("new", "c", "new", "newer"), "", "new is created earlier in the patch"},
-		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), "", "c is created earlier in the patch"},
-		{"deleted and made", "*** Delete File: a\n*** Add File: a\n+new\n", "", "the patch names a twice"},
-		{"deleted twice", "*** Delete File: a\n*** Delete File: a\n", "", "a is deleted or renamed earlier in the patch"},
-		{"moved, then changed where it was", update("a", "c", "one", "1") + update("a", "", "two", "2"), "", "a is deleted or renamed earlier in the patch"},
+		{"changed twice", update("a", "", "one", "1") + update("a", "", "seven", "7"), "a overwrite [1] [2]"},
+		{"from below", update("a", "", "seven", "7") + update("a", "", "one", "1"), "a overwrite [2] [1]"},
+		{"in what was changed", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "I"), "a overwrite [1 3] [2]"},
+		{"another file between", update("a", "", "one", "1") + update("b", "", "b", "B") + update("a", "", "seven", "7"), "a overwrite [1] [3]; b overwrite [2]"},
+		{"changed, then changed and moved", update("a", "", "seven", "7") + update("a", "c", "one", "1"), "c move [2] [1]"},
+		{"changed, then only moved", update("a", "", "one", "1") + update("a", "c", "", ""), "c move [1 2]"},
+		{"moved, then changed there", update("a", "c", "", "") + update("c", "", "two", "2") + update("c", "", "seven", "7"), "c move [1 2] [1 3]"},
+		{"moved, and another made in its place", update("a", "", "one", "1") + update("a", "c", "two", "2") + "*** Add File: a\n+new\n", "c move [1] [2]; a create [3]"},
+		{"made, then changed", add + update("new", "", "new", "newer"), "new create [1 2]"},
+		{"changed, then deleted", update("a", "", "one", "1") + "*** Delete File: a\n", "a delete [1 2]"},
+		{"moved, then deleted", update("a", "c", "one", "1") + "*** Delete File: c\n", "a delete [1 2]"},
+		{"changed and back, and elsewhere", update("a", "", "one", "1") + update("a", "", "1", "one") + update("a", "", "seven", "7"), "a overwrite [1 2 3]"},
+		{"changed elsewhere, and back", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "one"), "a overwrite [1 2 3]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.start()
+			w := readyWorld(t)
 			base := files{"a": "one\ntwo\nthree\nfour\nfive\nsix\nseven\n", "b": "b\n"}
 			base.over(t, w.path("."))
 			patch := "*** Begin Patch\n" + c.parts + "*** End Patch\n"
-			if c.refused != "" {
-				result := w.ask(t.Context(), "apply_patch_review", map[string]string{"diff": patch})
-				if !strings.Contains(string(result.Structured), c.refused) {
-					t.Errorf("%s", result.Structured)
-				}
-				return
-			}
 			var shown []string
 			said := review(t, w, patch, func(f patching.ReviewFile, h patching.ReviewHunk) bool {
 				if h.ID == f.Hunks[0].ID {
@@ -261,32 +255,44 @@ func bracketed(text string) (out []string) {
 	}
 }
 
-// TestPartsThatCameTogetherMeanwhile: what was two hunks while the user looked is one by
-// now, of which they took a half.
-func TestPartsThatCameTogetherMeanwhile(t *testing.T) {
-	w := newWorld(t)
-	w.start()
-	base := files{"a": "one\nx\nbetween\nx\nfour\n"}
-	base.over(t, w.path("."))
-	update := "*** Update File: a\n@@\n"
-	patch := "*** Begin Patch\n" + update + "-one\n+1\n x\n" + update + " x\n-four\n+4\n" + "*** End Patch\n"
-	for _, c := range []struct {
-		now  string
-		take []string
-		says string
-	}{
-		{"zero\none\nx\nbetween\nx\nfour\n", []string{"2"}, `"chunks_selected":[2]`},
-		{"one\nx\nfour\n", []string{"2"}, "its parts have moved"},
-		{"one\nx\nfour\n", []string{"1", "2"}, `"chunks_selected":[1,2]`},
+// TestAllOfALenientReviewIsWhatApplyPatchMakes: of patches that git would not take as they
+// are. What a review shows of one, and what it gives when all is taken, is what
+// apply_patch makes of it.
+func TestAllOfALenientReviewIsWhatApplyPatchMakes(t *testing.T) {
+	t.Parallel()
+	begin := func(body string) string { return "*** Begin Patch\n*** Update File: f\n" + body + "*** End Patch\n" }
+	names := "--- a/f\n+++ b/f\n"
+	for i, c := range []struct{ name, text, diff string }{
+		{"added behind a line without an end", "p\nq\nr", begin("@@\n+s\n+t\n")},
+		{"the only line has none", "p", begin("@@\n+s\n")},
+		{"added behind a hunk that changes that line", "p\nq\nr", begin("@@\n-r\n+R\n@@\n+s\n")},
+		{"added behind a hunk that keeps it", "p\nq\nr", begin("@@\n-q\n+Q\n r\n@@\n+s\n")},
+		{"added behind a hunk further up", "p\n1\n2\n3\n4\n5\nr", begin("@@\n-p\n+P\n@@\n+s\n")},
+		{"behind its context", "p\nq\nr", names + "@@ -2,2 +2,3 @@\n q\n r\n+s\n"},
+		{"an end that the patch forgot", "p\nq\nr", names + "@@ -1,3 +1,3 @@\n p\n-q\n+Q\n r\n"},
+		{"carriage returns", "p\r\nq\r\nr\r\n", names + "@@ -1,3 +1,4 @@\n p\n-q\n+Q\n+Q2\n r\n"},
+		{"carriage returns and no end", "p\r\nq\r\nr", begin("@@\n q\n+Q\n r\n@@\n+s\n")},
+		{"trailing blanks", "p  \nq\t\nr\n", names + "@@ -1,3 +1,3 @@\n p\n-q\n+Q\n r\n"},
 	} {
-		w.human.review = func(tools.PatchReview) tools.ReviewAnswer {
-			files{"a": c.now}.over(t, w.path("."))
-			return tools.ReviewAnswer{Action: tools.ReviewApply, Selected: c.take}
-		}
-		result := w.ask(t.Context(), "apply_patch_review", map[string]string{"diff": patch})
-		if !strings.Contains(string(result.Structured), c.says) {
-			t.Errorf("%q: %s", c.now, result.Structured)
-		}
-		base.over(t, w.path("."))
+		t.Run(c.name, func(t *testing.T) {
+			w := readyWorld(t)
+			before := files{"f": c.text}
+			before.over(t, w.path("."))
+			shown := names
+			said := review(t, w, c.diff, func(_ patching.ReviewFile, h patching.ReviewHunk) bool {
+				shown += h.Header + "\n" + strings.Join(h.Lines, "\n") + "\n"
+				return true
+			})
+			if got := applyPatch(t, w, i, c.diff); !got.Applied {
+				t.Fatal(got.raw)
+			}
+			want := filesIn(t, w.path("."))
+			if got := applied(t, before, said.FilteredDiff); !maps.Equal(got, want) {
+				t.Errorf("taken:\n%s\ngives\n%q\nwant\n%q", said.FilteredDiff, got, want)
+			}
+			if got := applied(t, before, shown, "--unidiff-zero"); !maps.Equal(got, want) {
+				t.Errorf("shown:\n%s\ngives\n%q\nwant\n%q", shown, got, want)
+			}
+		})
 	}
 }

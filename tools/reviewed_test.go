@@ -25,8 +25,7 @@ func TestWhatIsTakenIsWhatGitApplies(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	hunks := 0
 	for round := range machine.Cases(8, 40) {
-		w := newWorld(t)
-		w.start()
+		w := readyWorld(t)
 		files := newTree(r)
 		files.over(t, w.path("."))
 		patch := gitDiff(t, files, files.changed(r), "-M30%", fmt.Sprint("-U", 1+round%3))

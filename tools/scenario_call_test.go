@@ -22,6 +22,7 @@ type call struct {
 	requiresApproval bool
 	page             int
 	text             bool   // report what the model reads as well
+	halfDone         bool   // it fails, and what it did by then stays
 	streams          bool   // content may come in chunks, which are reported
 	decides          string // here or elsewhere: the caller hears what the user decides, and where the call is made
 	answers          []answer
@@ -63,6 +64,7 @@ func (c *call) meanwhile() []string {
 //	requires approval           as a gateway says
 //	page BYTES                  as agents over MCP get it
 //	show text                   report what the model reads, too
+//	half done          it fails, and what it did by then stays
 //	takes chunks                with a progress token, for what is streamed
 //	hears here | elsewhere      the caller hears decisions, and makes the call itself or not
 func (w *world) readCall(text string) *call {
@@ -89,6 +91,8 @@ func (w *world) readCall(text string) *call {
 			w.must(err)
 		case "show":
 			c.text = true
+		case "half":
+			c.halfDone = true
 		case "takes":
 			c.streams = true
 		case "hears":

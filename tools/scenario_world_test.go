@@ -51,6 +51,7 @@ type world struct {
 	languages *languages
 	writesGit bool   // the call that runs may write to repositories
 	gitFile   string // the git that is used
+	noGit     bool
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
 	memory  workspace.Path
@@ -68,6 +69,13 @@ func newWorld(t *testing.T) *world {
 	w.write("../outside/secret.txt", "out of reach\n")
 	w.must(os.MkdirAll(w.path("../home"), 0o755))
 	w.must(os.MkdirAll(w.path("."), 0o755))
+	return w
+}
+
+// readyWorld is a world whose registry is wired, before there is anything in it.
+func readyWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.start()
 	return w
 }
 
@@ -116,6 +124,9 @@ func (w *world) skills(only string) []skills.Skill {
 
 // lookPath finds a program as it is in PATH, and remembers it of git.
 func (w *world) lookPath(name string) (string, error) {
+	if w.noGit {
+		return "", exec.ErrNotFound
+	}
 	file, err := exec.LookPath(name)
 	w.gitFile = file
 	return file, err
@@ -184,6 +195,7 @@ func (w *world) setup(text string) {
 //	fifo PATH
 //	age PATH DURATION  it was last changed that long ago
 //	git ARGUMENTS…     runs git in the workspace
+//	without git        there is no such program; before the first call
 //	home               programs find a home of this scenario alone; before the first call,
 //	                   in a section of its own
 //	folders NAME…      the workspace folders; before the first call
@@ -196,6 +208,7 @@ func (w *world) setup(text string) {
 //	agents NAME TOOL…  the setting agents.NAME.tools, once more
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
+//	preset codelab     the limits that it has; the same
 //	rate NAME N        of a session: so many changes and reads a minute
 //	provider NAME      who searches the web, at $WEB, with the key "key"; no NAME: nobody
 //	own NAME           the session is the editor's own
@@ -232,6 +245,8 @@ func (w *world) do(line string) {
 		w.git(rest)
 	case "home":
 		w.ownHome()
+	case "without":
+		w.noGit = true
 	case "folders":
 		w.folders = strings.Fields(rest)
 	default:
@@ -280,6 +295,8 @@ func (w *world) doLive(verb, name, argument, rest string) {
 	case "limit":
 		size := w.number(argument, 10)
 		*map[string]*int64{"read": &w.limits.ReadBytes, "write": &w.limits.WriteBytes, "diff": &w.limits.DiffBytes, "output": &w.limits.OutputBytes}[name] = size
+	case "preset":
+		w.limits = tools.CodeLab(w.limits)
 	case "allow", "ask", "deny":
 		rule, err := policy.ParseRule(rest)
 		w.must(err)
@@ -333,14 +350,40 @@ func (w *world) number(s string, base int) int64 {
 	return n
 }
 
+// gitDates have commits come out the same in each run.
+var gitDates = []string{"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z"}
+
 func (w *world) git(arguments string) {
 	args := []string{"-c", "user.name=A Person", "-c", "user.email=person@example.org", "-c", "init.defaultBranch=main"}
 	cmd := exec.Command("git", append(args, strings.Fields(arguments)...)...)
 	cmd.Dir = w.path(".")
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	cmd.Env = append(os.Environ(), gitDates...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("git %s: %v\n%s", arguments, err, out)
 	}
+}
+
+// says is what git says.
+func (w *world) says(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.path(".")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// shell has a shell do something in the workspace. MARK is a file that shows that a program ran.
+func (w *world) shell(script string) {
+	w.t.Helper()
+	cmd := exec.Command("bash", "-euc", script)
+	cmd.Dir, cmd.Env = w.path("."), slices.Concat(os.Environ(), gitDates, []string{"BASE=" + w.base, "MARK=" + w.path("../mark")})
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	w.must(os.RemoveAll(w.path("../mark")))
 }
 
 // editor is an editor with documents open. It implements change.Editor.
@@ -408,7 +451,10 @@ func (w *world) look() view {
 		}
 		rel, _ := filepath.Rel(w.path("."), name)
 		if w.writesGit && (entry.Name() == ".git" || strings.HasSuffix(entry.Name(), ".git")) {
-			return skipEntry(entry)
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		}
 		info, err := entry.Info()
 		if err != nil {
@@ -424,13 +470,6 @@ func (w *world) look() view {
 		}
 	}
 	return v
-}
-
-func skipEntry(entry fs.DirEntry) error {
-	if entry.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 func describeEntry(name string, info fs.FileInfo) string {

@@ -149,47 +149,6 @@ func TestAPlantedProgramIsNotWhatARuleMeans(t *testing.T) {
 	}
 }
 
-// Where a word leads is told as the kernel would go: link by link, and back by "..".
-func TestWordsOfACommandLeadWhereTheKernelGoes(t *testing.T) {
-	w := newWorld(t)
-	for _, line := range []string{
-		"write a/b/deep.txt \"\"", "write a/x.txt \"\"", "write x.txt \"\"", "write sub/y.txt \"\"", "write a/.env \"\"",
-		"link l a/b", "link out $BASE/outside", "link back $BASE/project/a", "link up ../..", "link secret a/.env", "link loop loop",
-		"allow run_command(cat *)", "allow run_command(cat *) in sub",
-	} {
-		w.do(line)
-	}
-	w.start()
-	for _, c := range []struct {
-		line, cwd string
-		want      policy.Verdict
-	}{
-		{"cat x.txt a/x.txt l/deep.txt nothing", "", policy.Run},
-		{"cat ../x.txt y.txt", "sub", policy.Run},
-		{"cat l/../x.txt", "", policy.Run}, // a/x.txt
-		{"cat l/../.env", "", policy.Ask},
-		{"cat l/../../../outside/secret.txt", "", policy.Ask},
-		{"cat ../../outside/secret.txt", "sub", policy.Ask},
-		{"cat ../x.txt", "", policy.Ask},
-		{"cat out", "", policy.Ask},
-		{"cat out/secret.txt", "", policy.Ask},
-		{"cat out/../project/x.txt", "", policy.Ask},
-		{"cat back/x.txt", "", policy.Run},
-		{"cat up/x", "", policy.Ask},
-		{"cat secret", "", policy.Ask},
-		{"cat loop", "", policy.Ask},
-		{"cat " + w.path("x.txt"), "", policy.Run},
-		{"cat " + w.path("out"), "", policy.Ask},
-		{"cat < out/secret.txt", "", policy.Ask},
-		{"cat < x.txt", "", policy.Run},
-	} {
-		need := w.needs("run_command", map[string]string{"command": c.line, "cwd": c.cwd})
-		if need.Verdict != c.want {
-			t.Errorf("%s in %q: %s, %+v", c.line, c.cwd, need.Verdict, need.Preview)
-		}
-	}
-}
-
 // TestALongLineTakesItsLength: what is looked up on disk for a line is bounded, and a line
 // twice as long takes twice the work, of which what is allocated is the measure; for a path
 // the square, since each of its parts is looked up by a name as long.

@@ -55,15 +55,11 @@ func TestBypassesAsk(t *testing.T) {
 	rules := append(slices.Clone(everyday), "run_command(printf *)", "run_command(test *)")
 	for _, line := range bypasses {
 		for _, mode := range []Mode{Default, AutoEdit} {
-			r := allowing(line, rules...)
-			r.Mode = mode
-			if d := Decide(r); d.Verdict != Ask {
+			if d := Decide(allowing(line, rules...).in(mode)); d.Verdict != Ask {
 				t.Errorf("%q: %s", line, d.Verdict)
 			}
 		}
-		r := allowing(line, rules...)
-		r.Mode = Plan
-		if d := Decide(r); d.Verdict != Refuse {
+		if d := Decide(allowing(line, rules...).in(Plan)); d.Verdict != Refuse {
 			t.Errorf("%q in plan mode: %s", line, d.Verdict)
 		}
 	}
@@ -73,9 +69,7 @@ func TestBypassesAsk(t *testing.T) {
 func TestBypassesOfAnExactRule(t *testing.T) {
 	for _, line := range bypasses {
 		for _, other := range []string{line + " ", " " + line, line + "; true", line + "\n", "true; " + line} {
-			r := command(other, "")
-			r.Grants = []Rule{{Tool: "run_command", Specifier: line}}
-			if d := Decide(r); d.Verdict != Ask {
+			if d := Decide(command(other, "").granted(Rule{Tool: "run_command", Specifier: line})); d.Verdict != Ask {
 				t.Errorf("%q by the rule for %q: %s", other, line, d.Verdict)
 			}
 		}

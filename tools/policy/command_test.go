@@ -185,10 +185,7 @@ func TestRulesThatRestrictSeeEveryPart(t *testing.T) {
 		check(t, r, want)
 	}
 	for _, line := range []string{"echo $X", "for f in *; do $f; done", "ls '", "x=1", "> out", "\x01"} {
-		r := command(line, "")
-		r.Mode = FullAccess
-		r.Rules.Deny = []Rule{mustParse(t, "run_command(*)")}
-		check(t, r, Refuse)
+		check(t, command(line, "").in(FullAccess).denied(mustParse(t, "run_command(*)")), Refuse)
 	}
 	for rule, line := range map[string]string{
 		"run_command(make deploy)":   "make test && make deploy",
@@ -198,15 +195,9 @@ func TestRulesThatRestrictSeeEveryPart(t *testing.T) {
 		"run_command(make deploy) ":  "make deploy",
 		"run_command(./deploy.sh *)": "sub/deploy.sh now",
 	} {
-		r := command(line, "")
-		r.Mode = FullAccess
-		r.Rules.Deny = []Rule{mustParse(t, strings.TrimSpace(rule))}
-		check(t, r, Refuse)
+		check(t, command(line, "").in(FullAccess).denied(mustParse(t, strings.TrimSpace(rule))), Refuse)
 	}
-	r := command("make test", "")
-	r.Mode = FullAccess
-	r.Rules.Deny = []Rule{mustParse(t, "run_command(make deploy)")}
-	check(t, r, Run)
+	check(t, command("make test", "").in(FullAccess).denied(mustParse(t, "run_command(make deploy)")), Run)
 }
 
 func TestWritesThatAlwaysAsk(t *testing.T) {

@@ -83,14 +83,3 @@ func TestWhatIsNoKey(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkKeyIn(b *testing.B) {
-	for name, text := range map[string]string{"code": strings.Repeat("func (r Request) by(once []onceQuestion) By {\n\treturn something.Else(r, 12)\n}\n", 1<<20/75), "one run": random(1<<20, mixed), "prefixes": strings.Repeat("sk-ant-", 1<<20/7)} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				KeyIn(text)
-			}
-		})
-	}
-}

@@ -39,8 +39,7 @@ func TestPatternsOnOfferAllowNoMore(t *testing.T) {
 		"sort a":            {"sort -o a a", "sort -uo a a", "sort --output=a a", "sort -T x a"},
 		"go vet ./...":      {"go vet -vettool=x", "go vet -fix", "go vet -cfgfile=x"},
 	} {
-		r := command(offer, "")
-		offers := Decide(r).Offers
+		offers := Decide(command(offer, "")).Offers
 		at := slices.IndexFunc(offers, func(o Offer) bool { return o.ID == "pattern" })
 		if at < 0 {
 			t.Errorf("%s: no pattern is on offer", offer)
@@ -48,9 +47,7 @@ func TestPatternsOnOfferAllowNoMore(t *testing.T) {
 		}
 		rule := mustParse(t, offers[at].Rule.String()) // as it comes back after a restart
 		for _, line := range append(lines, offer+" -9z", offer+" --nobody-knows-this", offer+" --nobody-knows-this=x", offer+" ../x", offer+" .env") {
-			r := command(line, "")
-			r.Grants = []Rule{rule}
-			if d := Decide(r); d.Verdict != Ask {
+			if d := Decide(command(line, "").granted(rule)); d.Verdict != Ask {
 				t.Errorf("with %s, %s: %s", rule, line, d.Verdict)
 			}
 		}
@@ -262,8 +259,7 @@ func TestGitThatOnlyReads(t *testing.T) {
 		if d := Decide(r); d.Verdict != Run || d.ReadsGit != want {
 			t.Errorf("%s: %s, %v", line, d.Verdict, d.ReadsGit)
 		}
-		r.Mode = FullAccess
-		if d := Decide(r); d.Verdict != Run || d.ReadsGit {
+		if d := Decide(r.in(FullAccess)); d.Verdict != Run || d.ReadsGit {
 			t.Errorf("%s in full_access: %s, %v", line, d.Verdict, d.ReadsGit)
 		}
 	}
@@ -298,11 +294,9 @@ func TestCommandsThatOnlyRead(t *testing.T) {
 		"./ls": Ask, "go test ./...": Ask, "ls --hyperlink": Ask, "A=b ls": Ask, "git show HEAD:.env": Ask, "git show HEAD:README.md": Run, "git cat-file -p HEAD:a.txt": Run, "tail -f a.txt": Ask, "ls -]": Ask, "tree -o a": Ask, "make": Ask,
 	} {
 		r := command(line, "")
-		r.Grants = []Rule{rule}
-		if d := Decide(r); d.Verdict != want {
+		if d := Decide(r.granted(rule)); d.Verdict != want {
 			t.Errorf("%s: %s %v", line, d.Verdict, d.Reasons)
 		}
-		r.Grants = nil
 		offered := slices.ContainsFunc(Decide(r).Offers, func(o Offer) bool { return o.Rule == rule })
 		if offered != (want == Run) {
 			t.Errorf("%s: on offer %v", line, offered)

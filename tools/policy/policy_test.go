@@ -297,6 +297,7 @@ func TestAlwaysAsk(t *testing.T) {
 		req := r.request()
 		req.AlwaysAsk = true
 		req.Rules.Allow = []Rule{{Tool: req.Tool}}
+		req.Grants = req.Rules.Allow
 		want := atLeastAsk(r)
 		if r.access == Human || r.mode == Plan && !r.changes() {
 			want = map[bool]Verdict{true: Run, false: Ask}[r.access == Human]

@@ -129,53 +129,62 @@ func edit(paths ...string) Request {
 	return r
 }
 
+// in is the call in another mode.
+func (r Request) in(mode Mode) Request {
+	r.Mode = mode
+	return r
+}
+
+// granted is the call where the user has allowed this.
+func (r Request) granted(rules ...Rule) Request {
+	r.Grants = rules
+	return r
+}
+
+// denied is the call where the settings deny this.
+func (r Request) denied(rules ...Rule) Request {
+	r.Rules.Deny = rules
+	return r
+}
+
 func TestOffersCoverTheCallAndNothingElse(t *testing.T) {
-	granted := func(r Request, rule Rule) Request {
-		r.Grants = []Rule{rule}
-		return r
-	}
 	rule := wantOffered(t, command("make test", "."), "run_command(make test)")
-	check(t, granted(command("make test", ""), rule), Run)
-	check(t, granted(command("make test", "sub"), rule), Ask)
-	check(t, granted(command("make test ", ""), rule), Ask)
-	check(t, granted(command("make test; rm -rf .", ""), rule), Ask)
-	check(t, granted(command("make  test", ""), rule), Ask)
+	check(t, command("make test", "").granted(rule), Run)
+	check(t, command("make test", "sub").granted(rule), Ask)
+	check(t, command("make test ", "").granted(rule), Ask)
+	check(t, command("make test; rm -rf .", "").granted(rule), Ask)
+	check(t, command("make  test", "").granted(rule), Ask)
 	other := command("make test", "")
 	other.Tool = "run_persistent"
-	check(t, granted(other, rule), Ask)
+	check(t, other.granted(rule), Ask)
 	withEnv := command("make test", "")
 	withEnv.Command.Env = map[string]string{"MAKEFLAGS": "-f /tmp/evil"}
-	if d := check(t, granted(withEnv, rule), Ask); d.Rememberable {
+	if d := check(t, withEnv.granted(rule), Ask); d.Rememberable {
 		t.Error("a command with its own environment can be remembered")
 	}
 	withStdin := command("sh", "")
 	withStdin.Command.Stdin = "rm -rf ."
-	check(t, granted(withStdin, Rule{Tool: "run_command", Specifier: "sh"}), Ask)
+	check(t, withStdin.granted(Rule{Tool: "run_command", Specifier: "sh"}), Ask)
 
 	rule = wantOffered(t, command("make test", "sub/"), "run_command(make test) in sub")
-	check(t, granted(command("make test", "sub"), rule), Run)
-	check(t, granted(command("make test", ""), rule), Ask)
+	check(t, command("make test", "sub").granted(rule), Run)
+	check(t, command("make test", "").granted(rule), Ask)
 
 	rule = wantOffered(t, command("ls *", ""), `run_command("ls *")`)
-	check(t, granted(command("ls *", ""), mustParse(t, rule.String())), Run)
-	check(t, granted(command("ls -l", ""), mustParse(t, rule.String())), Ask)
+	check(t, command("ls *", "").granted(mustParse(t, rule.String())), Run)
+	check(t, command("ls -l", "").granted(mustParse(t, rule.String())), Ask)
 }
 
 func TestOffersForEdits(t *testing.T) {
 	rule := wantOffered(t, edit("src/app.py"), "edit_file(src/app.py)")
-	again := edit("src/app.py")
-	again.Grants = []Rule{rule}
-	check(t, again, Run)
+	check(t, edit("src/app.py").granted(rule), Run)
 	for _, other := range []Request{edit("src/App.py"), edit("src/app.py/x"), edit("src"), edit("src/app.py", "b")} {
-		other.Grants = []Rule{rule}
-		check(t, other, Ask)
+		check(t, other.granted(rule), Ask)
 	}
 	if d := check(t, edit("a", "b"), Ask); len(d.Offers) != 1 || d.Offers[0].Rule.Tool != changesTool {
 		t.Errorf("offers %v for two files", d.Offers)
 	}
-	both := edit("a", "b")
-	both.Grants = []Rule{{Tool: "edit_file", Specifier: "a"}, {Tool: "edit_file", Specifier: "b"}}
-	check(t, both, Run)
+	check(t, edit("a", "b").granted(Rule{Tool: "edit_file", Specifier: "a"}, Rule{Tool: "edit_file", Specifier: "b"}), Run)
 
 	link := edit("link")
 	link.Paths[0].LinkTarget = "src/app.py"
@@ -192,15 +201,11 @@ func TestOffersForEdits(t *testing.T) {
 // asks about, and is offered where it would answer.
 func TestAllChanges(t *testing.T) {
 	all := Rule{Tool: changesTool}
-	allows := func(r Request) Request {
-		r.Grants = []Rule{all}
-		return r
-	}
 	for _, r := range []Request{edit("src/app.py"), edit("a", "b")} {
 		if !slices.ContainsFunc(check(t, r, Ask).Offers, func(o Offer) bool { return o.Rule == all && o.Scope == "session" }) {
 			t.Errorf("not on offer for %v", r.Paths)
 		}
-		check(t, allows(r), Run)
+		check(t, r.granted(all), Run)
 	}
 	outside := edit("../x")
 	outside.Paths[0].Apart = true
@@ -208,21 +213,16 @@ func TestAllChanges(t *testing.T) {
 		if slices.ContainsFunc(check(t, r, Ask).Offers, func(o Offer) bool { return o.Rule == all }) {
 			t.Errorf("on offer for %v", r.Paths)
 		}
-		check(t, allows(r), Ask)
-		r.Mode, r.Grants = AutoEdit, nil
-		check(t, r, Ask) // the same
+		check(t, r.granted(all), Ask)
+		check(t, r.in(AutoEdit), Ask) // the same
 	}
-	check(t, allows(command("make", "")), Ask)
-	planned := allows(edit("a"))
-	planned.Mode = Plan
-	check(t, planned, Refuse)
+	check(t, command("make", "").granted(all), Ask)
+	check(t, edit("a").granted(all).in(Plan), Refuse)
 }
 
 // A rule with a folder and no specifier cannot be written, so it must not allow.
 func TestFolderAloneAllowsNothing(t *testing.T) {
-	r := command("rm -rf /", "")
-	r.Grants = []Rule{{Tool: "run_command", Folder: "sub"}}
-	check(t, r, Ask)
+	check(t, command("rm -rf /", "").granted(Rule{Tool: "run_command", Folder: "sub"}), Ask)
 }
 
 func TestRulesFromSettings(t *testing.T) {
@@ -264,6 +264,8 @@ func TestRulesFromSettings(t *testing.T) {
 		{"deny", "run_command(make deploy) in sub", command("make deploy", ""), Ask},
 		{"deny", "run_command(make deploy)", command("make test", ""), Ask},
 		{"deny", "run_command", command("make test", ""), Refuse},
+		{"deny", "read_file(secrets/**)", Request{Tool: "read_file", Access: Read, Mode: Default, Paths: []PathFact{{Path: "a", LinkTarget: "secrets/a"}}}, Refuse},
+		{"deny", "git_push", Request{Tool: "git.push", Access: VCS, Mode: FullAccess}, Refuse}, // with a dot or an underscore
 	} {
 		rule := mustParse(t, c.rule)
 		if c.list == "allow" {
@@ -295,16 +297,8 @@ func TestRulesInAWorkspaceOfSeveralRoots(t *testing.T) {
 	}
 	rule := wantOffered(t, in("api"), "edit_file(api/src/app.py)")
 	for folder, want := range map[string]Verdict{"api": Run, "web": Ask, "": Ask} {
-		r := in(folder)
-		r.Grants = []Rule{rule}
-		check(t, r, want)
+		check(t, in(folder).granted(rule), want)
 	}
-}
-
-func TestDenyRuleHoldsForLinkTargets(t *testing.T) {
-	r := Request{Tool: "read_file", Access: Read, Mode: Default, Paths: []PathFact{{Path: "a", LinkTarget: "secrets/a"}}}
-	r.Rules.Deny = []Rule{mustParse(t, "read_file(secrets/**)")}
-	check(t, r, Refuse)
 }
 
 // To read many files is to read each; a rule for one of them holds, a grant does not.
@@ -352,12 +346,6 @@ func TestRulesThatCannotBeJudgedAsk(t *testing.T) {
 	fetch := Request{Tool: "web_fetch", Access: Network, Mode: FullAccess}
 	fetch.Rules.Deny = []Rule{mustParse(t, "web_fetch(example.com)")}
 	check(t, fetch, Ask)
-}
-
-func TestRuleNamesAToolWithDotsOrUnderscores(t *testing.T) {
-	r := Request{Tool: "git.push", Access: VCS, Mode: FullAccess}
-	r.Rules.Deny = []Rule{mustParse(t, "git_push")}
-	check(t, r, Refuse)
 }
 
 func FuzzRuleRoundTrip(f *testing.F) {
@@ -452,7 +440,115 @@ func TestListedOptionsAreOfKnownPrograms(t *testing.T) {
 			t.Errorf("%s: %q", text, why)
 		}
 	}
-	r := command("go list -export .", "")
-	r.Rules.Deny = []Rule{mustParse(t, "run_command(go list *) with listed options")} // what restricts is read widely
+	// What restricts is read widely.
+	check(t, command("go list -export .", "").denied(mustParse(t, "run_command(go list *) with listed options")), Refuse)
+}
+
+func TestARuleInAndOutOfAFolder(t *testing.T) {
+	for _, test := range []struct {
+		rule, name string
+		command    bool
+		restricts  bool
+		want       string
+	}{
+		{"edit_file(src/**)", "kettle", false, false, "edit_file(kettle/src/**)"},
+		{"edit_file(src/**)", "", false, false, "edit_file(src/**)"},
+		{"edit_file", "kettle", false, false, "edit_file"},
+		{"edit_file(/home/ada/kettle/x)", "kettle", false, true, "edit_file(/home/ada/kettle/x)"},
+		{"run_command(go test *)", "kettle", true, false, "run_command(go test *) in kettle"},
+		{"run_command(go test *) in sub", "kettle", true, false, "run_command(go test *) in kettle/sub"},
+		{"run_command(git push)", "kettle", true, true, "run_command(git push)"}, // in every folder below
+		{"run_command(git push) in sub", "kettle", true, true, "run_command(git push) in kettle/sub"},
+		{"run_command", "kettle", true, false, "run_command"},
+	} {
+		if got := mustParse(t, test.rule).In(test.name, test.command, test.restricts); got.String() != test.want {
+			t.Errorf("%s in %s: %s, want %s", test.rule, test.name, got, test.want)
+		}
+	}
+	for _, test := range []struct {
+		rule, name string
+		command    bool
+		want       string // "" if it is another folder's
+	}{
+		{"edit_file(kettle/src/a)", "kettle", false, "edit_file(src/a)"},
+		{"edit_file(kettle)", "kettle", false, ""}, // and not edit_file, which is every call
+		{"edit_file(kettles/a)", "kettle", false, ""},
+		{"edit_file(src/a)", "", false, "edit_file(src/a)"},
+		{"run_command(make) in kettle", "kettle", true, "run_command(make)"},
+		{"run_command(make) in kettle/sub", "kettle", true, "run_command(make) in sub"},
+		{"run_command(make) in teapot", "kettle", true, ""},
+		{"run_command(make)", "kettle", true, ""},
+	} {
+		got, ok := mustParse(t, test.rule).Out(test.name, test.command)
+		if text := got.String(); ok != (test.want != "") || ok && text != test.want {
+			t.Errorf("%s out of %s: %s, %v, want %s", test.rule, test.name, text, ok, test.want)
+		}
+	}
+}
+
+func fetch(host string) Request {
+	return Request{Tool: "web_fetch", Access: Network, Mode: Default, Host: host}
+}
+
+func task(name string) Request {
+	return Request{Tool: "task", Access: Exec, Mode: Default, Subject: name}
+}
+
+func TestRulesForHostsAndSubjects(t *testing.T) {
+	for _, c := range []struct {
+		rule              string
+		call              Request
+		allows, restricts bool
+	}{
+		{"web_fetch", fetch("example.org"), true, true},
+		{"web_fetch(example.org)", fetch("example.org"), true, true},
+		{"web_fetch(example.org)", fetch("www.example.org"), false, true}, // wide where it restricts
+		{"web_fetch(example.org)", fetch("example.org:8443"), false, true},
+		{"web_fetch(example.org:8443)", fetch("example.org:8443"), true, true},
+		{"web_fetch(example.org:8443)", fetch("example.org"), false, false},
+		{"web_fetch(*.example.org)", fetch("www.example.org"), true, true},
+		{"web_fetch(*.example.org)", fetch("example.org"), false, true},
+		{"web_fetch(*.example.org)", fetch("badexample.org"), false, false},
+		{"web_fetch(example.org)", fetch("example.org.evil.example"), false, false},
+		{"web_fetch(Example.ORG)", fetch("example.org"), false, true},
+		{`web_fetch("*.example.org")`, fetch("www.example.org"), false, true},
+		{"run_command(example.org)", fetch("example.org"), false, false},
+		{"task", task("qwen"), true, true},
+		{"task(qwen)", task("qwen"), true, true},
+		{"task(qwen)", task("qwen-2"), false, false},
+		{"task(Qwen)", task("qwen"), false, true}, // wide where it restricts
+		{"task(q*)", task("qwen"), true, true},
+		{"run_command(qwen)", task("qwen"), false, false},
+	} {
+		rule := mustParse(t, c.rule)
+		c.call.Rules = Rules{Allow: []Rule{rule}}
+		if got := Decide(c.call).Verdict == Run; got != c.allows {
+			t.Errorf("%s allows %s: %t", c.rule, c.call, got)
+		}
+		if got := CoversSubject([]Rule{rule}, "task", c.call.Subject); c.call.Tool == "task" && got != c.allows {
+			t.Errorf("%s covers %s: %t", c.rule, c.call, got)
+		}
+		c.call.Rules = Rules{Deny: []Rule{rule}}
+		if got := Decide(c.call).Verdict == Refuse; got != c.restricts {
+			t.Errorf("%s denies %s: %t", c.rule, c.call, got)
+		}
+	}
+	for want, call := range map[string]Request{"web_fetch(example.org:8443)": fetch("example.org:8443"), "task(qwen)": task("qwen")} {
+		if d := Decide(call); len(d.Offers) != 1 || d.Offers[0].Rule.String() != want {
+			t.Errorf("%s: offered: %+v", call, d.Offers)
+		}
+	}
+	r := fetch("example.org")
+	r.Rules.Deny = []Rule{mustParse(t, "web_fetch(ex*.org)")}
+	r.Mode = FullAccess
+	if d := Decide(r); d.Verdict != Ask || d.Rememberable {
+		t.Errorf("a rule that cannot be judged: %+v", d)
+	}
+}
+
+func TestASubAgentsOwnCommands(t *testing.T) {
+	r := Request{Tool: "task_permission", Access: Exec, Mode: FullAccess, Command: &Command{Line: "rm -r x", POSIX: true}}
+	check(t, r, Run)
+	r.Rules.Deny = []Rule{mustParse(t, "run_command(rm *)")}
 	check(t, r, Refuse)
 }

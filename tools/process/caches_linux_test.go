@@ -27,8 +27,7 @@ func TestTheUsersCachesAreOnlyRead(t *testing.T) {
 	for _, name := range there {
 		put(t, filepath.Join(p.outside, name), "before")
 	}
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return // nothing holds it
 		}
@@ -59,8 +58,7 @@ func TestGoBuildsFromTheUsersModules(t *testing.T) {
 	put(t, filepath.Join(p.inside, "go.mod"), "module example.com/main\n\ngo "+strings.TrimPrefix(runtime.Version(), "go")+"\n\nrequire "+module+" "+version+"\n")
 	put(t, filepath.Join(p.inside, "go.sum"), sums)
 	put(t, filepath.Join(p.inside, "tag.go"), "package tag\n\nimport \""+module+"/cryptobyte/asn1\"\n\nconst Tag = asn1.INTEGER\n")
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return // it has no caches of its own
 		}

@@ -28,8 +28,7 @@ func made(t *testing.T, r *Runner) string {
 
 // A box that was made ahead is the one that a fresh one would be.
 func TestBoxesAreMadeAhead(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		must(t, os.Mkdir(filepath.Join(p.inside, "it's below"), 0o755))
 		note := put(t, filepath.Join(p.inside, "NOTE"), "one\n")
@@ -64,8 +63,7 @@ func TestBoxesAreMadeAhead(t *testing.T) {
 
 // What is held otherwise never gets a box that was made for something else.
 func TestBoxesAreNotTakenForOthers(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		spec := p.spec(level, "echo x > ../outside/x")
 		run(t, r, spec)
@@ -87,8 +85,7 @@ func TestBoxesAreNotTakenForOthers(t *testing.T) {
 }
 
 func TestBoxThatDiedWhileItWaited(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		next := p.spec(level, "echo hi")
 		// A socket that comes or goes anywhere on the machine makes the next box another.

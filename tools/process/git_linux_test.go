@@ -11,8 +11,7 @@ import (
 // TestGitReads: in a line of git that only reads, nothing runs that the repository names in
 // which git is, at each level; and all else is as with git itself.
 func TestGitReads(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		mark, evil, home := filepath.Join(p.inside, "mark"), filepath.Join(p.inside, "evil"), filepath.Join(p.inside, "home")
 		must(t, os.MkdirAll(filepath.Join(p.inside, "top", "nested"), 0o755))

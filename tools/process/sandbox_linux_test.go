@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -19,13 +21,14 @@ import (
 // Each test here runs at every level. At one that does not work on this machine
 // it proves that a command which is to be held by it does not run at all: so a
 // machine without bubblewrap, or without user namespaces, tests that instead.
-func everyLevel(t *testing.T, r *Runner, test func(*testing.T, Level)) {
+func everyLevel(t *testing.T, test func(*testing.T, *Runner, Level)) {
+	r := newRunner(t)
 	for _, level := range []Level{None, Landlock, Bubblewrap} {
 		t.Run(string(level), func(t *testing.T) {
 			walls := r.Walls()
 			wall := map[Level]Wall{None: {Works: true}, Landlock: walls.Landlock, Bubblewrap: walls.Bubblewrap}[level]
 			if wall.Works {
-				test(t, level)
+				test(t, r, level)
 				return
 			}
 			refuses(t, r, level)
@@ -100,8 +103,7 @@ func content(name string) string {
 
 // The level that is told is the level that held: proven by writing elsewhere.
 func TestTheLevelIsTheOneThatHeld(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		there := put(t, filepath.Join(p.outside, "there"), "before")
 		got := run(t, r, p.spec(level, "echo x > in; echo y > ../outside/new; echo after > ../outside/there; truncate -s 0 ../outside/there; rm ../outside/there; mkdir ../outside/d; ln -s a ../outside/l; true"))
@@ -127,8 +129,7 @@ func TestTemporaryFilesCanBeWritten(t *testing.T) {
 	t.Setenv("HOME", p.outside)
 	t.Setenv("TMPDIR", filepath.Join(p.outside, "temporary"))
 	must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		in, name := t.TempDir(), rand.Text() // in /tmp, which is another folder under bubblewrap
 		if level == Bubblewrap {
 			in = "/tmp"
@@ -146,8 +147,7 @@ func TestTemporaryFilesCanBeWritten(t *testing.T) {
 
 // What the user saw named can be written, where it is and where it is not yet.
 func TestNamedFilesCanBeWritten(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		there, missing := put(t, filepath.Join(p.outside, "there"), "before"), filepath.Join(p.outside, "missing")
 		spec := p.spec(level, "echo a > ../outside/there; echo b > ../outside/missing; echo c > ../outside/other")
@@ -161,8 +161,7 @@ func TestNamedFilesCanBeWritten(t *testing.T) {
 
 // Landlock has no exceptions: there the level is all that is promised.
 func TestProtectedPathsCanBeReadOnly(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		hook, note := put(t, filepath.Join(p.inside, ".git/hooks/hook"), "before"), put(t, filepath.Join(p.inside, "NOTE"), "before")
 		secret := put(t, filepath.Join(p.outside, "hidden/token"), "secret")
@@ -187,8 +186,7 @@ func TestProtectedPathsCanBeReadOnly(t *testing.T) {
 }
 
 func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		for command, want := range map[string]int{
 			"true": 0, "exit 7": 7, "kill -TERM $$": 128 + 15, "kill -9 $$": 128 + 9, "/no/such/program": 127,
@@ -213,14 +211,13 @@ func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
 }
 
 func TestOthersProcessesAreOutOfReach(t *testing.T) {
-	r := newRunner(t)
 	other := exec.Command("sleep", "999")
 	must(t, other.Start())
 	died := make(chan struct{})
 	go func() { _ = other.Wait(); close(died) }()
 	t.Cleanup(func() { _ = other.Process.Kill(); <-died })
 	pid := strconv.Itoa(other.Process.Pid)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		got := run(t, r, p.spec(level, "kill -0 "+pid+" && echo reached; tr '\\0' ' ' < /proc/"+pid+"/cmdline"))
 		reached := strings.Contains(got.Stdout, "reached")
@@ -234,8 +231,7 @@ func TestOthersProcessesAreOutOfReach(t *testing.T) {
 }
 
 func TestNothingIsLeftAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return // see TestNothingIsLeftAtTheShellsEnd and TestNothingIsLeftAfterOrders
 		}
@@ -269,8 +265,7 @@ func TestNothingIsLeftAtEveryLevel(t *testing.T) {
 }
 
 func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		env := mark(t)
 		cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
 		cmd.Env = append(os.Environ(), "TEST_PROCESS_LEVEL="+string(level))
@@ -296,8 +291,7 @@ func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
 // TestEndTerminatesFirstAtEveryLevel: in a box, too, what is told to end may finish. The shell
 // is told last, because the box falls with it.
 func TestEndTerminatesFirstAtEveryLevel(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level != None { // see TestEndTerminatesFirst
 			farewells(t, r, level, func(command string) Spec { return newPlace(t).spec(level, command) })
 		}
@@ -339,9 +333,8 @@ func listen(t *testing.T, network, address string) net.Addr {
 }
 
 func TestNetworkOffIsOff(t *testing.T) {
-	r := newRunner(t)
 	address := listen(t, "tcp", "127.0.0.1:0").String()
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		p := newPlace(t)
 		for _, offline := range []bool{false, true} {
 			spec := p.spec(level, "")
@@ -377,7 +370,6 @@ func TestSocketsOfOthers(t *testing.T) {
 	runtime := filepath.Join(p.outside, "runtime")
 	must(t, os.Mkdir(runtime, 0o700))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	r := newRunner(t)
 	short := folderIn(t, "/tmp", "pillion-")
 	abstract := fmt.Sprintf("@pillion-test-%d", os.Getpid())
 	linked, relative := filepath.Join(p.outside, "link", "s"), filepath.Join(p.outside, "relative")
@@ -394,11 +386,14 @@ func TestSocketsOfOthers(t *testing.T) {
 		}
 		return err == nil
 	})
-	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), linked, relative, filepath.Join(p.inside, "s"), abstract} {
+	addresses := []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), linked, relative, filepath.Join(p.inside, "s"), abstract}
+	for _, address := range addresses {
 		if address != relative {
 			listen(t, "unix", address)
 		}
-		everyLevel(t, r, func(t *testing.T, level Level) {
+	}
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
+		for _, address := range addresses {
 			hidden := level == Bubblewrap && !within(p.inside, address) || level == Landlock && landlockABI() >= scopesABI && address == abstract
 			if level == Bubblewrap && address == abstract {
 				hidden = r.found().box.scoped
@@ -406,8 +401,8 @@ func TestSocketsOfOthers(t *testing.T) {
 			if speaks(t, r, p.spec(level, ""), "unix", address) == hidden {
 				t.Errorf("%s: hidden is to be %t", address, hidden)
 			}
-		})
-	}
+		}
+	})
 }
 
 // TestSocketsThatComeLater: a command that was started before does not reach what begins to listen
@@ -506,8 +501,7 @@ func TestBubblewrapThatMayNot(t *testing.T) {
 }
 
 func TestRootHasNoRightsLeftToUndoItsBox(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return
 		}
@@ -539,8 +533,7 @@ func TestTryingMakesNothing(t *testing.T) {
 func TestTheWaysOut(t *testing.T) {
 	t.Setenv("HOME", newPlace(t).outside)
 	t.Setenv("XDG_CACHE_HOME", "")
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		w := r.Walls()
 		w.Level = level
 		got, err := r.tryEscapes(t.Context(), w)
@@ -561,8 +554,7 @@ func TestTheWaysOut(t *testing.T) {
 // What a filter takes away, programs of ordinary work do not miss.
 func TestFilteredCommandsWork(t *testing.T) {
 	p := newPlace(t)
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		got := run(t, r, p.spec(level, "set -e; (sleep 0 & wait); echo x | cat; git init -q repo; git -C repo log 2>&1 | head -1; python3 -c 'import threading, subprocess, socket; t = threading.Thread(target=print, args=[1]); t.start(); t.join(); subprocess.run([\"true\"], check=True); socket.socket(socket.AF_INET6)'; rm -rf repo"))
 		if got.ExitCode != 0 {
 			t.Errorf("%+v", got)
@@ -610,4 +602,43 @@ func TestSocketsOfAnyName(t *testing.T) {
 			t.Errorf("%q is not known", name)
 		}
 	}
+}
+
+// heldTests are about what holds a command. Kernels and bubblewrap treat root otherwise.
+const heldTests = "^Test(NamedFilesCanBeWritten|ProtectedPathsCanBeReadOnly|OthersProcessesAreOutOfReach|NetworkOffIsOff|SocketsOfOthers|" +
+	"TemporaryFilesAreTheSessionsOwn|ASocketThatIsMadeLaterIsOutOfReach|TheWaysOut|TheUsersCachesAreOnlyRead)$"
+
+// TestAsAnOrdinaryUser: machines that test as root are not those that people work on.
+func TestAsAnOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		return // then all tests run as one
+	}
+	const nobody = 65534
+	base := folderIn(t, "/var/tmp", "pillion-ordinary-") // what is below /tmp is shown otherwise
+	home, program := filepath.Join(base, "home"), filepath.Join(base, "process.test")
+	must(t, os.Mkdir(home, 0o700))
+	for _, path := range []string{base, home} {
+		must(t, os.Chown(path, nobody, nobody))
+	}
+	copyProgram(t, program)
+	cmd := exec.Command(program, "-test.run", heldTests, "-test.timeout=20m")
+	cmd.Dir = base
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func copyProgram(t *testing.T, to string) {
+	t.Helper()
+	from, err := os.Open("/proc/self/exe")
+	must(t, err)
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	must(t, err)
+	if _, err := io.Copy(f, from); err != nil {
+		t.Fatal(err)
+	}
+	must(t, f.Close())
 }

@@ -95,10 +95,9 @@ func TestTemporaryFilesLieOutsideTheWorkspace(t *testing.T) {
 // TestACallsOwnVariablesOpenNothing: what can be written is where the user's own say.
 func TestACallsOwnVariablesOpenNothing(t *testing.T) {
 	p := newPlace(t)
-	r := newRunner(t)
 	closed := put(t, filepath.Join(p.inside, ".git/hooks/x"), "before")
 	there := put(t, filepath.Join(p.outside, "x"), "before")
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		for _, file := range []string{there, closed} {
 			spec := p.spec(level, "echo after > "+file)
 			spec.Confine.ReadOnly = []string{filepath.Join(p.inside, ".git")}

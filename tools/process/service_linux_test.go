@@ -46,15 +46,3 @@ func TestAServiceDiesWithAKilledSidecar(t *testing.T) {
 	_ = cmd.Wait()
 	eventually(t, "the end of all", func() bool { return len(marked(env)) == 0 })
 }
-
-func BenchmarkServe(b *testing.B) {
-	r := newRunner(b)
-	for b.Loop() {
-		s := serve(b, r, "echo; sleep 999", nil)
-		if _, err := s.Stdout.Read(make([]byte, 1)); err != nil {
-			b.Fatal(err)
-		}
-		s.Kill()
-		<-s.Done()
-	}
-}

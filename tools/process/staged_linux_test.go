@@ -68,8 +68,7 @@ touch laid; until test -e enough; do sleep 0.02; done`
 // TestALinkThatComesBeforeTheStartOpensNothing: another command may exchange a folder for a link
 // after it was decided what this one may write, and before that is mounted.
 func TestALinkThatComesBeforeTheStartOpensNothing(t *testing.T) {
-	r := newRunner(t)
-	everyLevel(t, r, func(t *testing.T, level Level) {
+	everyLevel(t, func(t *testing.T, r *Runner, level Level) {
 		if level == None {
 			return
 		}

@@ -18,10 +18,7 @@ func openChild(t *testing.T, set *Set, parent *Session, mode policy.Mode) *Sessi
 
 func TestChildrenAreNoFreerThanTheirParents(t *testing.T) {
 	set := NewSet(policy.FullAccess)
-	parent, _, err := set.Open("p", claude, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := opened(t, set, "p")
 	free, held := openChild(t, set, parent, ""), openChild(t, set, parent, policy.Default)
 	below := openChild(t, set, free, policy.FullAccess)
 	for _, step := range []struct{ parent, free, held, below policy.Mode }{
@@ -50,10 +47,7 @@ func TestChildrenAreNoFreerThanTheirParents(t *testing.T) {
 
 func TestChildrenArePausedAndEndWithTheirParents(t *testing.T) {
 	set := NewSet(policy.Default)
-	parent, _, err := set.Open("p", claude, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := opened(t, set, "p")
 	child := openChild(t, set, parent, "")
 	below := openChild(t, set, child, "")
 	child.Pause("enough")

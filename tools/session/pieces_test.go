@@ -39,14 +39,7 @@ func TestPiecesAreBounded(t *testing.T) {
 func TestPiecesOfAllSessionsAreBoundedAndGoWithTheirs(t *testing.T) {
 	set := NewSet(policy.Default)
 	text := strings.Repeat("x", maxAllPieces/2)
-	open := func(id string) *Session {
-		s, _, err := set.Open(id, claude, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	one, two := open("one"), open("two")
+	one, two := opened(t, set, "one"), opened(t, set, "two")
 	for i, s := range []*Session{one, two} {
 		if err := s.KeepPiece(Piece{ID: "big", Path: "a", Text: text}, maxAllPieces); err != nil {
 			t.Fatalf("%d: %v", i, err)

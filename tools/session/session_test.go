@@ -16,6 +16,15 @@ import (
 
 var claude = Agent{Name: "claude", Version: "2.1", Via: "mcp"}
 
+func opened(t *testing.T, set *Set, id string) *Session {
+	t.Helper()
+	s, _, err := set.Open(id, claude, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestSeenVersions(t *testing.T) {
 	s := New("s", claude, policy.Default)
 	if _, ok := s.Seen("a"); ok {
@@ -137,9 +146,7 @@ func TestListIsInOrderOfOpening(t *testing.T) {
 		t.Error("an empty list must be [] on the wire")
 	}
 	for _, id := range []string{"c", "a", "b"} {
-		if _, _, err := set.Open(id, claude, ""); err != nil {
-			t.Fatal(err)
-		}
+		opened(t, set, id)
 	}
 	set.Close("a")
 	var ids []string
@@ -154,9 +161,7 @@ func TestListIsInOrderOfOpening(t *testing.T) {
 func TestOpenSessionsAreBounded(t *testing.T) {
 	set := NewSet(policy.Default)
 	for i := range maxOpen {
-		if _, _, err := set.Open(fmt.Sprint(i), claude, ""); err != nil {
-			t.Fatal(err)
-		}
+		opened(t, set, fmt.Sprint(i))
 	}
 	if _, _, err := set.Open("more", claude, ""); fault.CodeOf(err) != fault.RateLimited {
 		t.Errorf("session %d: %v", maxOpen+1, err)

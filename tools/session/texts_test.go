@@ -10,14 +10,7 @@ import (
 
 func TestSessionsShareTheTextsThatTheySaw(t *testing.T) {
 	set := NewSet(policy.Default)
-	one, _, err := set.Open("one", Agent{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, _, err := set.Open("two", Agent{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	one, two := opened(t, set, "one"), opened(t, set, "two")
 	one.Remember("v1", "utf-8", "text")
 	if text, ok := two.Recall("v1", "utf-8"); ok {
 		t.Errorf("the other session, which never saw it, recalls %q", text)

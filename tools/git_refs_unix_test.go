@@ -3,9 +3,11 @@
 package tools_test
 
 import (
-	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,14 +133,9 @@ func TestPushTellsNoPasswords(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
 	w.says("remote", "add", "origin", "http://me:hunter2@127.0.0.1:1/x.git")
-	result := w.registry.Execute(context.Background(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
+	result := w.registry.Execute(t.Context(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
 	if result.Err == nil || strings.Contains(string(result.Structured), "hunter2") || !strings.Contains(string(result.Structured), "127.0.0.1") {
 		t.Errorf("%s", result.Structured)
-	}
-	w.script(".git/hooks/pre-commit", "echo to http://me:hunt@er2@127.0.0.1/x.git, says a@b")
-	w.write("a.txt", "two\n")
-	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); got.HookOutput != "to http://127.0.0.1/x.git, says a@b" {
-		t.Errorf("%+v", got)
 	}
 }
 
@@ -161,27 +158,83 @@ func TestPushNamesItsSSH(t *testing.T) {
 	}
 }
 
-// TestPushHooks: a hook that refuses is heard, and a push is asked about whatever the
-// rules and the mode are.
-func TestPushHooks(t *testing.T) {
+// TestBranchNames holds our reading of names to git's.
+func TestBranchNames(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)
-	w.git("init -q --bare ../bare.git")
-	w.says("remote", "add", "origin", w.path("../bare.git"))
-	w.script(".git/hooks/pre-push", `cat; echo not today; exit 1`)
-	w.says("config", "push.gpgSign", "if-asked")
-	w.do("allow git.push")
-	w.do("session s full_access")
-	rule, err := policy.ParseRule("git.push")
+	names := []string{
+		"x", "a/b", "-x", "--x", "a..b", "a b", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a.lock", "a.lock/b", "/a", "a/", "a//b", ".a", "a/.b", "a.", "@", "a@b", "a@{b", "é",
+		"HEAD", "a\x7fb", "a\tb", "refs/heads/x", "@{-1}", "a.b", "]", "'", "\"", "$(x)", ";", "|", "a.lock.b",
+	}
+	for _, name := range names {
+		cmd := exec.Command("git", "check-ref-format", "--branch", name)
+		cmd.Dir = w.path(".")
+		var exit *exec.ExitError
+		err := cmd.Run()
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		got := w.gitTool("git.branch", map[string]any{"action": "create", "name": name})
+		if want := err == nil && name != "@{-1}" && name != "@"; got.OK != want {
+			t.Errorf("%q: made %t, git would %t: %+v", name, got.OK, want, got.Error)
+		}
+	}
+	if all := strings.Split(w.says("for-each-ref", "--format=%(refname:strip=2)", "refs/heads"), "\n"); !slices.Contains(all, "$(x)") {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestALineThatOnlyReadsRunsNothingOfTheRepository: what a rule lets run runs nothing that
+// nobody was asked about; what the user approves is git as they know it.
+func TestALineThatOnlyReadsRunsNothingOfTheRepository(t *testing.T) {
+	t.Parallel()
+	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	w.gitReady()
+	evil := w.script("evil", ">"+w.path("mark")+"\ncat")
+	w.write(".gitattributes", "a.txt filter=e diff=e\n")
+	w.write("a.txt", "two\n")
+	w.config("core.fsmonitor", evil, "diff.external", evil, "filter.e.clean", evil, "diff.e.textconv", evil)
+	ran := func() bool { return os.Remove(w.path("mark")) == nil }
+	lines := []string{"git status --short", "git diff a.txt | head", "git log -p -1", "git blame a.txt"}
+	for _, line := range lines {
+		if got := w.run("run_command", line, nil); got.ExitCode != 0 && !strings.Contains(line, "diff") {
+			t.Errorf("approved, %s: %+v", line, got)
+		}
+	}
+	if !ran() {
+		t.Error("git does not run the program when it is approved: this shows nothing")
+	}
+	w.do("allow read_only_commands")
+	for _, line := range lines {
+		if need := w.need(line); need.Verdict != policy.Run {
+			t.Fatalf("%s: %+v", line, need)
+		}
+		if got := w.run("run_command", line, nil); got.ExitCode != 0 || got.Stdout == "" || got.Stderr != "" {
+			t.Errorf("%s: %+v", line, got)
+		}
+		if ran() {
+			t.Errorf("%s runs the program", line)
+		}
+	}
+	if got := w.run("run_persistent", lines[0], map[string]any{"process_id": "p", "ready_pattern": "a.txt"}); !got.OK || ran() {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestGitIsNotReadByAProgramOfTheWorkspace: where this program is one, commands can change it.
+func TestGitIsNotReadByAProgramOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	own, err := os.Executable()
+	w := newWorld(t)
 	w.must(err)
-	w.session("s").Grant(rule)
-	need := w.needs("git.push", map[string]any{})
-	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") ||
-		!strings.Contains(need.Preview.Markdown, "Signed: with gpg") {
+	w.must(os.Remove(w.path(".")))
+	w.must(os.Symlink(filepath.Dir(own), w.path(".")))
+	w.start()
+	w.do("allow read_only_commands")
+	if need := w.need("git status"); need.Verdict != policy.Ask {
 		t.Errorf("%+v", need)
 	}
-	got := w.gitTool("git.push", map[string]any{})
-	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "not today") || !strings.Contains(got.Error.Details["output"].(string), "refs/heads/main") {
-		t.Errorf("%+v", got.Error)
+	if need := w.need("ls"); need.Verdict != policy.Run {
+		t.Errorf("%+v", need)
 	}
 }

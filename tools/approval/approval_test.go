@@ -8,6 +8,46 @@ import (
 	"pillion/tools/policy"
 )
 
+// TestAnswersAreReadStrictly: what is nearly an approval is none.
+func TestAnswersAreReadStrictly(t *testing.T) {
+	for text, want := range map[string]Decision{
+		`{"decision": "approve", "decisionId": "approve", "more": {"decision": 1}}`: Approve,
+		`{"decision": "reject", "feedback": "no"}`:                                  Reject,
+		`{}`: "", `null`: "",
+	} {
+		var a Answer
+		if err := json.Unmarshal([]byte(text), &a); err != nil || a.Decision != want {
+			t.Errorf("%s: %q, %v", text, a.Decision, err)
+		}
+	}
+	for _, text := range []string{
+		`{"Decision": "approve"}`, `{"DECISION": "reject", "decision": "approve"}`, `{"decision": "reject", "decision": "approve"}`,
+		`{"decision": "approve", "decisionID": "session"}`, `{"decision": "approve", "Selected": []}`,
+		`{"decision": "approve", "digest": "a", "digest": "b"}`, `{"deci\u0073ion": "reject", "decision": "approve"}`,
+	} {
+		var a Answer
+		if err := json.Unmarshal([]byte(text), &a); err == nil || a.Decision == Approve {
+			t.Errorf("%s: %+v, %v", text, a, err)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for _, test := range []struct{ deed, title, arguments, want string }{
+		{"edit app.py", "Edit file", `{"path": "app.py"}`, "Edit app.py."},
+		{"", "Git status", "", "Git status."},
+		{"", "Git status", "{}", "Git status."},
+		{"", "Read file", `{"start_line": 3, "path": "a b.txt", "end_line": null}`, "Read file: start_line 3, path a b.txt."},
+		{"", "Read many files", `{"paths": ["a", "b"], "x": {"y": true}}`, `Read many files: paths ["a","b"], x {"y":true}.`},
+		{"", "Ask the user", `{"message": "one\ntwo\u200b"}`, `Ask the user: message "one\ntwo\u200b".`},
+		{"", "Find files", `{"pattern": "` + strings.Repeat("é", 100) + `"}`, "Find files: pattern " + strings.Repeat("é", 40) + "…."},
+	} {
+		if got := Sentence(test.deed, test.title, []byte(test.arguments)); got != test.want {
+			t.Errorf("%s\nwant %s", got, test.want)
+		}
+	}
+}
+
 // TestWhatACommandRisks is read from the line as the policy takes it apart.
 func TestWhatACommandRisks(t *testing.T) {
 	for line, want := range map[string]string{
