@@ -57,17 +57,17 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	machine.Must(t, err)
-	r := rigAt(t, dir)
+	r := rigAt(machine.NewFolder(t))
 	r.git("init", "-q", "-b", "main")
 	return r
 }
 
-func rigAt(t testing.TB, dir string) *rig { return &rig{machine.Folder{TB: t, Dir: dir}, dir} }
+func rigAt(f machine.Folder) *rig { return &rig{f, f.Dir} }
 
 // beside is a rig for a folder that is yet to be made, apart from the repository.
-func (r *rig) beside(name string) *rig { return rigAt(r.TB, filepath.Join(r.TempDir(), name)) }
+func (r *rig) beside(name string) *rig {
+	return rigAt(machine.Folder{TB: r.TB, Dir: filepath.Join(r.TempDir(), name)})
+}
 
 // linked is a work tree of the repository's in another folder, with a new branch.
 func (r *rig) linked(branch string) *rig {

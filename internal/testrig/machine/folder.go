@@ -24,6 +24,14 @@ type Folder struct {
 	Dir string
 }
 
+// NewFolder is one of the test's own, by a name of which no part is a link.
+func NewFolder(t testing.TB) Folder {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	Must(t, err)
+	return Folder{t, dir}
+}
+
 // Must ends the test at an error.
 func (f Folder) Must(errs ...error) {
 	f.Helper()
