@@ -1,6 +1,7 @@
 package lspbridge
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -40,7 +41,7 @@ func TestWhatIsWrongInAFileDependsOnOthers(t *testing.T) {
 		})
 		a, b := r.path("a.py"), r.path("b.py")
 		for i, text := range []string{"there\n", "gone\n", "there\n", "gone\n"} {
-			r.write("b.py", text)
+			r.Write("b.py", text)
 			r.diagnose(b, 5*time.Second)
 			got := r.diagnose(a, 5*time.Second)
 			if got.Freshness != language.Fresh || len(got.Diagnostics) != i%2 {
@@ -79,9 +80,7 @@ func TestCausedElsewhere(t *testing.T) {
 			r.diagnose(r.path(name), 5*time.Second)
 		}
 		for i, text := range []string{"here\n", "gone\n", "gone\n\n", "there\n", "gone\n"} {
-			before := r.having(b)
-			r.write("b.py", text)
-			got := r.bridge.Caused(t.Context(), before, []workspace.Path{b}, nil)[b]
+			got := r.caused(b, text)
 			var want []language.Elsewhere
 			if text == "gone\n" {
 				want = []language.Elsewhere{{Path: a, New: []language.Diagnostic{{
@@ -102,16 +101,11 @@ func uses(r *rig, users ...string) *linter {
 	l.offers = `{"textDocumentSync":{"openClose":true,"change":1},"diagnosticProvider":{"interFileDependencies":true},"documentSymbolProvider":true,"referencesProvider":true}`
 	var mu sync.Mutex // guards texts
 	texts := map[string]string{}
-	for _, method := range []string{"textDocument/didOpen", "textDocument/didChange"} {
-		take := l.answers[method]
-		l.answers[method] = func(params json.RawMessage) (any, error) {
-			out, err := take(params)
-			mu.Lock()
-			defer mu.Unlock()
-			texts[l.uri] = l.text
-			return out, err
-		}
-	}
+	l.after(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		texts[l.uri] = l.text
+	})
 	root := r.path(".").URI()
 	l.answers["textDocument/documentSymbol"] = func(json.RawMessage) (any, error) {
 		at := document.Range{Start: at(0, 4), End: at(0, 9)}
@@ -150,19 +144,14 @@ func TestCausedInFilesThatNobodyOpened(t *testing.T) {
 		r.settings.EditWait = 5 * time.Second
 		b := r.path("b.py")
 		r.diagnose(r.path("c.py"), 5*time.Second) // the server runs
-		change := func(text string) language.Caused {
-			before := r.having(b)
-			r.write("b.py", text)
-			return r.bridge.Caused(t.Context(), before, []workspace.Path{b}, nil)[b]
-		}
-		if got := change("def there\nanother body\n"); !got.Compared || len(got.Elsewhere) > 0 || len(l.messages("textDocument/references")) > 0 {
+		if got := r.caused(b, "def there\nanother body\n"); !got.Compared || len(got.Elsewhere) > 0 || len(l.messages("textDocument/references")) > 0 {
 			t.Errorf("a body: %+v", got)
 		}
-		got := change("def gone\nanother body\n")
+		got := r.caused(b, "def gone\nanother body\n")
 		if got.Freshness != language.Fresh || len(got.Elsewhere) != 1 || got.Elsewhere[0].Path != r.path("a.py") || got.Elsewhere[0].New[0].Message != "bad use" {
 			t.Errorf("a name: %+v", got)
 		}
-		if got := change("def gone\n\n"); len(got.Elsewhere) > 0 {
+		if got := r.caused(b, "def gone\n\n"); len(got.Elsewhere) > 0 {
 			t.Errorf("told twice: %+v", got)
 		}
 	})
@@ -186,7 +175,7 @@ func TestCausedIsToldLate(t *testing.T) {
 			}
 		})
 		before := r.having(b)
-		r.write("b.py", "def gone\n")
+		r.Write("b.py", "def gone\n")
 		late := make(chan map[workspace.Path]language.Caused)
 		got := r.bridge.Caused(t.Context(), before, []workspace.Path{b}, func(found map[workspace.Path]language.Caused) { late <- found })[b]
 		if got.Freshness == language.Fresh || len(got.Elsewhere) > 0 {
@@ -239,14 +228,14 @@ func TestAnOldReportIsNoProof(t *testing.T) {
 		l.answers[pullMethod] = func(json.RawMessage) (any, error) { return nil, fault.New(fault.ExecutionFailed, "not of this file") }
 		a, b := r.path("a.py"), r.path("b.py")
 		for i, text := range []string{"there\n", "gone\n"} {
-			r.write("b.py", text)
+			r.Write("b.py", text)
 			r.diagnose(b, 5*time.Second)
 			if got := r.diagnose(a, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != i {
 				t.Errorf("b is %q, and of a it is said that %+v", text, got)
 			}
 		}
 		l.set(func() { l.holds = pullMethod })
-		r.write("b.py", "there\n")
+		r.Write("b.py", "there\n")
 		r.diagnose(b, 300*time.Millisecond)
 		if got := r.diagnose(a, 300*time.Millisecond); got.Freshness != language.Stale {
 			t.Errorf("it does not answer in time: %+v", got)
@@ -268,21 +257,14 @@ func TestSavedEdits(t *testing.T) {
 			uri, text := l.uri, l.text
 			timer = time.AfterFunc(debounce, func() { l.publish(uri, 0, found(text)) })
 		}
-		for _, method := range []string{"textDocument/didOpen", "textDocument/didChange"} {
-			take := l.answers[method]
-			l.answers[method] = func(params json.RawMessage) (any, error) {
-				out, err := take(params)
-				look()
-				return out, err
-			}
-		}
+		l.after(look)
 		l.answers["textDocument/didSave"] = func(json.RawMessage) (any, error) { look(); return nil, nil }
 		l.offers = `{"textDocumentSync":{"openClose":true,"change":1,"save":true}}`
 		spec := &r.settings.Servers[0]
 		spec.Single, spec.Alone, spec.Debounce, spec.Barrier = true, true, debounce, "fake/barrier"
 		p := r.path("a.py")
 		for i := range 6 {
-			r.write("a.py", fmt.Sprintf("bad %d\n", i))
+			r.Write("a.py", fmt.Sprintf("bad %d\n", i))
 			got := r.diagnose(p, 8*time.Second)
 			if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Diagnostics[0].Message != fmt.Sprintf("bad %d", i) {
 				t.Errorf("%d: %+v", i, got)
@@ -292,5 +274,63 @@ func TestSavedEdits(t *testing.T) {
 		if changes != 5 || saves != 5 {
 			t.Errorf("told of %d changes and %d saves, want 5 of each", changes, saves)
 		}
+	})
+}
+
+// TestTheEditorsDiagnostics are fresh only with the version that the buffer has now.
+func TestTheEditorsDiagnostics(t *testing.T) {
+	inBubble(t, map[string]string{"a.py": "bad\n"}, func(t *testing.T, r *rig) {
+		l := r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
+		r.settings.EditorDiagnostics = true
+		p := r.path("a.py")
+		r.store.Open(p, p.URI(), 7, "bad\n")
+		answer, meanwhile := "", func() {}
+		r.bridge.o.Ask = func(_ context.Context, method string, params any, result *json.RawMessage) error {
+			if asked, _ := json.Marshal(params); method != "diagnostics" || string(asked) != fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d}}`, p.URI(), r.snapshot().Buffer(p).Version) {
+				t.Errorf("asked %s %s", method, asked)
+			}
+			meanwhile()
+			*result = json.RawMessage(answer)
+			return nil
+		}
+		check := func(name string, want language.Freshness, status language.ServerStatus, n int) {
+			t.Helper()
+			got := r.diagnose(p, 5*time.Second)
+			if got.Freshness != want || got.Server.Status != status || len(got.Diagnostics) != n {
+				t.Errorf("%s: %+v, want %s, %s, %d", name, got, want, status, n)
+			}
+		}
+		for _, c := range []struct {
+			name, answer string
+			want         language.Freshness
+			n            int
+		}{
+			{"its version", `{"result":` + found("bad\n") + `,"version":7,"server":"theirs"}`, language.Fresh, 1},
+			{"its version, clean", `{"result":[],"version":7}`, language.Fresh, 0},
+			{"another version", `{"result":[],"version":6}`, language.Stale, 0},
+			{"no version", `{"result":` + found("bad\n") + `,"version":null}`, language.Stale, 1},
+			{"bare", `[]`, language.Stale, 0},
+			{"a report", `{"kind":"full","items":` + found("bad\n") + `}`, language.Stale, 1},
+			{"a report of its version", `{"kind":"full","items":[],"version":7}`, language.Fresh, 0},
+			{"a report within", `{"result":{"kind":"full","items":` + found("bad\n") + `},"version":7}`, language.Fresh, 1},
+			{"as a server pushes them", `{"uri":"` + p.URI() + `","version":7,"diagnostics":` + found("bad\n") + `}`, language.Fresh, 1},
+			{"pushed for another version", `{"uri":"` + p.URI() + `","version":6,"diagnostics":[]}`, language.Stale, 0},
+		} {
+			answer = c.answer
+			check(c.name, c.want, language.Editor, c.n)
+		}
+		answer, meanwhile = `{"result":[],"version":8}`, func() { r.store.Change(p, 8, "worse\n") }
+		check("it was changed meanwhile", language.Stale, language.Editor, 0)
+		meanwhile = func() {}
+		if runs := l.messages(""); len(runs) > 0 {
+			t.Errorf("our own server was started: %q", runs)
+		}
+		for _, none := range []string{`null`, `{"result":null}`, `{"result":{"a":1}}`, `{"kind":"unchanged","resultId":"x","version":7}`} {
+			answer = none
+			check("no answer, so our own", language.Fresh, language.Running, 0)
+		}
+		r.settings = Settings{}
+		answer = `{"result":[],"version":null}`
+		check("we have none", language.Stale, language.Editor, 0)
 	})
 }

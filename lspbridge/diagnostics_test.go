@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/internal/wire"
 	"pillion/workspace"
-	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
 
@@ -55,6 +55,18 @@ func (r *rig) lint(script func(l *linter, version int32)) *linter {
 	}
 	l.answers["textDocument/didOpen"], l.answers["textDocument/didChange"] = take, take
 	return l
+}
+
+// after has the linter do something more after each text that it is told.
+func (l *linter) after(do func()) {
+	for _, method := range []string{"textDocument/didOpen", "textDocument/didChange"} {
+		take := l.answers[method]
+		l.answers[method] = func(params json.RawMessage) (any, error) {
+			out, err := take(params)
+			do()
+			return out, err
+		}
+	}
 }
 
 // found has each line with "bad" in it be an error.
@@ -168,9 +180,7 @@ func TestNobodyToSayAnything(t *testing.T) {
 func TestTheLinterIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		there := filepath.Join(t.TempDir(), "linter")
-		if err := os.WriteFile(there, nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, os.WriteFile(there, nil, 0o755))
 		elsewhere := map[string]string{"PATH": filepath.Dir(there)}
 		for _, c := range []struct {
 			linter, set string
@@ -223,7 +233,7 @@ func TestFreshAfterEdits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, map[string]string{"a.py": "bad 0\n"}, func(t *testing.T, r *rig) {
-				r.must(os.Symlink(".", filepath.Join(r.dir, "link")))
+				r.Must(os.Symlink(".", r.Abs("link")))
 				r.lint(script)
 				p := r.path("a.py")
 				r.store.Open(p, p.URI(), 1, "bad 0\n")
@@ -420,39 +430,30 @@ func TestCaused(t *testing.T) {
 		r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
 		r.settings.EditWait = 5 * time.Second
 		p := r.path("a.py")
-		caused := func(before *document.Snapshot, text string) language.Caused {
-			r.Helper()
-			r.write("a.py", text)
-			out := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)
-			return out[p]
-		}
-		before := r.having(p)
-		if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}, nil); len(out) != 0 {
+		if out := r.bridge.Caused(t.Context(), r.having(p), []workspace.Path{p, r.path("b.py")}, nil); len(out) != 0 {
 			t.Errorf("no server runs: %+v", out)
 		}
 		r.diagnose(p, 5*time.Second)
-		got := caused(before, "new\none\nbad b\nbad c\n")
+		got := r.caused(p, "new\none\nbad b\nbad c\n")
 		if got.Freshness != language.Fresh || !got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad c" ||
 			len(got.Fixed) != 1 || got.Fixed[0].Message != "bad a" {
 			t.Errorf("%+v", got)
 		}
 		// What was wrong before is of a text that the server was never told, and is told now.
-		r.write("a.py", "bad x\nbad y\n")
-		before = r.having(p)
-		got = caused(before, "bad x\nbad z\n")
+		r.Write("a.py", "bad x\nbad y\n")
+		got = r.caused(p, "bad x\nbad z\n")
 		if !got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 1 || got.Fixed[0].Message != "bad y" {
 			t.Errorf("not told: %+v", got)
 		}
 		// Nobody knows what it was.
-		got = caused(r.snapshot(), "bad w\n")
+		before := r.snapshot()
+		r.Write("a.py", "bad w\n")
+		got = r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
 		if got.Freshness != language.Fresh || got.Compared || got.Remaining != 1 || len(got.New)+len(got.Fixed) > 0 {
 			t.Errorf("not read: %+v", got)
 		}
 		// A file that was not there had no faults.
-		q := r.path("c.py")
-		before = r.having(q)
-		r.write("c.py", "bad\n")
-		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q}, nil)[q]; !got.Compared || len(got.New) != 1 {
+		if got := r.caused(r.path("c.py"), "bad\n"); !got.Compared || len(got.New) != 1 {
 			t.Errorf("a new file: %+v", got)
 		}
 	})
@@ -475,14 +476,12 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 		r.settings.EditWait = 50 * time.Millisecond
 		p := r.path("a.py")
 		r.diagnose(p, 5*time.Second)
-		before := r.having(p)
-		r.write("a.py", "good\n")
-		got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
+		got := r.caused(p, "good\n")
 		if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
 			t.Errorf("%+v", got)
 		}
 		r.settings.EditWait = 0
-		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil); len(got) > 0 {
+		if got := r.bridge.Caused(t.Context(), r.having(p), []workspace.Path{p}, nil); len(got) > 0 {
 			t.Errorf("nobody wants to know: %+v", got)
 		}
 		close(goOn)
@@ -506,12 +505,10 @@ func TestCausedIsOvertaken(t *testing.T) {
 		p := r.path("a.py")
 		r.diagnose(p, 5*time.Second)
 		<-told
-		before := r.having(p)
-		r.write("a.py", "good\n")
 		first := make(chan language.Caused)
-		go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p] }()
+		go func() { first <- r.caused(p, "good\n") }()
 		<-told
-		r.write("a.py", "better\n")
+		r.Write("a.py", "better\n")
 		r.diagnose(p, 5*time.Second)
 		if got := <-first; got.Freshness != language.Stale || len(got.New)+len(got.Fixed) > 0 {
 			t.Errorf("%+v", got)

@@ -3,7 +3,6 @@ package lspbridge
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -41,7 +40,7 @@ func TestAServerThatNeverAnswersInitialize(t *testing.T) {
 		f := r.serve(hovers)
 		f.holds = "initialize"
 		sv, err := r.bridge.serverOf(r.path("a.py"))
-		r.must(err)
+		r.Must(err)
 		for runs := mostCrashes + 1; runs <= 2*(mostCrashes+1); runs += mostCrashes + 1 {
 			if _, by, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0)); by.Status != language.Starting || !strings.Contains(err.Error(), "is not ready yet") {
 				t.Errorf("%+v: %v", by, err)
@@ -124,7 +123,7 @@ func TestEditsDoNotWaitForAServerThatHangs(t *testing.T) {
 		edit := func(text string, within time.Duration) {
 			t.Helper()
 			before := r.snapshot()
-			r.write("a.py", text)
+			r.Write("a.py", text)
 			begin := time.Now()
 			caused := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
 			if took := time.Since(begin).Round(time.Second); caused.Freshness != language.TimedOut || took != within {
@@ -157,7 +156,7 @@ func TestServersAreBounded(t *testing.T) {
 			r.hovered(f, fmt.Sprintf("p%02d/setup.py", i))
 		}
 		r.until("the two that nobody used for longest are stopped", func() bool { return f.running() == mostServers })
-		r.must(r.store.Workspace().SetFolders(workspace.Folder{Dir: filepath.Join(r.dir, "p00")}))
+		r.Must(r.store.Workspace().SetFolders(workspace.Folder{Dir: r.Abs("p00")}))
 		r.bridge.FoldersChanged()
 		r.until("those of a folder that was closed are stopped", func() bool { return f.running() == 0 })
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
@@ -58,7 +59,7 @@ func TestLocationsInEachForm(t *testing.T) {
 	} {
 		f.answer("textDocument/definition", r.json(answer, "a.py"))
 		found, by, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-		r.must(err)
+		r.Must(err)
 		if len(found) != 1 || found[0].Path != r.path("a.py") || found[0].Range != span0(0, 1) || by.Status != language.Running {
 			t.Errorf("%s: %+v by %+v", answer, found, by)
 		}
@@ -76,7 +77,7 @@ func TestLocationsInEachForm(t *testing.T) {
 	}
 	f.answer("textDocument/references", r.json(`[{"uri":"URI","range":[0:1]}]`, "a.py"))
 	found, _, err := r.bridge.References(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0), true)
-	r.must(err)
+	r.Must(err)
 	if asked := f.messages("textDocument/references"); len(found) != 1 || !strings.Contains(asked[0], `"context":{"includeDeclaration":true}`) {
 		t.Errorf("references: %+v, asked %s", found, asked)
 	}
@@ -93,14 +94,14 @@ func TestOutsideOnlySourceIsShown(t *testing.T) {
 	data.Name, data.Languages, data.Data = "data", []string{"json"}, true
 	r.settings.Servers = []Server{program, data}
 	away := filepath.Join(t.TempDir(), "site-packages")
-	r.must(os.Mkdir(away, 0o755))
+	r.Must(os.Mkdir(away, 0o755))
 	const text = "# head\n🎉 lib():\n    pass\n"
 	for _, name := range []string{"lib.py", "id_rsa", ".hidden.py", "config.json", "deploy.sh", "lib.h"} {
-		r.must(os.WriteFile(filepath.Join(away, name), []byte(text), 0o600))
+		r.Must(os.WriteFile(filepath.Join(away, name), []byte(text), 0o600))
 	}
-	r.must(os.WriteFile(filepath.Join(away, "../settings.py"), []byte(text), 0o600))
-	r.must(os.Symlink("../settings.py", filepath.Join(away, "linked.py")))
-	r.must(os.Symlink(filepath.Join(away, "id_rsa"), filepath.Join(away, "key.py")))
+	r.Must(os.WriteFile(filepath.Join(away, "../settings.py"), []byte(text), 0o600))
+	r.Must(os.Symlink("../settings.py", filepath.Join(away, "linked.py")))
+	r.Must(os.Symlink(filepath.Join(away, "id_rsa"), filepath.Join(away, "key.py")))
 	for _, c := range []struct {
 		asked, name string
 		shown       bool
@@ -121,7 +122,7 @@ func TestOutsideOnlySourceIsShown(t *testing.T) {
 		uri := "file://" + filepath.ToSlash(filepath.Join(away, c.name))
 		f.answer("textDocument/definition", `{"uri":"`+uri+`","range":{"start":{"line":1,"character":5},"end":{"line":1,"character":8}}}`)
 		found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path(c.asked), at(0, 0))
-		r.must(err)
+		r.Must(err)
 		want := language.Location{URI: uri, Range: document.Range{Start: at(1, 5), End: at(1, 8)}} // as the server counts
 		if c.shown {
 			want = language.Location{URI: uri, Range: document.Range{Start: at(1, 3), End: at(1, 6)}, Excerpt: "🎉 lib():\n    pass"}
@@ -135,9 +136,7 @@ func TestOutsideOnlySourceIsShown(t *testing.T) {
 func TestWhereLibrariesAre(t *testing.T) {
 	home := t.TempDir()
 	for _, dir := range []string{"sdk/go/src", ".cargo/registry/src", "elsewhere/go"} {
-		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, os.MkdirAll(filepath.Join(home, dir), 0o755))
 	}
 	getenv := func(name string) string {
 		return map[string]string{"HOME": home, "GOROOT": filepath.Join(home, "elsewhere/go")}[name]
@@ -170,14 +169,14 @@ func TestSymbolsInEachForm(t *testing.T) {
 	a, b := r.path("a.py"), r.path("sub/b.py")
 	f.answer("textDocument/documentSymbol", r.json(`[{"name":"A","detail":"d","kind":5,"range":[0:13],"selectionRange":[6:7],"children":[{"name":"m","kind":6,"range":[9:13],"selectionRange":[9:13]}]}]`))
 	found, _, err := r.bridge.Symbols(t.Context(), r.snapshot(), a)
-	r.must(err)
+	r.Must(err)
 	if len(found) != 1 || found[0].Kind != "class" || found[0].Detail != "d" || found[0].Location.Path != a || found[0].Location.Range != span0(6, 7) ||
 		len(found[0].Children) != 1 || found[0].Children[0].Kind != "method" || found[0].Children[0].Location.Path != a {
 		t.Errorf("DocumentSymbols: %+v", found)
 	}
 	f.answer("textDocument/documentSymbol", r.json(`[{"name":"m","kind":99,"containerName":"A","location":{"uri":"URI","range":[9:13]}}]`, "a.py"))
 	found, _, err = r.bridge.Symbols(t.Context(), r.snapshot(), a)
-	r.must(err)
+	r.Must(err)
 	if len(found) != 1 || found[0].Container != "A" || found[0].Kind != "" || found[0].Location.Range != span0(9, 13) {
 		t.Errorf("SymbolInformation: %+v", found)
 	}
@@ -218,7 +217,7 @@ func TestRenameInEachForm(t *testing.T) {
 		out := map[string]string{}
 		for _, file := range files {
 			text, err := s.ReadText(file.Path)
-			r.must(err)
+			r.Must(err)
 			out[file.Path.String()] = apply(text, file.Edits)
 		}
 		return out, err
@@ -265,13 +264,13 @@ func TestActionsAndTheirEdits(t *testing.T) {
 		f.answer("codeAction/resolve", r.json(`{"title":"later","edit":{"changes":{"URI":[{"range":[0:1],"newText":"y"}]}}}`, "a.py"))
 		a := r.path("a.py")
 		_, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), nil)
-		r.must(err)
+		r.Must(err)
 		conn := f.connection()
-		r.must(conn.Notify("textDocument/publishDiagnostics", json.RawMessage(r.json(`{"uri":"URI","diagnostics":[{"range":[0:2],"message":"here","data":1},{"range":[9:9],"message":"there"}]}`, "a.py"))))
+		r.Must(conn.Notify("textDocument/publishDiagnostics", json.RawMessage(r.json(`{"uri":"URI","diagnostics":[{"range":[0:2],"message":"here","data":1},{"range":[9:9],"message":"there"}]}`, "a.py"))))
 		_, err = f.ask(t, "workspace/workspaceFolders", "{}") // what came before is read now
-		r.must(err)
+		r.Must(err)
 		found, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), []string{"quickfix"})
-		r.must(err)
+		r.Must(err)
 		asked := f.messages("textDocument/codeAction")
 		if !strings.Contains(asked[len(asked)-1], `"context":{"diagnostics":[{"data":1,"message":"here","range":{"end":{"character":2,"line":0},"start":{"character":0,"line":0}}}],"only":["quickfix"],"triggerKind":1}`) {
 			t.Errorf("asked %s", asked)
@@ -305,7 +304,7 @@ func TestWhatAServerDoesNotOffer(t *testing.T) {
 			t.Errorf("%+v, %+v", by, none)
 		}
 		_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"h","method":"textDocument/hover"}]}`)
-		r.must(err)
+		r.Must(err)
 		if _, _, err := r.bridge.Hover(t.Context(), s, a, at(0, 0)); err != nil {
 			t.Errorf("registered later: %v", err)
 		}
@@ -422,6 +421,74 @@ func TestAnEditorThatDoesNotAnswer(t *testing.T) {
 		}
 		if n := asked.Load(); n != 1 {
 			t.Errorf("the editor was asked %d times", n)
+		}
+	})
+}
+
+// TestAnEditorThatIsLateIsAskedAgainWhenItAnswers, and no sooner: it may have had to read
+// a project first.
+func TestAnEditorThatIsLateIsAskedAgainWhenItAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		takes time.Duration // to answer
+		rests time.Duration // until it is asked again
+	}{
+		{"at once", 0, 0},
+		{"in time", editorTime - time.Millisecond, 0},
+		{"late", 10 * time.Second, 10*time.Second - editorTime},
+		{"never", time.Hour, editorQuiet - editorTime},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := New(Options{Ask: func(ctx context.Context, _ string, _ any, result *json.RawMessage) error {
+					select {
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-time.After(c.takes):
+						*result = json.RawMessage(`"hot"`)
+						return nil
+					}
+				}})
+				defer b.Close() //nolint:errcheck // cannot fail
+				began := time.Now()
+				raw, err := b.put(t.Context(), "hover", nil, editorTime)
+				if want := min(c.takes, editorTime); time.Since(began) != want {
+					t.Errorf("it took %v, want %v", time.Since(began), want)
+				}
+				if late := c.takes > editorTime; late != errors.Is(err, context.DeadlineExceeded) || late == (string(raw) == `"hot"`) {
+					t.Errorf("got %s, %v", raw, err)
+				}
+				left := time.Now()
+				for b.late.Load() > 0 {
+					time.Sleep(time.Millisecond)
+				}
+				if got := time.Since(left); got < c.rests || got > c.rests+time.Millisecond {
+					t.Errorf("it rests for %v, want %v", got, c.rests)
+				}
+			})
+		})
+	}
+}
+
+// TestAnAgentThatGivesUpTellsTheEditor, and the editor owes nothing after that.
+func TestAnAgentThatGivesUpTellsTheEditor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan struct{})
+		b := New(Options{Ask: func(ctx context.Context, _ string, _ any, _ *json.RawMessage) error {
+			<-ctx.Done()
+			close(told)
+			return ctx.Err()
+		}})
+		defer b.Close() //nolint:errcheck // cannot fail
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := b.put(ctx, "hover", nil, editorTime); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		<-told
+		synctest.Wait()
+		if b.late.Load() > 0 {
+			t.Error("it is not asked any more")
 		}
 	})
 }

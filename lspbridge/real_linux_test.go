@@ -87,7 +87,7 @@ func (r *rig) patiently(ask func() error) {
 	for end := time.Now().Add(3 * time.Minute); late(err) && time.Now().Before(end); {
 		err = ask()
 	}
-	r.must(err)
+	r.Must(err)
 }
 
 // leadsTo asks where the thing at a place is defined.
@@ -147,7 +147,7 @@ func (r *rig) renamed(in workspace.Path, at document.Position, to string) map[st
 	out := map[string]string{}
 	for _, f := range files {
 		text, err := s.Read(f.Path, "")
-		r.must(err)
+		r.Must(err)
 		out[f.Path.String()] = apply(text.Text, f.Edits)
 	}
 	return out
@@ -229,7 +229,7 @@ func TestRealPython(t *testing.T) {
 	if got["shop.py"] != strings.ReplaceAll(shop, "total", "sum_up") || got["till.py"] != strings.ReplaceAll(till, "total", "sum_up") {
 		t.Errorf("renamed: %q", got)
 	}
-	if exists(filepath.Join(r.dir, "ran")) {
+	if exists(r.Abs("ran")) {
 		t.Error("the environment's Python has run")
 	}
 
@@ -267,7 +267,7 @@ func TestRealShellWithoutLinter(t *testing.T) {
 	t.Parallel()
 	r := newRealRig(t, map[string]string{"a.sh": "#!/bin/sh\necho $1\n"}, "shellcheck")
 	report, err := r.bridge.Diagnostics(t.Context(), r.snapshot(), r.path("a.sh"))
-	r.must(err)
+	r.Must(err)
 	if report.Freshness != language.LinterMissing || !strings.Contains(report.Hint, "apt install shellcheck") {
 		t.Errorf("%+v", report)
 	}

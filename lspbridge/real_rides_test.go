@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/language"
 	"pillion/workspace/watch"
@@ -60,16 +61,14 @@ func asksTypeScript(t *testing.T, hidden string) {
 func TestRealGo(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := newRigAt(t, root, Known()...)
+	machine.Must(t, err)
+	r := newRigAt(machine.Folder{TB: t, Dir: root}, Known()...)
 	r.bridge.o.LookPath = realPrograms(t)
 	const name = "workspace/language/identify_test.go"
 	test, err := os.ReadFile(filepath.Join(root, name))
-	r.must(err)
+	r.Must(err)
 	of, err := os.ReadFile("../workspace/language/identify.go")
-	r.must(err)
+	r.Must(err)
 	call := find(t, string(test), "Of(c.editor", 0)
 	to := find(t, string(of), "func Of(", 0)
 	to.Character += 5
@@ -182,9 +181,7 @@ func TestPylspWithoutALinter(t *testing.T) {
 	t.Parallel()
 	without := t.TempDir()
 	for _, name := range []string{"pyflakes", "pycodestyle", "pylint", "flake8"} {
-		if err := os.WriteFile(filepath.Join(without, name+".py"), []byte("raise ImportError('not installed')\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, os.WriteFile(filepath.Join(without, name+".py"), []byte("raise ImportError('not installed')\n"), 0o600))
 	}
 	s := Known()[0]
 	s.Env = withEnv(s.Env, "PYTHONPATH", without)
@@ -213,9 +210,9 @@ func TestRealCausedElsewhere(t *testing.T) {
 			p, user := r.path(c.changed), r.path(c.user)
 			r.proven(p) // it runs
 			before := r.having(p)
-			r.write(c.changed, c.to)
+			r.Write(c.changed, c.to)
 			if c.to == "" {
-				r.must(os.Remove(p.Abs()))
+				r.Must(os.Remove(p.Abs()))
 				r.bridge.Changed([]watch.Event{{Dir: filepath.Dir(p.Abs()), Name: p.Base(), Op: watch.Deleted}})
 			}
 			got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,9 +16,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"pillion/internal/testrig/machine"
 	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/language"
 )
 
 // programs are what the test binary plays besides, by its first argument.
@@ -45,8 +46,7 @@ var children = func() []string { return nil }
 
 // rig is a bridge over a folder.
 type rig struct {
-	testing.TB
-	dir    string
+	machine.Folder
 	store  *document.Store
 	bridge *Bridge
 
@@ -60,12 +60,11 @@ type rig struct {
 // newRig makes a folder of files, a name and a text each, and a bridge over it.
 func newRig(t testing.TB, files map[string]string, servers ...Server) *rig {
 	t.Helper()
-	dir := t.TempDir()
-	r := &rig{TB: t, dir: dir}
+	dir := machine.Folder{TB: t, Dir: t.TempDir()}
 	for name, text := range files {
-		r.write(name, text)
+		dir.Write(name, text)
 	}
-	return newRigAt(t, dir, servers...)
+	return newRigAt(dir, servers...)
 }
 
 // inBubble has a test go on in a synctest bubble with a rig of its own.
@@ -75,14 +74,14 @@ func inBubble(t *testing.T, files map[string]string, test func(t *testing.T, r *
 }
 
 // newRigAt is a rig over a folder that is there.
-func newRigAt(t testing.TB, dir string, servers ...Server) *rig {
-	t.Helper()
-	r := &rig{TB: t, dir: dir, settings: Settings{Servers: servers}, fakes: map[string]*fake{}}
-	w, err := workspace.Open(workspace.Folder{Dir: r.dir})
-	r.must(err)
+func newRigAt(dir machine.Folder, servers ...Server) *rig {
+	dir.Helper()
+	r := &rig{Folder: dir, settings: Settings{Servers: servers}, fakes: map[string]*fake{}}
+	w, err := workspace.Open(workspace.Folder{Dir: r.Dir})
+	r.Must(err)
 	r.store = document.NewStore(w)
 	r.bridge = New(Options{
-		Documents: r.store, Spawn: r.spawn, LookPath: r.lookPath, Logf: t.Logf,
+		Documents: r.store, Spawn: r.spawn, LookPath: r.lookPath, Logf: r.Logf,
 		Settings: func(workspace.Path) Settings {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -90,10 +89,7 @@ func newRigAt(t testing.TB, dir string, servers ...Server) *rig {
 		},
 		Report: r.heard, Note: r.heard, GiveWay: func(context.Context) {},
 	})
-	t.Cleanup(func() {
-		r.must(r.bridge.Close())
-		r.must(w.Close())
-	})
+	r.Cleanup(func() { r.Must(r.bridge.Close(), w.Close()) })
 	return r
 }
 
@@ -129,6 +125,17 @@ func (r *rig) spawnBelowGuardian(c Command) (Child, error) {
 	return Child{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Said, Done: s.Done(), Err: s.Err, Kill: s.Kill}, nil
 }
 
+// installed has these programs alone be there, each at its place.
+func (r *rig) installed(programs map[string]string) {
+	r.bridge.installations = installations{}
+	r.bridge.o.LookPath = func(name string) (string, error) {
+		if place, ok := programs[name]; ok {
+			return place, nil
+		}
+		return "", exec.ErrNotFound
+	}
+}
+
 func (r *rig) lookPath(name string) (string, error) {
 	if r.fakes[name] != nil {
 		return name, nil
@@ -136,24 +143,10 @@ func (r *rig) lookPath(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-func (r *rig) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (r *rig) write(name, text string) {
-	r.Helper()
-	name = filepath.Join(r.dir, filepath.FromSlash(name))
-	r.must(os.MkdirAll(filepath.Dir(name), 0o755))
-	r.must(os.WriteFile(name, []byte(text), 0o600))
-}
-
 func (r *rig) path(name string) workspace.Path {
 	r.Helper()
 	p, err := r.store.Workspace().Resolve(name)
-	r.must(err)
+	r.Must(err)
 	return p
 }
 
@@ -162,8 +155,16 @@ func (r *rig) having(p workspace.Path) *document.Snapshot {
 	r.Helper()
 	s := r.snapshot()
 	_, err := s.ReadIfExists(p, "")
-	r.must(err)
+	r.Must(err)
 	return s
+}
+
+// caused changes a file, and gives what that did to it.
+func (r *rig) caused(p workspace.Path, text string) language.Caused {
+	r.Helper()
+	before := r.having(p)
+	r.Write(p.Rel(), text)
+	return r.bridge.Caused(r.Context(), before, []workspace.Path{p}, nil)[p]
 }
 
 func (r *rig) snapshot() *document.Snapshot { return r.store.Snapshot(1 << 20) }

@@ -33,7 +33,7 @@ func newBadly(t *testing.T, script string) *badly {
 	r := &badly{t: t, count: filepath.Join(t.TempDir(), "lives"), mark: fmt.Sprintf("LSPBRIDGE_TEST=%d.%d", os.Getpid(), marks.Add(1))}
 	r.rig = newRig(t, map[string]string{"a.py": "one\ntwo\n", "b.py": "three\n", "poison.py": "four\n", "good.sh": "five\n"})
 	runner, err := process.NewRunner()
-	r.must(err)
+	r.Must(err)
 	r.runner = runner
 	r.bridge.o.Logf = func(string, ...any) { r.logged.Add(1) }
 	p := &r.bridge.patience
@@ -52,8 +52,8 @@ func newBadly(t *testing.T, script string) *badly {
 		{Name: "good", Command: []string{"fake"}, Languages: []string{"shellscript"}},
 	}
 	t.Cleanup(func() {
-		r.must(r.bridge.Close())
-		r.must(runner.Close())
+		r.Must(r.bridge.Close())
+		r.Must(runner.Close())
 		if left := r.marked(); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
@@ -64,7 +64,7 @@ func newBadly(t *testing.T, script string) *badly {
 // marked are the processes that the bad server is, or started.
 func (r *badly) marked() (found []string) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
-	r.must(err)
+	r.Must(err)
 	for _, dir := range dirs {
 		if environ, err := os.ReadFile(dir + "/environ"); err == nil && bytes.Contains(environ, []byte(r.mark+"\x00")) {
 			command, _ := os.ReadFile(dir + "/cmdline") //nolint:errcheck // it has just gone
@@ -120,7 +120,7 @@ func (r *badly) good() {
 
 func (r *badly) server() *server {
 	sv, err := r.bridge.serverOf(r.path("a.py"))
-	r.must(err)
+	r.Must(err)
 	return sv
 }
 
@@ -133,7 +133,7 @@ func TestBadServers(t *testing.T) {
 	for script, try := range map[string]func(r *badly){
 		"crashes when asked": func(r *badly) {
 			_, _, err := r.bridge.Hover(r.t.Context(), r.snapshot(), r.path("b.py"), at(0, 0))
-			r.must(err)
+			r.Must(err)
 			r.says(0, "well in life 1 with a.py b.py")
 			r.fails(fault.LSPUnavailable, killed)
 			r.says(0, "well in life 2 with a.py b.py")

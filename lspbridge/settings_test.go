@@ -1,9 +1,9 @@
 package lspbridge
 
 import (
+	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
@@ -78,14 +79,7 @@ func TestTheTableIsWhole(t *testing.T) {
 
 // TestWhichServerAnswers: the first that is installed, else the first; none that is held.
 func TestWhichServerAnswers(t *testing.T) {
-	here := map[string]bool{}
 	r := newRig(t, nil, Known()...)
-	r.bridge.o.LookPath = func(name string) (string, error) {
-		if here[name] {
-			return "/usr/bin/" + name, nil
-		}
-		return "", exec.ErrNotFound
-	}
 	for _, c := range []struct{ lang, installed, want string }{
 		{"python", "", "pylsp"},
 		{"python", "pyright-langserver", "pyright"},
@@ -93,17 +87,17 @@ func TestWhichServerAnswers(t *testing.T) {
 		{"rust", "rust-analyzer", "rust-analyzer"},
 		{"cobol", "", ""},
 	} {
-		clear(here)
-		r.bridge.installations.found = nil
+		here := map[string]string{}
 		for _, name := range strings.Fields(c.installed) {
-			here[name] = true
+			here[name] = "/usr/bin/" + name
 		}
+		r.installed(here)
 		if s, _ := r.bridge.serverFor(r.settings, c.lang); s.Name != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.lang, c.installed, s.Name, c.want)
 		}
 	}
-	here["rust-analyzer"], r.bridge.installations.found = true, nil
-	r.write("main.rs", "")
+	r.installed(map[string]string{"rust-analyzer": "/usr/bin/rust-analyzer"})
+	r.Write("main.rs", "")
 	_, err := r.bridge.serverOf(r.path("main.rs"))
 	if f := fault.From(err); f.Code != fault.LSPUnavailable || !strings.Contains(f.Message, "cargo") || !strings.Contains(f.Hint, "languageServers.servers.rust-analyzer.enabled") {
 		t.Errorf("%+v", f)
@@ -112,39 +106,39 @@ func TestWhichServerAnswers(t *testing.T) {
 
 // environment makes a virtual environment whose Python must never run.
 func environment(r *rig, name string) (packages string) {
-	r.write(name+"/pyvenv.cfg", "home = /usr/bin\n")
+	r.Write(name+"/pyvenv.cfg", "home = /usr/bin\n")
 	packages = name + "/lib/python3.11/site-packages"
 	if runtime.GOOS == "windows" {
 		packages = name + "/Lib/site-packages"
 	}
-	r.write(packages+"/helping/__init__.py", "def assist(who):\n    \"\"\"Helps somebody.\"\"\"\n    return who\n")
+	r.Write(packages+"/helping/__init__.py", "def assist(who):\n    \"\"\"Helps somebody.\"\"\"\n    return who\n")
 	for _, python := range []string{"python", "python3"} {
-		r.write(name+"/bin/"+python, "#!/bin/sh\ntouch '"+filepath.Join(r.dir, "ran")+"'\n")
-		r.must(os.Chmod(filepath.Join(r.dir, name, "bin", python), 0o755))
+		r.Write(name+"/bin/"+python, "#!/bin/sh\ntouch '"+r.Abs("ran")+"'\n")
+		r.Must(os.Chmod(filepath.Join(r.Dir, name, "bin", python), 0o755))
 	}
-	return filepath.Join(r.dir, filepath.FromSlash(packages))
+	return filepath.Join(r.Dir, filepath.FromSlash(packages))
 }
 
 func TestAPythonEnvironmentIsFound(t *testing.T) {
 	r := newRig(t, map[string]string{"sub/pyproject.toml": "", "sub/a.py": ""}, Known()...)
 	t.Setenv("VIRTUAL_ENV", "")
 	t.Setenv("CONDA_PREFIX", "")
-	t.Setenv("PATH", filepath.Join(r.dir, "bin")+string(filepath.ListSeparator)+"."+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", r.Abs("bin")+string(filepath.ListSeparator)+"."+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	asked := func(name, section_ string) (string, Server) {
 		t.Helper()
 		i := slices.IndexFunc(r.settings.Servers, func(s Server) bool { return s.Name == name })
 		s, err := r.bridge.adapt(r.settings.Servers[i], r.path("sub"))
-		r.must(err)
+		r.Must(err)
 		return string(section(s.Settings, section_)), s
 	}
 	const extra = "pylsp.plugins.jedi.extra_paths"
 	none, s := asked("pylsp", extra)
-	if none != "null" || s.Env["PATH"] == "" || strings.Contains(s.Env["PATH"], r.dir) || slices.Contains(filepath.SplitList(s.Env["PATH"]), ".") {
+	if none != "null" || s.Env["PATH"] == "" || strings.Contains(s.Env["PATH"], r.Dir) || slices.Contains(filepath.SplitList(s.Env["PATH"]), ".") {
 		t.Errorf("without one: %s, PATH %q", none, s.Env["PATH"])
 	}
 	list := func(packages string) string {
 		text, err := json.Marshal([]string{packages})
-		r.must(err)
+		r.Must(err)
 		return string(text)
 	}
 	elsewhere := environment(r, "env")
@@ -156,7 +150,7 @@ func TestAPythonEnvironmentIsFound(t *testing.T) {
 		t.Errorf("in the root: %s", got)
 	}
 	active := environment(r, "odd")
-	t.Setenv("VIRTUAL_ENV", filepath.Join(r.dir, "odd"))
+	t.Setenv("VIRTUAL_ENV", r.Abs("odd"))
 	got, s := asked("pylsp", extra)
 	if value, set := s.Env["VIRTUAL_ENV"]; got != list(active) || value != "" || !set {
 		t.Errorf("an active one: %s, %q", got, s.Env)
@@ -170,10 +164,10 @@ func TestAPythonEnvironmentIsFound(t *testing.T) {
 func TestNoGoOfTheWorkspace(t *testing.T) {
 	r := newRig(t, map[string]string{"go.env": "GOFLAGS=-toolexec=./tool\n"}, Known()...)
 	gopls := r.settings.Servers[slices.IndexFunc(r.settings.Servers, func(s Server) bool { return s.Name == "gopls" })]
-	for value, cut := range map[string]bool{filepath.Join(r.dir, "go.env"): true, "go.env": true, "./go.env": true, "off": false, "": false, filepath.Join(t.TempDir(), "env"): false} {
+	for value, cut := range map[string]bool{r.Abs("go.env"): true, "go.env": true, "./go.env": true, "off": false, "": false, filepath.Join(t.TempDir(), "env"): false} {
 		t.Setenv("GOENV", value)
 		s, err := r.bridge.adapt(gopls, r.path("go.env").Top())
-		r.must(err)
+		r.Must(err)
 		if got, set := s.Env["GOENV"]; set != cut || got != "" {
 			t.Errorf("GOENV=%s: %q", value, s.Env)
 		}
@@ -183,15 +177,10 @@ func TestNoGoOfTheWorkspace(t *testing.T) {
 // TestNoLinterOfTheWorkspace: what bash-language-server starts has its place named.
 func TestNoLinterOfTheWorkspace(t *testing.T) {
 	r := newRig(t, map[string]string{"a.sh": ""}, Known()...)
-	for _, want := range []string{"/opt/bin/shellcheck", ""} {
-		r.bridge.o.LookPath = func(string) (string, error) {
-			if want == "" {
-				return "", exec.ErrNotFound
-			}
-			return want, nil
-		}
+	for want, installed := range map[string]map[string]string{"/opt/bin/shellcheck": {"shellcheck": "/opt/bin/shellcheck"}, "": nil} {
+		r.installed(installed)
 		s, err := r.bridge.adapt(Known()[3], r.path("a.sh").Top())
-		r.must(err)
+		r.Must(err)
 		if got := string(section(s.Settings, "bashIde.shellcheckPath")); got != `"`+want+`"` {
 			t.Errorf("%s, want %q", got, want)
 		}
@@ -201,26 +190,19 @@ func TestNoLinterOfTheWorkspace(t *testing.T) {
 // TestNativeTypeScript is its own server; an older tsc is none.
 func TestNativeTypeScript(t *testing.T) {
 	r := newRig(t, map[string]string{"a.ts": ""}, Known()...)
-	beside := t.TempDir()
-	tsc := filepath.Join(beside, "bin", "tsc")
+	beside := machine.Folder{TB: t, Dir: t.TempDir()}
+	tsc := beside.Abs("bin/tsc")
 	for _, file := range []string{"bin/tsc", "lib/tsc.js", "lib/tsserver.js"} {
-		r.must(os.MkdirAll(filepath.Dir(filepath.Join(beside, file)), 0o755))
-		r.must(os.WriteFile(filepath.Join(beside, file), nil, 0o755))
-	}
-	r.bridge.o.LookPath = func(name string) (string, error) {
-		if name == "tsc" {
-			return tsc, nil
-		}
-		return "", exec.ErrNotFound
+		beside.Write(file, "")
 	}
 	for _, native := range []bool{false, true} {
+		r.installed(map[string]string{"tsc": tsc})
 		s, err := r.bridge.serverOf(r.path("a.ts"))
-		r.must(err)
+		r.Must(err)
 		if program, err := s.program(); native != (err == nil && program == tsc) {
 			t.Errorf("native %t: %s, %v", native, program, err)
 		}
-		r.must(os.RemoveAll(filepath.Join(beside, "lib", "tsserver.js")))
-		r.bridge.installations = installations{}
+		r.Must(os.RemoveAll(beside.Abs("lib/tsserver.js")))
 	}
 }
 
@@ -228,36 +210,24 @@ func TestNativeTypeScript(t *testing.T) {
 func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
 	r := newRig(t, map[string]string{"a.ts": "", "node_modules/typescript/lib/tsserver.js": ""},
 		slices.DeleteFunc(Known(), func(s Server) bool { return s.Name == "typescript" })...)
-	beside := t.TempDir()
-	program := filepath.Join(beside, "typescript-language-server", "lib", "cli.mjs")
-	r.must(os.MkdirAll(filepath.Dir(program), 0o755))
-	r.must(os.WriteFile(program, nil, 0o755))
-	r.bridge.o.LookPath = func(name string) (string, error) {
-		if name == "typescript-language-server" {
-			return program, nil
-		}
-		return "", exec.ErrNotFound
-	}
-	there := r.bridge.o.LookPath
-	r.bridge.o.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+	beside := machine.Folder{TB: t, Dir: t.TempDir()}
+	beside.Write("typescript-language-server/lib/cli.mjs", "")
+	r.installed(nil)
 	if _, err := r.bridge.serverOf(r.path("a.ts")); fault.CodeOf(err) != fault.LSPUnavailable || !strings.Contains(err.Error(), "typescript-language-server is not installed") {
 		t.Errorf("got %v, want that the server is not installed", err)
 	}
-	r.bridge.o.LookPath = there
-	r.bridge.installations = installations{}
+	r.installed(map[string]string{"typescript-language-server": beside.Abs("typescript-language-server/lib/cli.mjs")})
 	_, err := r.bridge.serverOf(r.path("a.ts"))
 	if f := fault.From(err); f.Code != fault.LSPUnavailable || !strings.Contains(f.Hint, "npm install -g typescript-language-server typescript") {
 		t.Errorf("without one: %+v", f)
 	}
-	lib := filepath.Join(beside, "typescript", "lib", "tsserver.js")
-	r.must(os.MkdirAll(filepath.Dir(lib), 0o755))
-	r.must(os.WriteFile(lib, nil, 0o600))
+	beside.Write("typescript/lib/tsserver.js", "")
 	s, err := r.bridge.serverOf(r.path("a.ts"))
-	r.must(err)
+	r.Must(err)
 	var options struct{ Tsserver struct{ Path string } }
-	r.must(json.Unmarshal(s.spec.Options, &options))
-	if real, _ := filepath.EvalSymlinks(lib); options.Tsserver.Path != real {
-		t.Errorf("%q, want %q", options.Tsserver.Path, lib)
+	r.Must(json.Unmarshal(s.spec.Options, &options))
+	if real, err := filepath.EvalSymlinks(beside.Abs("typescript/lib/tsserver.js")); err != nil || options.Tsserver.Path != real {
+		t.Errorf("%q, want %q, %v", options.Tsserver.Path, real, err)
 	}
 }
 
@@ -266,9 +236,7 @@ func TestWhatAServerGetsFirst(t *testing.T) {
 	inBubble(t, map[string]string{"a.py": "x = 1\n"}, func(t *testing.T, r *rig) {
 		f := r.serve(hovers)
 		r.settings.Servers[0].First = []string{"fake/noNetwork"}
-		f.answer("textDocument/hover", "null")
-		_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-		r.must(err)
+		r.started()
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		place := func(method string) int {
@@ -296,10 +264,10 @@ func TestAChangedSettingStartsAnew(t *testing.T) {
 			_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
 			return err
 		}
-		r.must(hover(spec))
-		r.must(hover(spec))
+		r.Must(hover(spec))
+		r.Must(hover(spec))
 		spec.Settings = raw(`{"fake": {"strict": true}}`)
-		r.must(hover(spec))
+		r.Must(hover(spec))
 		r.until("the first one has ended", func() bool { return f.running() == 1 })
 		told := f.messages("workspace/didChangeConfiguration")
 		if len(told) != 2 || !strings.Contains(told[1], `"strict":true`) {
@@ -310,4 +278,55 @@ func TestAChangedSettingStartsAnew(t *testing.T) {
 		}
 		r.until("the second one has ended", func() bool { return f.running() == 0 })
 	})
+}
+
+func TestWhatIsMissingIsToldOnce(t *testing.T) {
+	r := newRig(t, map[string]string{
+		"a.py": "", "b.py": "", "deep/c.py": "", "run": "#!/bin/sh\n", "x.ts": "", "y.js": "", "z.js": "", "main.rs": "", "conf.yaml": "", "LICENSE": "You may", "note.txt": "",
+		".gitignore": "ignored/\n", "ignored/a.go": "",
+	}, Known()...)
+	here := map[string]string{"bash-language-server": "/usr/bin/bash-language-server", "gopls": "/usr/bin/gopls"}
+	r.installed(here)
+	want := []string{
+		"[LSP] python: pylsp is not installed; run: " + Known()[0].Install,
+		"[LSP] javascript, typescript: typescript is not installed; run: npm install -g typescript",
+		"[LSP] shellscript: shellcheck is not installed, without which bash-language-server finds no faults; run: apt install shellcheck, or brew install shellcheck",
+	}
+	for range 2 {
+		r.bridge.TellMissing()
+		r.bridge.running.Wait()
+	}
+	if !slices.Equal(r.reported, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(r.reported, "\n"), strings.Join(want, "\n"))
+	}
+	for _, name := range []string{"pylsp", "typescript-language-server", "shellcheck"} {
+		here[name] = "/usr/bin/" + name
+	}
+	for _, s := range Survey(t.Context(), r.store.Workspace().Roots(), Known(), r.bridge.o.LookPath) {
+		installed := s.Language != "rust" && s.Language != "yaml"
+		if (s.Program != "") != installed || s.Linter != "" || s.Language == "go" {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// TestTheSearchForServersGivesWay: a list that an agent waits for comes first.
+func TestTheSearchForServersGivesWay(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": ""}, Known()...)
+	r.installed(nil)
+	asked, way := make(chan struct{}, 100), make(chan struct{})
+	r.bridge.o.GiveWay = func(context.Context) {
+		asked <- struct{}{}
+		<-way
+	}
+	r.bridge.TellMissing()
+	<-asked
+	r.mu.Lock()
+	early := len(r.reported)
+	r.mu.Unlock()
+	close(way)
+	r.bridge.running.Wait()
+	if early != 0 || len(r.reported) != 1 {
+		t.Errorf("told %d before its turn, %q in all", early, r.reported)
+	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"pillion/workspace/document"
 	"pillion/workspace/watch"
@@ -17,7 +20,7 @@ import (
 func (r *rig) old(name string) {
 	r.Helper()
 	long := time.Now().Add(-time.Hour)
-	r.must(os.Chtimes(filepath.Join(r.dir, name), long, long))
+	r.Must(os.Chtimes(r.Abs(name), long, long))
 }
 
 // hovered asks about a file, and gives what the fake was sent.
@@ -25,7 +28,7 @@ func (r *rig) hovered(f *fake, name string) []string {
 	r.Helper()
 	f.forget()
 	_, _, err := r.bridge.Hover(r.Context(), r.snapshot(), r.path(name), at(0, 0))
-	r.must(err)
+	r.Must(err)
 	return f.messages("textDocument/")
 }
 
@@ -55,7 +58,7 @@ func TestDocumentsAreBroughtUpToDate(t *testing.T) {
 		r.old("a.py")
 		r.wantSent(r.hovered(f, "a.py"))
 		r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"b\n","uri":"DIR/b.py"`)
-		r.write("a.py", "aa\n")
+		r.Write("a.py", "aa\n")
 		r.wantSent(r.hovered(f, "b.py"),
 			`textDocument/didChange {"contentChanges":[{"text":"aa\n"}],"textDocument":{"uri":"DIR/a.py","version":2}}`,
 			`textDocument/didSave {"textDocument":{"uri":"DIR/a.py"}}`)
@@ -68,11 +71,11 @@ func TestDocumentsAreBroughtUpToDate(t *testing.T) {
 		r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"unsaved\n","uri":"DIR/c.py","version":1}}`)
 		r.store.Change(c, 9, "more\n")
 		r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"more\n"}],"textDocument":{"uri":"DIR/c.py","version":2}}`)
-		r.write("c.py", "more\n")
+		r.Write("c.py", "more\n")
 		r.store.Saved(c)
 		r.wantSent(r.hovered(f, "b.py"), `textDocument/didSave {"textDocument":{"uri":"DIR/c.py"}}`)
 
-		r.must(os.Remove(filepath.Join(r.dir, "a.py")))
+		r.Must(os.Remove(r.Abs("a.py")))
 		r.wantSent(r.hovered(f, "b.py"), `textDocument/didClose {"textDocument":{"uri":"DIR/a.py"}}`)
 	})
 }
@@ -85,8 +88,8 @@ func TestALargeTextIsToldAsASpan(t *testing.T) {
 		f := r.serve(hovers)
 		r.hovered(f, "a.py")
 		r.hovered(f, "odd.py")
-		r.write("a.py", strings.Replace(text, line, "é\r\n", 1))
-		r.write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
+		r.Write("a.py", strings.Replace(text, line, "é\r\n", 1))
+		r.Write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
 		got := strings.Join(r.hovered(f, "a.py"), "\n")
 		if want := `"contentChanges":[{"range":{"end":{"character":40,"line":0},"start":{"character":1,"line":0}},"text":""}]`; !strings.Contains(got, want) {
 			t.Errorf("sent %.300s, want %s", got, want)
@@ -130,7 +133,7 @@ func TestWatchedFiles(t *testing.T) {
 		r.started()
 		_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[
 			{"globPattern":"**/*.{py,pyi}"},{"globPattern":{"baseUri":"`+r.path(".").URI()+`","pattern":"conf*"},"kind":4}]}}]}`)
-		r.must(err)
+		r.Must(err)
 		dir := r.path(".").Abs()
 		r.bridge.Changed([]watch.Event{
 			{Dir: dir, Name: "a.py", Op: watch.Changed},
@@ -177,7 +180,7 @@ func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
 		s := r.snapshot()
 		r.store.Change(a, 2, "typed since\n")
 		found, _, err := r.bridge.Definition(t.Context(), s, a, at(0, 4))
-		r.must(err)
+		r.Must(err)
 		if want := (document.Range{Start: at(0, 5), End: at(0, 10)}); len(found) != 1 || found[0].Range != want || found[0].Path != r.path("b.py") {
 			t.Errorf("found %+v, want %v", found, want)
 		}
@@ -195,11 +198,53 @@ func TestAnOldSnapshotHidesNoChange(t *testing.T) {
 		r.old("a.py")
 		s, a := r.snapshot(), r.path("a.py")
 		_, err := s.Read(a, "")
-		r.must(err)
-		r.write("a.py", "A\n")
-		r.must(os.Chtimes(a.Abs(), time.Now(), time.Now().Add(-time.Minute)))
+		r.Must(err)
+		r.Write("a.py", "A\n")
+		r.Must(os.Chtimes(a.Abs(), time.Now(), time.Now().Add(-time.Minute)))
 		_, _, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
-		r.must(err)
+		r.Must(err)
 		r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"A\n"}]`, `textDocument/didSave`, `textDocument/didOpen`)
+	})
+}
+
+func TestPositionsInEachEncoding(t *testing.T) {
+	const text = "é🎉x\r\n🎉\ny"
+	for _, c := range []struct {
+		encoding     encoding
+		ours, theirs document.Position
+	}{
+		{utf16, at(0, 3), at(0, 3)},
+		{utf8Units, at(0, 3), at(0, 6)},
+		{utf32, at(0, 3), at(0, 2)},
+		{utf8Units, at(1, 2), at(1, 4)},
+		{utf32, at(2, 1), at(2, 1)},
+		{utf16, at(0, 99), at(0, 4)}, // past the end of a line, which "\r\n" ends
+		{utf8Units, at(0, 99), at(0, 7)},
+		{utf32, at(9, 5), at(2, 1)}, // past the last line
+	} {
+		if got := c.encoding.theirs(text, c.ours); got != c.theirs {
+			t.Errorf("%s: %v is %v to the server, want %v", c.encoding, c.ours, got, c.theirs)
+		}
+	}
+	for _, e := range []encoding{utf8Units, utf32} {
+		there := document.Range{Start: e.theirs(text, at(0, 1)), End: e.theirs(text, at(1, 2))}
+		if back := e.oursRange(text, there); back != (document.Range{Start: at(0, 1), End: at(1, 2)}) {
+			t.Errorf("%s: %v came back as %v", e, there, back)
+		}
+	}
+}
+
+// TestTheSpanMakesTheNewText applies what a server is told to what it had.
+func TestTheSpanMakesTheNewText(t *testing.T) {
+	words := rapid.SampledFrom([]string{"a", "é", "🎉", "\n", "\r\n", "日", ""})
+	texts := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(words, 0, 12).Draw(t, "words"), "") })
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := texts.Draw(t, "before"), texts.Draw(t, "after")
+		for _, e := range []encoding{utf8Units, utf16, utf32} {
+			change := span(before, after, e)
+			if got := document.Apply(before, e.oursRange(before, document.Range{Start: document.Position(change.Range.Start), End: document.Position(change.Range.End)}), change.Text); got != after || !utf8.ValidString(change.Text) {
+				t.Fatalf("%s: %q with %+v is %q, want %q", e, before, change, got, after)
+			}
+		}
 	})
 }

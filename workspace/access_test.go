@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
@@ -67,9 +69,9 @@ func TestErrorsKeepNumbersForThePerson(t *testing.T) {
 
 func TestAnUnreadableFile(t *testing.T) {
 	dir := planted(t, map[string]string{"file": "text", "sub/a": ""})
-	must(t, os.Chmod(filepath.Join(dir, "file"), 0))
-	must(t, os.Chmod(filepath.Join(dir, "sub"), 0))
-	t.Cleanup(func() { must(t, os.Chmod(filepath.Join(dir, "sub"), 0o755)) })
+	machine.Must(t, os.Chmod(filepath.Join(dir, "file"), 0))
+	machine.Must(t, os.Chmod(filepath.Join(dir, "sub"), 0))
+	t.Cleanup(func() { machine.Must(t, os.Chmod(filepath.Join(dir, "sub"), 0o755)) })
 	want := fault.PermissionDenied
 	if os.Geteuid() == 0 {
 		want = "" // modes do not bind root
@@ -112,12 +114,12 @@ func TestReadDir(t *testing.T) {
 func TestStatFollowsAndLstatDoesNot(t *testing.T) {
 	root := rootOf(t, map[string]string{"file": "", "link": "->file", "out": "->/etc/passwd"})
 	info, err := root.Join("link").Stat()
-	must(t, err)
+	machine.Must(t, err)
 	if !info.Mode().IsRegular() {
 		t.Errorf("Stat: %v", info.Mode())
 	}
 	info, err = root.Join("out").Lstat()
-	must(t, err)
+	machine.Must(t, err)
 	if info.Mode().Type() != fs.ModeSymlink {
 		t.Errorf("Lstat: %v", info.Mode())
 	}
@@ -207,5 +209,63 @@ func TestNotFoundNamesWhatMayHaveBeenMeant(t *testing.T) {
 		if e.Hint == "" {
 			t.Errorf("%s: the error does not say what to do", name)
 		}
+	}
+}
+
+// A reader gives of each file what Path.ReadFile gives, and refuses what that refuses.
+func TestAReaderReadsAsPathsAreRead(t *testing.T) {
+	dir := planted(t, map[string]string{
+		"empty": "", "small": "x", "sub/deep/er": "text", "large": strings.Repeat("a line\n", 100_000), "most": strings.Repeat("m", 1<<20), "over": strings.Repeat("o", 1<<20+1),
+		"bad\xffname": "y", "closed": "z", "folder/in": "", "link": "->small", "linked": "->sub",
+	})
+	machine.Must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
+	root := open(t, dir).Roots()[0]
+	reader, err := root.NewReader()
+	machine.Must(t, err)
+	defer reader.Close()
+	const limit = 1 << 20
+	for _, name := range []string{"large", "empty", "small", "most", "over", "sub/deep/er", "bad\xffname", "closed", "folder", "none", "sub/none/x", "small/x", "link", "linked/deep/er", "small"} {
+		p := root.Join(name)
+		want, info, wantErr := p.ReadFile(limit)
+		got, stamp, gotErr := reader.Read(p, limit)
+		if fault.CodeOf(gotErr) != fault.CodeOf(wantErr) || !bytes.Equal(got, want) {
+			t.Errorf("%q: %d bytes, %v; and not %d bytes, %v", name, len(got), gotErr, len(want), wantErr)
+			continue
+		}
+		if wantErr == nil && (stamp.Size != info.Size() || stamp.Modified != info.ModTime().UnixNano()) {
+			t.Errorf("%q: %+v is not the stamp of %+v", name, stamp, info)
+		}
+	}
+}
+
+func TestAStampTellsAFileFromAnother(t *testing.T) {
+	dir := planted(t, map[string]string{"a": "one", "b": "two"})
+	root := open(t, dir).Roots()[0]
+	reader, err := root.NewReader()
+	machine.Must(t, err)
+	defer reader.Close()
+	stamp := func() workspace.FileStamp {
+		_, read, err := reader.Read(root.Join("a"), 100)
+		machine.Must(t, err)
+		now, err := reader.Stamp(root.Join("a"))
+		if err != nil || now != read {
+			t.Fatalf("%+v, %v: not %+v", now, err, read)
+		}
+		return now
+	}
+	before := stamp()
+	if stamp() != before {
+		t.Error("the stamp of a file that is only read changes")
+	}
+	info, err := os.Stat(filepath.Join(dir, "a"))
+	machine.Must(t, err)
+	// Of the same size and with the same time, but another file.
+	machine.Must(t, os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")))
+	machine.Must(t, os.Chtimes(filepath.Join(dir, "a"), info.ModTime(), info.ModTime()))
+	if stamp() == before {
+		t.Error("another file has the same stamp")
+	}
+	if _, err := reader.Stamp(root.Join("none")); fault.CodeOf(err) != fault.FileNotFound {
+		t.Errorf("the stamp of no file: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
@@ -21,16 +22,16 @@ import (
 func TestNothingBlocksOnWhatIsNoFile(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	dir, err := os.MkdirTemp("", "ws") // a socket's path has to be short
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	machine.Must(t, err)
+	t.Cleanup(func() { machine.Must(t, os.RemoveAll(dir)) })
 	for _, name := range []string{"fifo", ".gitignore", ".ignore", "sub/.git"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-		must(t, syscall.Mkfifo(filepath.Join(dir, name), 0o644))
+		machine.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		machine.Must(t, syscall.Mkfifo(filepath.Join(dir, name), 0o644))
 	}
 	tree(t, dir, map[string]string{"link": "->fifo", "sub/file": ""})
 	listener, err := net.Listen("unix", filepath.Join(dir, "socket"))
-	must(t, err)
-	t.Cleanup(func() { must(t, listener.Close()) })
+	machine.Must(t, err)
+	t.Cleanup(func() { machine.Must(t, listener.Close()) })
 	root, devices := open(t, dir).Roots()[0], open(t, "/dev").Roots()[0]
 
 	done := make(chan struct{})

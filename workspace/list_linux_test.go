@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pillion/internal/testrig/machine"
 )
 
 // TestEntries holds what is read to what os.ReadDir says, with a buffer that takes a few
@@ -18,39 +20,25 @@ import (
 func TestEntries(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "inner")
-	for _, err := range []error{
-		os.Mkdir(inner, 0o700), os.Mkdir(filepath.Join(inner, "folder"), 0o700), os.Symlink("nowhere", filepath.Join(inner, "link")),
+	machine.Must(t, os.Mkdir(inner, 0o700), os.Mkdir(filepath.Join(inner, "folder"), 0o700), os.Symlink("nowhere", filepath.Join(inner, "link")),
 		unix.Mkfifo(filepath.Join(inner, "fifo"), 0o600), os.WriteFile(filepath.Join(inner, strings.Repeat("n", 255)), nil, 0o600),
-		os.WriteFile(filepath.Join(inner, "...\xff\n"), nil, 0o600),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+		os.WriteFile(filepath.Join(inner, "...\xff\n"), nil, 0o600))
 	for i := range 100 {
-		if err := os.WriteFile(filepath.Join(inner, strings.Repeat("é", i)+fmt.Sprint(i)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, os.WriteFile(filepath.Join(inner, strings.Repeat("é", i)+fmt.Sprint(i)), nil, 0o600))
 	}
 	listed, err := os.ReadDir(inner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	want := map[string]fs.FileMode{}
 	for _, e := range listed {
 		want[e.Name()] = e.Type()
 	}
 	top, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	defer top.Close()
 	for _, size := range []int{300, 64 << 10} {
 		r := folderReader{buffer: make([]byte, size)}
 		entries, err := r.open(top, "inner", Path{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, err)
 		r.close()
 		got := map[string]fs.FileMode{}
 		for _, e := range entries {
@@ -64,15 +52,9 @@ func TestEntries(t *testing.T) {
 
 func TestOpenFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
-	for _, err := range []error{os.Mkdir(filepath.Join(dir, "real"), 0o700), os.Symlink("real", filepath.Join(dir, "link")), os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	machine.Must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700), os.Symlink("real", filepath.Join(dir, "link")), os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	top, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	defer top.Close()
 	for name, want := range map[string]error{"link": unix.ENOTDIR, "link/.": unix.ELOOP, "file": unix.ENOTDIR, "nothing": unix.ENOENT} {
 		if fd, answered, err := openBeneath(top, name, unix.O_DIRECTORY); fd != -1 || !answered || !errors.Is(err, want) {

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
@@ -219,8 +221,8 @@ func TestSeveralFolders(t *testing.T) {
 		workspace.Folder{Dir: filepath.Join(outer, "app/inner"), Name: "with/slash"},
 		workspace.Folder{Dir: filepath.Join(outer, "app/")},
 	)
-	must(t, err)
-	t.Cleanup(func() { must(t, w.Close()) })
+	machine.Must(t, err)
+	t.Cleanup(func() { machine.Must(t, w.Close()) })
 	for name, want := range map[string]string{
 		"app/a":                               "app/a",
 		"app":                                 "app",
@@ -248,7 +250,7 @@ func TestSeveralFolders(t *testing.T) {
 		t.Errorf("the empty folder name: %v", err)
 	}
 	direct, err := w.Resolve(filepath.Join(outer, "app/inner/b"))
-	must(t, err)
+	machine.Must(t, err)
 	if joined := w.Roots()[0].Join("inner").Join("b"); joined != direct {
 		t.Errorf("%v and %v are two Paths of one file", joined, direct)
 	}
@@ -259,7 +261,7 @@ func TestPathsOutliveAChangeOfFolders(t *testing.T) {
 	one, two := workspace.Folder{Dir: filepath.Join(outer, "one")}, workspace.Folder{Dir: filepath.Join(outer, "two")}
 	w := open(t, one.Dir)
 	before, err := w.Resolve("a")
-	must(t, err)
+	machine.Must(t, err)
 
 	var reading sync.WaitGroup // a Path may be printed while the folders change
 	stop := make(chan struct{})
@@ -273,12 +275,12 @@ func TestPathsOutliveAChangeOfFolders(t *testing.T) {
 			}
 		}
 	})
-	must(t, w.SetFolders(two, one))
+	machine.Must(t, w.SetFolders(two, one))
 	close(stop)
 	reading.Wait()
 
 	after, err := w.Resolve("one/a")
-	must(t, err)
+	machine.Must(t, err)
 	if before != after || before.String() != "one/a" {
 		t.Errorf("%v is no longer %v", before, after)
 	}
@@ -294,15 +296,15 @@ func TestPathsOutliveAChangeOfFolders(t *testing.T) {
 	if got := len(w.Roots()); got != 2 {
 		t.Errorf("a failed change left %d folders", got)
 	}
-	must(t, w.SetFolders(w.Folders()...))
-	must(t, w.SetFolders(workspace.Folder{Dir: one.Dir, Name: "one"}))
+	machine.Must(t, w.SetFolders(w.Folders()...))
+	machine.Must(t, w.SetFolders(workspace.Folder{Dir: one.Dir, Name: "one"}))
 	if again, err := w.Resolve("a"); err != nil || again != before {
 		t.Errorf("naming the folder as it is called opened it anew: %v", err)
 	}
 	if before.String() != "a" {
 		t.Errorf("alone again it is %s", before)
 	}
-	must(t, w.SetFolders(workspace.Folder{Dir: one.Dir, Name: "renamed"}, two))
+	machine.Must(t, w.SetFolders(workspace.Folder{Dir: one.Dir, Name: "renamed"}, two))
 	if got := w.Roots()[0].String(); got != "renamed" {
 		t.Errorf("the renamed folder is called %s", got)
 	}
@@ -440,7 +442,7 @@ func TestSystemPlacesBelowAWideFolder(t *testing.T) {
 
 func TestAHomeBelowHomes(t *testing.T) {
 	homes := planted(t, map[string]string{"me/.ssh/id": "", "me/a": ""})
-	must(t, os.Symlink(filepath.Join(homes, "me"), filepath.Join(homes, "spelled")))
+	machine.Must(t, os.Symlink(filepath.Join(homes, "me"), filepath.Join(homes, "spelled")))
 	t.Setenv("HOME", filepath.Join(homes, "spelled")) // a home that is a link
 	w := open(t, homes)
 	for name, want := range map[string]string{"me/.ssh/id": permissionDenied, "spelled/.ssh/id": permissionDenied, "me/a": "me/a"} {
@@ -448,4 +450,171 @@ func TestAHomeBelowHomes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
+}
+
+func TestUnfit(t *testing.T) {
+	outer := t.TempDir()
+	home := filepath.Join(outer, "homes", "me")
+	tree(t, outer, map[string]string{
+		"homes/me/project/file":            "",
+		"homes/me/.ssh/keys/file":          "",
+		"homes/me/.config/nvim/a":          "",
+		"homes/me/.config/gcloud/a":        "",
+		"homes/me/.config/pillion/a":       "",
+		"homes/me/.cursor/worktrees/x/y/a": "",
+		"homes/me/.mozilla/firefox/a":      "",
+		"to-home":                          "->homes/me",
+		"to-ssh":                           "->homes/me/.ssh",
+	})
+	t.Setenv("HOME", filepath.Join(outer, "to-home")) // a home that is a link
+	for dir, want := range map[string]string{
+		"/":                                          "root of the file system",
+		home:                                         "your home",
+		filepath.Join(outer, "to-home"):              "your home",
+		filepath.Join(home, "..", "me"):              "your home",
+		filepath.Join(outer, "homes"):                "contains home folders",
+		outer:                                        "contains home folders",
+		filepath.Join(home, ".ssh"):                  "private",
+		filepath.Join(home, ".ssh", "keys"):          "private",
+		filepath.Join(outer, "to-ssh"):               "private",
+		filepath.Join(home, ".config/gcloud"):        "private",
+		filepath.Join(home, ".config/nvim"):          "",
+		filepath.Join(home, ".config/pillion"):       "private",
+		filepath.Join(home, ".cursor/worktrees/x/y"): "",
+		filepath.Join(home, ".mozilla/firefox"):      "private",
+		filepath.Join(home, ".config"):               "many programs",
+		filepath.Join(home, "project"):               "",
+		filepath.Join(home, "project/file"):          "not a folder",
+		filepath.Join(home, "gone"):                  "cannot be found",
+	} {
+		if why := workspace.Unfit(dir); !strings.Contains(why, want) || want == "" && why != "" {
+			t.Errorf("of %s it says %q, want %q", dir, why, want)
+		}
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, dir := range []string{"/etc", "/proc/self", "/home", "/root", "/proc/self/root/etc", "/proc/self/root" + home, "/usr", "/var", "/usr/share", "/mnt", "/var/tmp", "/usr/local/lib"} {
+		if workspace.Unfit(dir) == "" {
+			t.Errorf("%s is fit", dir)
+		}
+	}
+	if why := workspace.Unfit("/usr/share/doc"); why != "" {
+		t.Errorf("/usr/share/doc %s", why)
+	}
+}
+
+// A file apart is reached by whoever holds its Path, and by no name.
+func TestApart(t *testing.T) {
+	outer := machine.NewFolder(t).Dir
+	t.Setenv("HOME", filepath.Join(outer, "home"))
+	tree(t, outer, map[string]string{
+		"ws/file": "", "ws/inside.md": "", "home/x/memory.md": "mine", "home/x/settings.json": "{}", "home/link.md": "->x/memory.md", "mnt/memory.md": "",
+	})
+	w := open(t, filepath.Join(outer, "ws"))
+	at := func(name string) workspace.Path {
+		t.Helper()
+		p, err := w.Apart(filepath.Join(outer, name))
+		machine.Must(t, err)
+		return p
+	}
+	for name, want := range map[string]string{
+		"home/x/memory.md": "~/x/memory.md", "home/link.md": "~/x/memory.md", "home/new/folder/memory.md": "~/new/folder/memory.md",
+		"mnt/memory.md": filepath.ToSlash(outer) + "/mnt/memory.md", "ws/inside.md": "inside.md",
+	} {
+		if got := at(name).String(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	p := at("home/x/memory.md")
+	if data, _, err := p.ReadFile(10); err != nil || string(data) != "mine" || p != at("home/link.md") || !p.IsApart() || at("ws/inside.md").IsApart() {
+		t.Errorf("%s holds %q, %v", p, data, err)
+	}
+	if found, ok := w.FromURI(p.URI()); !ok || found != p {
+		t.Errorf("%s is %v", p.URI(), found)
+	}
+	if found, err := w.Known(p.Abs()); err != nil || found != p {
+		t.Errorf("%s is %v, %v", p.Abs(), found, err)
+	}
+	for _, name := range []string{p.Abs(), filepath.Join(outer, "home/x/settings.json"), "../home/x/memory.md"} {
+		if got := resolve(w, name); got != outsideWorkspace {
+			t.Errorf("an agent reaches %s as %s", name, got)
+		}
+	}
+	if _, ok := w.FromURI("file://" + filepath.ToSlash(outer) + "/home/x/settings.json"); ok {
+		t.Error("what lies beside it is known")
+	}
+	if len(w.Roots()) != 1 {
+		t.Errorf("the folders are %v", w.Roots())
+	}
+	machine.Must(t, os.RemoveAll(filepath.Join(outer, "home/x")))
+	tree(t, outer, map[string]string{"home/x/memory.md": "again"})
+	if data, _, err := at("home/x/memory.md").ReadFile(10); err != nil || string(data) != "again" {
+		t.Errorf("in a folder that was made again it holds %q, %v", data, err)
+	}
+	machine.Must(t, w.SetFolders(workspace.Folder{Dir: filepath.Join(outer, "home")}))
+	if got := at("home/x/memory.md"); got.IsApart() || got.String() != "x/memory.md" {
+		t.Errorf("in a folder that is open now it is %s", got)
+	}
+}
+
+// TestReopen: a folder that is made again is opened again, by its own name alone.
+func TestReopen(t *testing.T) {
+	top := machine.NewFolder(t)
+	top.Write("app/a.txt", "")
+	w := open(t, top.Abs("app"))
+	p, err := w.Resolve("a.txt")
+	top.Must(err)
+	reads := func(want bool, when string) {
+		t.Helper()
+		w.Reopen()
+		if _, _, err := p.ReadFile(100); (err == nil) != want {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	reads(true, "at first")
+	top.Remove("app")
+	reads(false, "removed")
+	top.Write("other/a.txt", "")
+	top.Link("other", "app")
+	reads(false, "a link in its place")
+	top.Remove("app")
+	top.Write("app/a.txt", "")
+	reads(true, "made again")
+}
+
+// TestAFolderThatWasReplaced is neither of the two until somebody says which.
+func TestAFolderThatWasReplaced(t *testing.T) {
+	top := machine.NewFolder(t)
+	dir, moved := top.Abs("app"), top.Abs("moved")
+	top.Must(os.Mkdir(dir, 0o755))
+	w := open(t, dir)
+	p, err := w.Resolve("a.txt")
+	top.Must(err)
+	refused := func(want bool, when string) {
+		t.Helper()
+		if err := w.CheckFolders(); (fault.CodeOf(err) == fault.ConcurrentModification) != want {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	refused(false, "at first")
+	top.Must(os.Rename(dir, moved))
+	refused(true, "moved away")
+	top.Write("app/a.txt", "")
+	w.Reopen()
+	refused(true, "replaced")
+	if _, _, err := p.ReadFile(100); err == nil {
+		t.Error("it became the other one by itself")
+	}
+	w.OpenAgain(dir)
+	refused(false, "opened again")
+	if _, _, err := p.ReadFile(100); err != nil {
+		t.Errorf("opened again: %v", err)
+	}
+	top.Remove("app")
+	top.Must(os.Rename(moved, dir))
+	refused(false, "the only one that is left")
+	top.Must(os.Rename(dir, moved))
+	top.Link("moved", "app")
+	refused(true, "a link in its place")
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"pillion/internal/testrig/machine"
 )
 
 func TestLosesOwner(t *testing.T) {
@@ -26,18 +28,12 @@ func TestTouchedByAnOlderFile(t *testing.T) {
 	dir := t.TempDir()
 	here, older := filepath.Join(dir, "here"), filepath.Join(dir, "older")
 	for _, name := range []string{here, older} {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, os.WriteFile(name, nil, 0o644))
 	}
 	lastYear := time.Now().AddDate(-1, 0, 0)
-	if err := os.Chtimes(older, lastYear, lastYear); err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, os.Chtimes(older, lastYear, lastYear))
 	began := time.Now().Add(-time.Second)
-	if err := os.Rename(older, here); err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, os.Rename(older, here))
 	if at, ok := Touched(here); !ok || at.Before(began) {
 		t.Errorf("%v, %v", at, ok)
 	}
@@ -46,9 +42,7 @@ func TestTouchedByAnOlderFile(t *testing.T) {
 func TestTouchedIsOfFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink("nowhere", link); err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, os.Symlink("nowhere", link))
 	for _, name := range []string{dir, link, filepath.Join(dir, "absent")} {
 		if at, ok := Touched(name); ok {
 			t.Errorf("%s: %v", name, at)

@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,7 +32,7 @@ func TestABufferIsChanged(t *testing.T) {
 		"clean":   {disk: "one\ntwo\n", text: "one\n2\n", onDisk: "one\n2\n", inBuffer: "one\n2\n", saved: true},
 		"unsaved": {disk: "one\ntwo\n", typed: "mine\ntwo\n", text: "mine\n2\n", onDisk: "one\ntwo\n", inBuffer: "mine\n2\n"},
 		"unsaved, and the disk moved on": {
-			disk: "one\n", typed: "mine\n", text: "mine\nagent\n", planned: func(b *bench) { b.write("a.txt", "from outside\n") }, onDisk: "from outside\n", inBuffer: "mine\nagent\n",
+			disk: "one\n", typed: "mine\n", text: "mine\nagent\n", planned: func(b *bench) { b.Write("a.txt", "from outside\n") }, onDisk: "from outside\n", inBuffer: "mine\nagent\n",
 		},
 		"only in the editor": {disk: "<absent>", typed: "draft\n", text: "draft\nagent\n", onDisk: "<absent>", inBuffer: "draft\nagent\n"},
 		"formatted":          {disk: "one\n", text: "one\ntwo\n", format: strings.ToUpper, onDisk: "ONE\nTWO\n", inBuffer: "ONE\nTWO\n", saved: true, formatted: true},
@@ -74,7 +73,7 @@ func TestABufferIsChanged(t *testing.T) {
 			b := newBench(t)
 			b.editor.plugin = !c.stock
 			if c.disk != "<absent>" {
-				b.write("a.txt", c.disk)
+				b.Write("a.txt", c.disk)
 			}
 			doc := b.show("a.txt")
 			if doc.format = c.format; c.typed != "" {
@@ -125,7 +124,7 @@ func TestEditorThatNeverShowsTheChange(t *testing.T) {
 	dir := t.TempDir() // outside the bubble: it is removed by a timer of the real clock
 	synctest.Test(t, func(t *testing.T) {
 		b := newBenchIn(t, dir)
-		b.write("a.txt", "one\n")
+		b.Write("a.txt", "one\n")
 		b.show("a.txt")
 		b.editor.onEdit = func(_ *openDocument, e BufferEdit) (BufferResult, error) {
 			return BufferResult{Applied: true, Version: e.Version + 1}, nil
@@ -142,7 +141,7 @@ func TestEditorThatNeverShowsTheChange(t *testing.T) {
 // showing is a bench with one file, which the editor shows.
 func showing(t *testing.T, text string) (*bench, *openDocument) {
 	b := newBench(t)
-	b.write("a.txt", text)
+	b.Write("a.txt", text)
 	return b, b.show("a.txt")
 }
 
@@ -151,7 +150,7 @@ func showing(t *testing.T, text string) (*bench, *openDocument) {
 func stock(t *testing.T, text, typed string) (*bench, *openDocument) {
 	b := newBench(t)
 	b.editor.plugin = false
-	b.write("a.txt", text)
+	b.Write("a.txt", text)
 	d := b.show("a.txt")
 	d.set(typed)
 	return b, d
@@ -202,7 +201,7 @@ func TestStockEditorThatSkipsTheEdit(t *testing.T) {
 func TestStockEditorsCleanFile(t *testing.T) {
 	b := newBench(t)
 	b.editor.plugin = false
-	b.write("a.txt", "a\r\nb\nc\r\n")
+	b.Write("a.txt", "a\r\nb\nc\r\n")
 	b.editor.open(b.path("a.txt"), "a\nb\nc\n")
 	o := b.mustCommit(b.plan("a.txt", "a\nb\nX\nc\n"))[0]
 	b.want("a.txt", "a\r\nb\nX\nc\r\n")
@@ -214,7 +213,7 @@ func TestStockEditorsCleanFile(t *testing.T) {
 func TestStockEditorWithAnUnknownEncoding(t *testing.T) {
 	b := newBench(t)
 	b.editor.plugin = false
-	b.write("a.txt", "caf\xe9")
+	b.Write("a.txt", "caf\xe9")
 	p := b.path("a.txt")
 	b.Documents.Open(p, p.URI(), 1, "café")
 	b.Documents.SetState(p, document.State{Version: 1})
@@ -300,7 +299,7 @@ func TestCancelledWhileTheEditorWorks(t *testing.T) {
 func TestDiskChangesBeneathACleanBuffer(t *testing.T) {
 	b, doc := showing(t, "one\n")
 	f := b.plan("a.txt", "agent\n")
-	b.write("a.txt", "from outside\n")
+	b.Write("a.txt", "from outside\n")
 	b.wantMoved(f)
 	b.want("a.txt", "from outside\n")
 	if doc.text != "one\n" {
@@ -312,10 +311,10 @@ func TestDiskChangesBeneathACleanBuffer(t *testing.T) {
 // change of it is made there.
 func TestEditorThatNeverReloads(t *testing.T) {
 	b, doc := showing(t, "one\n")
-	b.write("a.txt", "from outside\n")
+	b.Write("a.txt", "from outside\n")
 	b.mustCommit(b.plan("a.txt", "from outside\nagent\n"))
 	b.want("a.txt", "from outside\nagent\n")
-	b.must(os.Remove(b.abs("a.txt")))
+	b.Remove("a.txt")
 	if o := b.mustCommit(b.plan("a.txt", "anew\n"))[0]; o.Operation != Create {
 		t.Errorf("%+v", o)
 	}
@@ -345,12 +344,12 @@ func TestBufferRefusals(t *testing.T) {
 	if _, err := b.tryPlan("a.txt", "three\n"); fault.CodeOf(err) != fault.PermissionDenied {
 		t.Errorf("read-only in the editor, and unsaved: %v", err)
 	}
-	b.write("lossy.txt", "caf\xe9")
+	b.Write("lossy.txt", "caf\xe9")
 	b.editor.open(b.path("lossy.txt"), "caf\ufffd")
 	if _, err := b.tryPlan("lossy.txt", "th\ufffd"); fault.CodeOf(err) != fault.EncodingError {
 		t.Errorf("lossy: %v", err)
 	}
-	b.write("book.ipynb", "{}")
+	b.Write("book.ipynb", "{}")
 	b.Documents.SetState(b.path("book.ipynb"), document.State{Dirty: true})
 	if _, err := b.tryPlan("book.ipynb", "{ }"); fault.CodeOf(err) != fault.ConcurrentModification {
 		t.Errorf("held: %v", err)
@@ -362,38 +361,51 @@ func TestBufferRefusals(t *testing.T) {
 	b.want("a.txt", "two\n")
 }
 
-func TestUndoTakesTheChangeOutOfWhatTheHumanTyped(t *testing.T) {
-	b := newBench(t)
-	b.write("open.txt", "1\n2\n3\n4\n5\n")
-	b.write("z.txt", "z")
-	doc := b.show("open.txt")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
-		b.editor.onEdit = nil
-		r := d.edit(e)
-		d.set(d.text + "typed\n")
-		b.write("z.txt", "human")
-		return r, nil
-	}
-	b.wantMoved(b.plan("open.txt", "agent\n2\n3\n4\n5\n"), b.plan("z.txt", "Z"))
-	if doc.text != "1\n2\n3\n4\n5\ntyped\n" || !doc.dirty {
-		t.Errorf("the buffer holds %q, dirty %v", doc.text, doc.dirty)
-	}
-}
-
-func TestASetWhoseOpenFileCannotBeSavedIsTakenBackWhole(t *testing.T) {
-	b := newBench(t)
-	b.write("open.txt", "one\n")
-	b.write("z.txt", "z")
-	doc := b.show("open.txt")
-	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
-		b.editor.onEdit = nil
-		e.Save = false // saving failed
-		return d.edit(e), nil
-	}
-	b.wantFault(fault.ExecutionFailed, b.plan("open.txt", "two\n"), b.plan("z.txt", "Z"))
-	b.want("open.txt", "one\n")
-	b.want("z.txt", "z")
-	if doc.text != "one\n" || doc.dirty {
-		t.Errorf("the buffer holds %q, dirty %v", doc.text, doc.dirty)
+// TestTheBufferOfASetThatFails is as it was, but for what the user did to it in the meantime.
+func TestTheBufferOfASetThatFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		does  func(b *bench, d *openDocument, e BufferEdit) BufferResult
+		text  string
+		dirty bool
+		code  fault.Code
+		says  string // "" where the set may be planned again
+	}{
+		"another file of it moved, and the user typed": {func(b *bench, d *openDocument, e BufferEdit) BufferResult {
+			b.Write("z.txt", "human")
+			r := d.edit(e)
+			d.set(d.text + "typed\n")
+			return r
+		}, "1\n2\n3\n4\n5\ntyped\n", true, fault.ConcurrentModification, ""},
+		"the user went on with the change": {func(b *bench, d *openDocument, e BufferEdit) BufferResult {
+			b.Write("z.txt", "human")
+			r := d.edit(e)
+			d.set("agent and more\n")
+			return r
+		}, "agent and more\n", true, fault.ConcurrentModification, "open.txt keeps its change"},
+		"it cannot be saved": {func(_ *bench, d *openDocument, e BufferEdit) BufferResult {
+			e.Save = false
+			return d.edit(e)
+		}, "1\n2\n3\n4\n5\n", false, fault.ExecutionFailed, "could not save open.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.Write("open.txt", "1\n2\n3\n4\n5\n")
+			b.Write("z.txt", "z")
+			doc := b.show("open.txt")
+			b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
+				b.editor.onEdit = nil
+				return c.does(b, d, e), nil
+			}
+			_, err := b.commit(b.plan("open.txt", "agent\n2\n3\n4\n5\n"), b.plan("z.txt", "Z"))
+			if fault.CodeOf(err) != c.code || errors.Is(err, ErrMoved) != (c.says == "") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("committed with %v, want it said %q", err, c.says)
+			}
+			if doc.text != c.text || doc.dirty != c.dirty || b.onDisk("z.txt") == "Z" {
+				t.Errorf("the buffer holds %q, dirty %t; z.txt is %q", doc.text, doc.dirty, b.onDisk("z.txt"))
+			}
+			if !c.dirty {
+				b.want("open.txt", c.text)
+			}
+		})
 	}
 }

@@ -13,10 +13,10 @@ import (
 func TestBytesArePutBack(t *testing.T) {
 	b := newTrees(t)
 	long := strings.Repeat("\x00\xff\r\nbytes", 20_000)
-	b.write("blob", "\x00\r\n\xff")
-	b.write("text", "one\r\ntwo\n")
-	b.write("becomes", "\x00")
-	b.write("moved", long)
+	b.Write("blob", "\x00\r\n\xff")
+	b.Write("text", "one\r\ntwo\n")
+	b.Write("becomes", "\x00")
+	b.Write("moved", long)
 	before := b.all()
 	b.commitAs("one", Set{
 		Files: []File{b.planBytes("blob", "\x00\n\xff"), b.planBytes("text", "\x00"), b.planBytes("becomes", "a text\n"), b.planBytes("moved", long[10:]), b.planBytes("new", "\x00new")},
@@ -35,10 +35,10 @@ func TestBytesArePutBack(t *testing.T) {
 // TestBytesAreNotMerged: what somebody wrote since stays.
 func TestBytesAreNotMerged(t *testing.T) {
 	b := newTrees(t)
-	b.write("blob", "\x00\none\ntwo\nthree\nfour\n")
+	b.Write("blob", "\x00\none\ntwo\nthree\nfour\n")
 	b.commitAs("one", Set{Files: []File{b.planBytes("blob", "\x00\nONE\ntwo\nthree\nfour\n")}})
 	for _, now := range []string{"\x00\nONE\ntwo\nthree\nFOUR\n", "\x00\r\nONE\r\ntwo\r\nthree\r\nfour\r\n", "a text\n"} {
-		b.write("blob", now)
+		b.Write("blob", now)
 		if r := b.revertCall("one"); len(r.Conflicts) != 1 || len(r.Reverted)+len(r.Merged) > 0 {
 			t.Errorf("%q: reverted: %+v", now, r)
 		}
@@ -49,7 +49,7 @@ func TestBytesAreNotMerged(t *testing.T) {
 // TestATextThatWasBytes: changes of both kinds are put back together.
 func TestATextThatWasBytes(t *testing.T) {
 	b := newTrees(t)
-	b.write("f", "\x00bytes")
+	b.Write("f", "\x00bytes")
 	b.commitAs("to text", Set{Files: []File{b.planBytes("f", "one\ntwo\n")}})
 	b.commitAs("edited", Set{Files: []File{b.plan("f", "one\nTWO\n")}})
 	b.commitAs("to bytes", Set{Files: []File{b.planBytes("f", "\x00again")}})
@@ -61,19 +61,19 @@ func TestATextThatWasBytes(t *testing.T) {
 // not touched.
 func TestBytesThatMovedOn(t *testing.T) {
 	b := newTrees(t)
-	b.write("blob", "\x00old")
+	b.Write("blob", "\x00old")
 	f := b.planBytes("blob", "\x00new")
-	b.write("blob", "\x00somebody's")
+	b.Write("blob", "\x00somebody's")
 	b.wantMoved(f)
 	b.want("blob", "\x00somebody's")
 
-	b.write("text", "disk\n")
+	b.Write("text", "disk\n")
 	d := b.show("text")
 	f = b.planBytes("text", "\x00new")
 	d.set("typed\n")
 	b.wantMoved(f)
 	before, err := b.Documents.Snapshot(limit).Read(b.path("text"), document.Binary)
-	b.must(err)
+	b.Must(err)
 	if _, err := New(before, document.Content{Text: "\x00", Encoding: document.Binary}); fault.CodeOf(err) != fault.ConcurrentModification {
 		t.Errorf("planned with %v", err)
 	}
@@ -87,7 +87,7 @@ func TestBytesThatMovedOn(t *testing.T) {
 // bytes is none to others.
 func TestBytesAreNotShown(t *testing.T) {
 	b := newTrees(t)
-	b.write("blob", "\x00old")
+	b.Write("blob", "\x00old")
 	set := Set{Files: []File{b.planBytes("blob", "\x00\nnewer"), b.planBytes("made", "\x00")}}
 	shown := set.Preview()
 	for i, want := range []string{"binary, 4 → 7 bytes", "binary, 1 byte"} {
@@ -97,7 +97,7 @@ func TestBytesAreNotShown(t *testing.T) {
 		}
 	}
 	chosen, _, _, err := set.Choose([]string{"2"})
-	b.must(err)
+	b.Must(err)
 	b.commitAs("one", chosen)
 	b.wantAll("blob=\x00old made=\x00")
 
@@ -110,9 +110,9 @@ func TestBytesAreNotShown(t *testing.T) {
 // TestWhatIsSaidOfAFileThatGoes: a text that is only too large to be shown is not called binary.
 func TestWhatIsSaidOfAFileThatGoes(t *testing.T) {
 	b := newTrees(t)
-	b.write("blob", "\x00old")
-	b.write("text", "one\ntwo\n")
-	b.write("empty", "")
+	b.Write("blob", "\x00old")
+	b.Write("text", "one\ntwo\n")
+	b.Write("empty", "")
 	for _, c := range []struct {
 		name          string
 		most          int64
@@ -124,7 +124,7 @@ func TestWhatIsSaidOfAFileThatGoes(t *testing.T) {
 		{"text", 7, "too large to show, 8 bytes", "deleted, too large to show, 8 bytes"},
 	} {
 		gone, err := NewDelete(b.Documents.Snapshot(c.most), b.entry(c.name), false)
-		b.must(err)
+		b.Must(err)
 		p := Set{Tree: []TreeChange{gone}}.Preview()[0]
 		if p.Whole != c.whole || len(p.Hunks) != 1 || p.Hunks[0].Header != c.header {
 			t.Errorf("%s of at most %d bytes is shown as %+v", c.name, c.most, p)
@@ -135,7 +135,7 @@ func TestWhatIsSaidOfAFileThatGoes(t *testing.T) {
 // TestANewProgramIsToldOf: its lines do not show that it can be run.
 func TestANewProgramIsToldOf(t *testing.T) {
 	b := newTrees(t)
-	b.write("there", "one\n")
+	b.Write("there", "one\n")
 	run, empty, there, bytes := b.plan("run", "one\n"), b.plan("empty", ""), b.plan("there", "two\n"), b.planBytes("bytes", "\x00")
 	run.Executable, empty.Executable, there.Executable, bytes.Executable = true, true, true, true
 	var told []string

@@ -8,13 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"pillion/internal/testrig/machine"
-	"pillion/workspace"
-	"pillion/workspace/document"
 	"pillion/workspace/journal"
 )
 
@@ -24,67 +26,26 @@ const crashing = "PILLION_TEST_CRASHING"
 // generation is the text of all three files after so many sets.
 func generation(n int) string { return strings.Repeat(fmt.Sprintf("generation %d\n", n), 20_000) }
 
-func committerIn(t testing.TB, dir, kept string) *Committer {
-	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	must(t, err)
-	store, err := journal.Open(kept, journal.Options{})
-	must(t, err)
-	t.Cleanup(func() { store.Close(); w.Close() })
-	return &Committer{Documents: document.NewStore(w), Journal: &Journal{Store: store}}
-}
-
 // TestCommitUntilKilled is the program that is killed; by itself it does nothing.
 func TestCommitUntilKilled(t *testing.T) {
 	dir, kept, _ := strings.Cut(os.Getenv(crashing), "|")
 	if dir == "" {
 		return
 	}
-	c := committerIn(t, dir, kept)
+	b := trees{newBenchAt(t, dir, kept)}
 	fmt.Println("ready")
+	from, to := "here/x", "there/x"
 	for n := 1; ; n++ {
-		snap := c.Documents.Snapshot(limit)
 		var s Set
 		for _, name := range []string{"a", "b", "c"} {
-			p, err := c.Documents.Workspace().Resolve(name)
-			must(t, err)
-			before, err := snap.Read(p, "")
-			must(t, err)
-			f, err := New(before, document.Content{Text: generation(n), Encoding: document.UTF8})
-			must(t, err)
-			s.Files = append(s.Files, f)
+			s.Files = append(s.Files, b.plan(name, generation(n)))
 		}
-		s.Tree = treeChanges(t, c, snap, n)
-		if _, err := c.Commit(context.Background(), s, journal.Origin{CallID: fmt.Sprint(n), Agent: "claude"}); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{"tree/one", "tree/deep/two"} { // made again by nobody
+			b.Write(name, "kept\n")
 		}
-	}
-}
-
-// treeChanges moves x to and fro, and deletes the tree in odd turns; in even ones it
-// is made again by a hand that is nobody's.
-func treeChanges(t *testing.T, c *Committer, snap *document.Snapshot, n int) []TreeChange {
-	path := func(name string) workspace.Path {
-		p, err := c.Documents.Workspace().Resolve(name)
-		must(t, err)
-		return p
-	}
-	from, to := "here/x", "there/x"
-	if n%2 == 0 {
+		s.Tree = []TreeChange{b.move(from, to), b.remove("tree")}
+		b.commitAs(fmt.Sprint(n), s)
 		from, to = to, from
-	}
-	move, err := NewMove(snap, path(from), path(to), false)
-	must(t, err)
-	makeTree(t, c.Documents.Workspace().Roots()[0].Abs())
-	remove, err := NewDelete(c.Documents.Snapshot(limit), path("tree"), true)
-	must(t, err)
-	return []TreeChange{move, remove}
-}
-
-func makeTree(t *testing.T, dir string) {
-	for _, name := range []string{"tree/one", "tree/deep/two"} {
-		name = filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		must(t, os.WriteFile(name, []byte("kept\n"), 0o644))
 	}
 }
 
@@ -94,12 +55,12 @@ func TestKilledAtAnyInstant(t *testing.T) {
 	interrupted := 0
 	for range machine.Cases(3, 40) {
 		dir, kept := t.TempDir(), filepath.Join(t.TempDir(), "journal")
-		b := &bench{committerIn(t, dir, kept), t, dir, nil}
+		b := newBenchAt(t, dir, kept)
 		for _, name := range []string{"a", "b", "c"} {
-			b.write(name, generation(0))
+			b.Write(name, generation(0))
 		}
-		b.write("here/x", "x\n")
-		b.must(os.Mkdir(b.abs("there"), 0o755))
+		b.Write("here/x", "x\n")
+		b.Must(os.Mkdir(b.Abs("there"), 0o755))
 		killAfterAWhile(t, dir, kept)
 		told := b.Recover(context.Background())
 		if interrupted += len(told); len(told) > 1 {
@@ -124,7 +85,7 @@ func killAfterAWhile(t *testing.T, dir, kept string) {
 	if err == nil {
 		err = child.Start()
 	}
-	must(t, err)
+	machine.Must(t, err)
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the program said %q, %v", line, err)
 	}
@@ -135,19 +96,19 @@ func killAfterAWhile(t *testing.T, dir, kept string) {
 
 // checkWhole looks at what is there.
 func (b *bench) checkWhole(told []string) {
-	b.t.Helper()
+	b.Helper()
 	b.checkNothingIsLeft()
 	n := b.generation()
 	for _, name := range []string{"a", "b", "c"} {
 		if b.onDisk(name) != generation(n) {
-			b.t.Errorf("%s is not as the others; told %q", name, told)
+			b.Errorf("%s is not as the others; told %q", name, told)
 		}
 	}
 	if here, there := b.onDisk("here/x"), b.onDisk("there/x"); n%2 == 0 && here != "x\n" || n%2 == 1 && there != "x\n" || here == there {
-		b.t.Errorf("after generation %d x is %q here and %q there; told %q", n, here, there, told)
+		b.Errorf("after generation %d x is %q here and %q there; told %q", n, here, there, told)
 	}
 	if one, two := b.onDisk("tree/one"), b.onDisk("tree/deep/two"); len(told) > 0 && (one != two || one != "kept\n" && one != "<absent>") {
-		b.t.Errorf("of the tree there is %q and %q", one, two)
+		b.Errorf("of the tree there is %q and %q", one, two)
 	}
 }
 
@@ -159,16 +120,123 @@ func (b *bench) generation() int {
 
 // revertLast puts back the last set that was made.
 func (b *bench) revertLast() {
-	b.t.Helper()
+	b.Helper()
 	n := b.generation()
 	if n == 0 {
 		return
 	}
-	b.must(os.RemoveAll(b.abs("tree")))
+	b.Must(os.RemoveAll(b.Abs("tree")))
 	r := b.revertCall(fmt.Sprint(n))
 	r.Preview = nil
 	if len(r.Conflicts) > 0 || b.generation() != n-1 || b.onDisk("tree/one") != "kept\n" {
-		b.t.Errorf("the revert of %d gave %+v; now it is %d", n, r, b.generation())
+		b.Errorf("the revert of %d gave %+v; now it is %d", n, r, b.generation())
 	}
 	b.checkWhole(nil)
+}
+
+// dying is set for the program that kills itself at a system call.
+const dying = "PILLION_TEST_DYING"
+
+// TestCommitAndDie is that program; by itself it does nothing.
+func TestCommitAndDie(t *testing.T) {
+	dir, rest, _ := strings.Cut(os.Getenv(dying), "|")
+	kept, at, _ := strings.Cut(rest, "|")
+	if dir == "" {
+		return
+	}
+	last, err := strconv.Atoi(at)
+	machine.Must(t, err)
+	b := &faulty{trees: trees{newBenchAt(t, dir, kept)}}
+	err = b.commitFailing(func(n int, _ string) error {
+		if n == last {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Kill()
+			}
+			t.Fatalf("it lives on: %v", err)
+		}
+		return nil
+	})
+	fmt.Printf("made with %v in %d calls\n", err, len(b.called))
+}
+
+// TestKilledAtEachSystemCall, or at the first and last of each kind: a set that writes, makes, deletes, and moves over something is
+// as if it had never been, or made, wherever it was cut off.
+func TestKilledAtEachSystemCall(t *testing.T) {
+	counted := newFaulty(t, t.TempDir())
+	counted.Must(counted.commitFailing(func(int, string) error { return nil }))
+	places := counted.places(machine.Cases(0, 1) == 1)
+	var running sync.WaitGroup
+	turn := make(chan struct{}, 4)
+	var made atomic.Int64
+	for _, i := range places {
+		running.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			if killedAt(t, i+1) {
+				made.Add(1)
+			}
+		})
+	}
+	running.Wait()
+	if made.Load() > int64(len(places)-len(places)/2) {
+		t.Errorf("%d of %d kills left the set made: the test shows nothing", made.Load(), len(places))
+	}
+}
+
+func killedAt(t *testing.T, n int) (made bool) {
+	dir, kept := t.TempDir(), filepath.Join(t.TempDir(), "journal")
+	b := newFaulty(t, dir)
+	b.Journal = newBenchAt(t, dir, kept).Journal
+	child := exec.Command(os.Args[0], "-test.run=^TestCommitAndDie$")
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%s|%d", dying, dir, kept, n))
+	if out, err := child.CombinedOutput(); err == nil {
+		t.Errorf("at call %d it was not killed: %s", n, out)
+	}
+	told := b.Recover(context.Background())
+	if made = b.isMade(); !made && b.all() != b.before {
+		t.Errorf("killed at call %d: half of it is made; told %q:\n%s", n, told, b.all())
+	}
+	if again := b.Recover(context.Background()); len(again) > 0 {
+		t.Errorf("killed at call %d: told again: %q", n, again)
+	}
+	if entries := b.entries(); len(entries) > 0 && entries[len(entries)-1].State == journal.StatePending {
+		t.Errorf("killed at call %d: %+v", n, entries)
+	}
+	return made
+}
+
+// TestWhatIsWrittenWhileItRecovers is kept: what was displaced at the end of a sidecar
+// takes its place again, and what somebody writes there in that moment is in the journal.
+func TestWhatIsWrittenWhileItRecovers(t *testing.T) {
+	b := newBench(t)
+	b.Write("a.txt", "by the agent\n")
+	b.Write(".pillion-LEFT.tmp", "displaced\n")
+	killed, err := journal.Open(b.Journal.Store.Dir(), journal.Options{})
+	b.Must(err)
+	state := func(text string) *journal.State {
+		return &journal.State{Type: journal.TypeFile, Data: []byte(text)}
+	}
+	_, err = killed.Begin(journal.Origin{CallID: "killed"}, []journal.Record{{
+		Operation: string(Overwrite), Name: "a.txt", Path: b.Abs("a.txt"), Before: state("before\n"), After: state("by the agent\n"), Temp: b.Abs(".pillion-LEFT.tmp"),
+	}})
+	b.Must(err)
+	b.Must(killed.Close())
+	b.calls.Fails = func(call string) error {
+		if call == "rename" {
+			return os.WriteFile(b.Abs("a.txt"), []byte("typed now\n"), 0o644)
+		}
+		return nil
+	}
+	if told := b.Recover(context.Background()); len(told) != 1 {
+		t.Errorf("told %q", told)
+	}
+	b.want("a.txt", "displaced\n")
+	entries := slices.DeleteFunc(b.entries(), func(e journal.Entry) bool { return e.Tool != "recovery" })
+	if len(entries) != 1 {
+		t.Fatalf("kept are %+v", entries)
+	}
+	if text := b.content(entries[0], entries[0].Records[0].Before); text != "typed now\n" {
+		t.Errorf("kept is %q", text)
+	}
 }

@@ -1,7 +1,6 @@
 package change
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +30,7 @@ func newFaulty(t *testing.T, dir string) *faulty {
 	for name, text := range map[string]string{
 		"edited": "text of old", "gone/a": "text of a", "gone/sub/b": "text of b", "moved": "text moved", "over": "text replaced", "blob": "\x00 of old", "swapped": "text swapped out",
 	} {
-		b.write(name, text)
+		b.Write(name, text)
 	}
 	b.before = b.all()
 	b.calls.Pause = time.Microsecond
@@ -60,8 +59,7 @@ func (b *faulty) commitFailing(fails func(n int, call string) error) error {
 		return fails(len(b.called), call)
 	}
 	defer func() { b.calls.Fails = nil }()
-	_, err := b.Commit(context.Background(), set, journal.Origin{})
-	return err
+	return b.commitSet(set)
 }
 
 func (b *faulty) isMade() bool {
@@ -156,7 +154,7 @@ func TestPassingFaultsAreTriedAgain(t *testing.T) {
 	each(t, []error{syscall.EAGAIN, syscall.EINTR, syscall.EBUSY, handle.ErrShort}, func(t *testing.T, passing error, everywhere bool) {
 		everyCall(t, passing, everywhere, 2, func(b *faulty, what string, err error) {
 			if err != nil || !b.isMade() {
-				b.t.Errorf("%s: %v: %s", what, err, b.all())
+				b.Errorf("%s: %v: %s", what, err, b.all())
 			}
 		})
 	})
@@ -167,7 +165,7 @@ func TestLastingFaultsAreReported(t *testing.T) {
 	each(t, []error{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS}, func(t *testing.T, lasting error, everywhere bool) {
 		everyCall(t, lasting, everywhere, 1, func(b *faulty, what string, err error) {
 			if fault.CodeOf(err) != fault.ExecutionFailed && fault.CodeOf(err) != fault.PermissionDenied || errors.Is(err, ErrMoved) {
-				b.t.Errorf("%s: reported as %v", what, err)
+				b.Errorf("%s: reported as %v", what, err)
 			}
 			b.wantAll(b.before)
 		})
@@ -180,7 +178,7 @@ func TestFaultsForGood(t *testing.T) {
 	each(t, []error{syscall.EIO, syscall.EBUSY}, func(t *testing.T, lasting error, everywhere bool) {
 		everyCall(t, lasting, everywhere, forGood, func(b *faulty, what string, err error) {
 			if fault.CodeOf(err) != fault.ExecutionFailed || errors.Is(err, ErrMoved) {
-				b.t.Errorf("%s: reported as %v", what, err)
+				b.Errorf("%s: reported as %v", what, err)
 			}
 			b.wantNothingLost(what, err)
 			now := b.all()
@@ -188,7 +186,7 @@ func TestFaultsForGood(t *testing.T) {
 				now = strings.ReplaceAll(now, "new/ ", "") // what is left needs its folder
 			}
 			if now != b.before && !strings.HasSuffix(what, "rename") {
-				b.t.Errorf("%s: %v: not as it was: %s", what, err, now)
+				b.Errorf("%s: %v: not as it was: %s", what, err, now)
 			}
 		})
 	})
@@ -196,9 +194,9 @@ func TestFaultsForGood(t *testing.T) {
 
 // wantNothingLost: the former text of everything is there, under whatever name.
 func (b *faulty) wantNothingLost(what string, told error) {
-	b.t.Helper()
+	b.Helper()
 	texts, left := map[string]bool{}, []string{}
-	err := filepath.WalkDir(b.dir, func(name string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(b.Dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			data, _ := os.ReadFile(name)
 			texts[string(data)] = true
@@ -208,16 +206,16 @@ func (b *faulty) wantNothingLost(what string, told error) {
 		}
 		return err
 	})
-	b.must(err)
+	b.Must(err)
 	for _, name := range left {
 		if !strings.Contains(told.Error(), filepath.Base(name)) {
-			b.t.Errorf("%s: nobody is told of %s: %v", what, filepath.Base(name), told)
+			b.Errorf("%s: nobody is told of %s: %v", what, filepath.Base(name), told)
 		}
-		b.must(os.RemoveAll(name))
+		b.Must(os.RemoveAll(name))
 	}
 	for _, text := range []string{"text of old", "\x00 of old", "text of a", "text of b", "text moved", "text replaced", "text swapped out"} {
 		if !texts[text] {
-			b.t.Errorf("%s: %q is lost; told was: %v", what, text[:min(20, len(text))], told)
+			b.Errorf("%s: %q is lost; told was: %v", what, text[:min(20, len(text))], told)
 		}
 	}
 }

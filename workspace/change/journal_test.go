@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace/journal"
@@ -20,8 +22,8 @@ func TestWhatCannotBeKeptIsNotMade(t *testing.T) {
 	for name, faults := range map[string]journal.Faults{"writing": {Write: fails}, "syncing": {Sync: fails}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.write("a.txt", "one\n")
-			b.write("b.txt", "one\n")
+			b.Write("a.txt", "one\n")
+			b.Write("b.txt", "one\n")
 			doc := b.show("b.txt")
 			b.Journal.Store.Break(faults)
 			err := b.wantFault(fault.ExecutionFailed, b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"), b.plan("new/c.txt", "two\n"))
@@ -42,7 +44,7 @@ func TestWhatCannotBeKeptIsNotMade(t *testing.T) {
 // TestTheHumanMayPreferChangesWithoutAJournal, and hears once that they are.
 func TestTheHumanMayPreferChangesWithoutAJournal(t *testing.T) {
 	b := newBench(t)
-	b.write("a.txt", "one\n")
+	b.Write("a.txt", "one\n")
 	var told []string
 	b.Journal.Tell = func(problem string) { told = append(told, problem) }
 	b.Journal.Configure(JournalPrefer, false)
@@ -64,8 +66,8 @@ func TestTheHumanMayPreferChangesWithoutAJournal(t *testing.T) {
 // TestARevertIsWholeOrNothing: when one of its files fails, the others are as they were.
 func TestARevertIsWholeOrNothing(t *testing.T) {
 	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.write("b.txt", "one\n")
+	b.Write("a.txt", "one\n")
+	b.Write("b.txt", "one\n")
 	doc := b.show("b.txt")
 	b.mustCommit(b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"))
 	b.editor.onEdit = func(*openDocument, BufferEdit) (BufferResult, error) { return BufferResult{}, errFull }
@@ -89,8 +91,8 @@ func TestARevertIsWholeOrNothing(t *testing.T) {
 // left can be put back later.
 func TestARevertOfOneFile(t *testing.T) {
 	b := newBench(t)
-	b.write("a.txt", "one\n")
-	b.write("b.txt", "one\n")
+	b.Write("a.txt", "one\n")
+	b.Write("b.txt", "one\n")
 	b.mustCommit(b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"))
 	if r := b.revert(Selection{CallID: "a call", Path: "b.txt"}, "back"); len(r.Reverted) != 1 || len(r.Conflicts) != 0 {
 		t.Errorf("%+v", r)
@@ -107,11 +109,11 @@ func TestARevertOfOneFile(t *testing.T) {
 // TestALinkInPlaceOfAFileIsLeftAlone, and so is what it leads to, which may have the very bytes.
 func TestALinkInPlaceOfAFileIsLeftAlone(t *testing.T) {
 	b := newBench(t)
-	b.write("a.txt", "one\n")
+	b.Write("a.txt", "one\n")
 	b.mustCommit(b.plan("a.txt", "two\n"))
-	b.must(os.Remove(b.abs("a.txt")))
-	b.write("mine.txt", "two\n")
-	b.must(os.Symlink("mine.txt", b.abs("a.txt")))
+	b.Remove("a.txt")
+	b.Write("mine.txt", "two\n")
+	b.Link("mine.txt", "a.txt")
 	if r := b.revert(Selection{CallID: "a call"}, "back"); len(r.Conflicts) != 1 || len(r.Reverted) != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -122,7 +124,7 @@ func TestALinkInPlaceOfAFileIsLeftAlone(t *testing.T) {
 // away again.
 func TestWhatComesBackLasts(t *testing.T) {
 	b := newTrees(t)
-	b.write("gone/a", "text")
+	b.Write("gone/a", "text")
 	b.commitAs("a call", Set{Tree: []TreeChange{b.remove("gone")}})
 	failed := false
 	b.calls.Fails = func(call string) error {
@@ -139,7 +141,7 @@ func TestWhatComesBackLasts(t *testing.T) {
 	if err := back(); err == nil || b.all() != "" {
 		t.Errorf("%v; there is %q", err, b.all())
 	}
-	b.must(back())
+	b.Must(back())
 	b.want("gone/a", "text")
 }
 
@@ -148,12 +150,12 @@ func TestWhatComesBackLasts(t *testing.T) {
 func TestChangesByOthersInBetween(t *testing.T) {
 	b := newBench(t)
 	text := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
-	b.write("a.txt", text)
-	b.write("b.txt", text)
+	b.Write("a.txt", text)
+	b.Write("b.txt", text)
 	edit := func(session, name, old, new string) {
 		t.Helper()
 		_, err := b.Commit(context.Background(), Only(b.plan(name, strings.Replace(b.onDisk(name), old, new, 1)), ""), journal.Origin{CallID: session, SessionID: session})
-		b.must(err)
+		b.Must(err)
 	}
 	edit("ada", "a.txt", "2\n", "ada 2\n")
 	edit("bob", "a.txt", "5\n", "bob 5\n")
@@ -166,7 +168,7 @@ func TestChangesByOthersInBetween(t *testing.T) {
 	}
 	b.want("b.txt", strings.Replace(text, "2\n", "bob 2\n", 1))
 	entries, err := b.History(Selection{SessionID: "ada"}, 0)
-	b.must(err)
+	b.Must(err)
 	var states []string
 	for _, e := range entries {
 		states = append(states, string(e.State))
@@ -179,4 +181,73 @@ func TestChangesByOthersInBetween(t *testing.T) {
 	b.revert(Selection{SessionID: "ada"}, "again")
 	b.want("a.txt", text)
 	b.want("b.txt", text)
+}
+
+// TestLateWritesAreKept: where nobody tells who has a file open, a program may write into
+// it after it was replaced or deleted. Its text is in the journal, and the user is told.
+func TestLateWritesAreKept(t *testing.T) {
+	for name, do := range map[string]func(b trees) error{
+		"replaced": func(b trees) error { _, err := b.commit(b.plan("file", "agent\n")); return err },
+		"deleted":  func(b trees) error { return b.make(b.remove("file")) },
+		"moved on": func(b trees) error { return b.make(b.move("other", "file")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newTrees(t)
+			told := make(chan string, 9)
+			b.Journal.Tell = func(problem string) { told <- problem }
+			b.calls.Blind = true
+			b.late.pauses = slices.Repeat([]time.Duration{10 * time.Millisecond}, 6000)
+			b.Write("file", "before\n")
+			b.Write("other", "other\n")
+			human, err := os.OpenFile(b.Abs("file"), os.O_WRONLY|os.O_APPEND, 0)
+			b.Must(err)
+			defer human.Close()
+			b.Must(do(b))
+			_, err = human.WriteString("typed late\n")
+			b.Must(err)
+			select {
+			case problem := <-told:
+				if !strings.Contains(problem, "file") || !strings.Contains(problem, "journal") {
+					t.Errorf("told was %q", problem)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("nobody was told")
+			}
+			last := b.entries()[0]
+			if text := b.content(last, last.Records[0].Before); text != "before\ntyped late\n" || last.State != journal.StateDone {
+				t.Errorf("the journal has %q, %s", text, last.State)
+			}
+		})
+	}
+}
+
+// TestOnlySoManyAreHeldOpen, and each only for a while.
+func TestOnlySoManyAreHeldOpen(t *testing.T) {
+	b := newTrees(t)
+	b.late.pauses = []time.Duration{time.Hour}
+	dir := t.TempDir()
+	for range maxHeld + 5 {
+		f, err := os.CreateTemp(dir, "")
+		b.Must(err)
+		b.hold(f, "", b.path("file"))
+	}
+	if b.late.held != maxHeld {
+		t.Errorf("%d are held", b.late.held)
+	}
+	c := newTrees(t)
+	c.late.pauses = []time.Duration{time.Millisecond}
+	f, err := os.CreateTemp(dir, "")
+	c.Must(err)
+	c.hold(f, "", c.path("file"))
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		c.late.mu.Lock()
+		held := c.late.held
+		c.late.mu.Unlock()
+		if held == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is held for ever")
+		}
+	}
 }

@@ -15,9 +15,9 @@ import (
 )
 
 func (b *bench) lock(name string) (unlock func()) {
-	b.t.Helper()
+	b.Helper()
 	unlock, err := b.Locks.lock(context.Background(), []workspace.Path{b.path(name)})
-	b.must(err)
+	b.Must(err)
 	return unlock
 }
 
@@ -27,7 +27,7 @@ func TestWhoChangesOnePathWaits(t *testing.T) {
 	for name, locked := range map[string]string{"the file": "dir/sub/file", "a folder above": "dir"} {
 		t.Run(name, func(t *testing.T) {
 			b := newTrees(t)
-			b.write("dir/sub/file", "one")
+			b.Write("dir/sub/file", "one")
 			unlock := b.lock(locked)
 			done := make(chan error, 1)
 			f := b.plan("dir/sub/file", "two")
@@ -35,7 +35,7 @@ func TestWhoChangesOnePathWaits(t *testing.T) {
 			b.waitForWaiter()
 			b.want("dir/sub/file", "one")
 			unlock()
-			b.must(<-done)
+			b.Must(<-done)
 
 			unlock = b.lock("dir/sub/file")
 			c := b.remove("dir")
@@ -43,14 +43,14 @@ func TestWhoChangesOnePathWaits(t *testing.T) {
 			b.waitForWaiter()
 			b.want("dir/sub/file", "two")
 			unlock()
-			b.must(<-done)
+			b.Must(<-done)
 		})
 	}
 }
 
 // waitForWaiter returns when somebody waits for a lock.
 func (b *bench) waitForWaiter() {
-	b.t.Helper()
+	b.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for i := range b.Locks.stripes {
 			s := &b.Locks.stripes[i]
@@ -62,7 +62,7 @@ func (b *bench) waitForWaiter() {
 			}
 		}
 	}
-	b.t.Fatal("nobody waits")
+	b.Fatal("nobody waits")
 }
 
 // TestOthersInAFolderDoNotWait: its lock is shared.
@@ -71,13 +71,13 @@ func TestOthersInAFolderDoNotWait(t *testing.T) {
 	for i := range 100 {
 		one, name := fmt.Sprintf("dir/a%d", i), fmt.Sprintf("dir/b%d", i)
 		first, other := wanted{}, wanted{}
-		first.add(b.abs(one))
-		if !other.collides(b.abs(name), first) {
+		first.add(b.Abs(one))
+		if !other.collides(b.Abs(name), first) {
 			defer b.lock(one)()
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			unlock, err := b.Locks.lock(ctx, []workspace.Path{b.path(name)})
-			b.must(err)
+			b.Must(err)
 			unlock()
 			return
 		}
@@ -126,15 +126,15 @@ func TestALockOfAnotherProgram(t *testing.T) {
 	}
 	b := newBench(t)
 	b.Locks.Dir = t.TempDir()
-	b.write("file", "one")
+	b.Write("file", "one")
 	f := b.plan("file", "two")
 	other := exec.Command(os.Args[0], "-test.run", "^TestALockOfAnotherProgram$")
-	other.Env = append(os.Environ(), lockerVariable+"="+b.Locks.Dir, lockerVariable+"_IN="+b.dir)
+	other.Env = append(os.Environ(), lockerVariable+"="+b.Locks.Dir, lockerVariable+"_IN="+b.Dir)
 	out, err := other.StdoutPipe()
-	b.must(err)
+	b.Must(err)
 	_, err = other.StdinPipe() // held open
-	b.must(err)
-	b.must(other.Start())
+	b.Must(err)
+	b.Must(other.Start())
 	defer other.Wait() //nolint:errcheck // it is killed
 	defer other.Process.Kill()
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "locked\n" {
@@ -147,7 +147,7 @@ func TestALockOfAnotherProgram(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { _, err := b.commit(f); done <- err }()
-	b.must(other.Process.Kill())
-	b.must(<-done)
+	b.Must(other.Process.Kill())
+	b.Must(<-done)
 	b.want("file", "two")
 }

@@ -3,33 +3,31 @@
 package change
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"testing"
 
 	"pillion/internal/fault"
-	"pillion/workspace/journal"
 )
 
 func (b trees) modeOf(name string) fs.FileMode {
-	b.t.Helper()
-	info, err := os.Stat(b.abs(name))
-	b.must(err)
+	b.Helper()
+	info, err := os.Stat(b.Abs(name))
+	b.Must(err)
 	return info.Mode()
 }
 
 func (b trees) chmod(name string, mode fs.FileMode) {
-	b.t.Helper()
-	b.must(os.Chmod(b.abs(name), mode))
+	b.Helper()
+	b.Must(os.Chmod(b.Abs(name), mode))
 }
 
 // TestWhoReadsMayRun: of a mode only the executable bits change, as far as somebody may
 // read the file.
 func TestWhoReadsMayRun(t *testing.T) {
 	b := newTrees(t)
-	b.write("f", "x")
+	b.Write("f", "x")
 	for _, c := range []struct {
 		was        fs.FileMode
 		executable bool
@@ -50,7 +48,7 @@ func TestWhoReadsMayRun(t *testing.T) {
 		{0o644 | fs.ModeSetuid, true, 0o755},
 	} {
 		b.chmod("f", c.was)
-		b.must(b.make(b.mode("f", c.executable)))
+		b.Must(b.make(b.mode("f", c.executable)))
 		if got := b.modeOf("f"); got != c.want {
 			t.Errorf("%v, executable %t: made %v, want %v", c.was, c.executable, got, c.want)
 		}
@@ -62,23 +60,23 @@ func TestAModeThatMovedOn(t *testing.T) {
 	for name, moves := range map[string]func(b trees){
 		"another mode":   func(b trees) { b.chmod("f", 0o600) },
 		"made by others": func(b trees) { b.chmod("f", 0o755) },
-		"another text":   func(b trees) { b.write("f", "evil") },
-		"another file":   func(b trees) { b.write("g", "text"); b.must(os.Rename(b.abs("g"), b.abs("f"))) },
+		"another text":   func(b trees) { b.Write("f", "evil") },
+		"another file":   func(b trees) { b.Write("g", "text"); b.Must(os.Rename(b.Abs("g"), b.Abs("f"))) },
 		"a link": func(b trees) {
-			b.write("g", "text")
-			b.must(os.Remove(b.abs("f")))
-			b.must(os.Symlink("g", b.abs("f")))
+			b.Write("g", "text")
+			b.Remove("f")
+			b.Link("g", "f")
 		},
-		"gone": func(b trees) { b.must(os.Remove(b.abs("f"))) },
+		"gone": func(b trees) { b.Remove("f") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newTrees(t)
-			b.write("f", "text")
-			b.write("other", "old")
+			b.Write("f", "text")
+			b.Write("other", "old")
 			set := Set{Files: []File{b.plan("other", "new")}, Tree: []TreeChange{b.mode("f", true)}}
 			moves(b)
 			before := b.all()
-			if _, err := b.Commit(context.Background(), set, journal.Origin{}); !errors.Is(err, ErrMoved) {
+			if err := b.commitSet(set); !errors.Is(err, ErrMoved) {
 				t.Errorf("committed with %v", err)
 			}
 			b.wantAll(before)
@@ -89,12 +87,12 @@ func TestAModeThatMovedOn(t *testing.T) {
 // TestAModeIsTakenBackUnlessItWasChanged: the set fails after the mode was changed.
 func TestAModeIsTakenBackUnlessItWasChanged(t *testing.T) {
 	b := newTrees(t)
-	b.write("f", "text")
-	b.write("last", "l")
+	b.Write("f", "text")
+	b.Write("last", "l")
 	set := Set{Tree: []TreeChange{b.mode("f", true), b.remove("last")}}
 	b.between = func(phase string) {
 		if phase == "applied" && b.modeOf("f") == 0o755 {
-			b.write("last", "somebody's")
+			b.Write("last", "somebody's")
 		}
 	}
 	if err := b.make(set.Tree...); !errors.Is(err, ErrMoved) || b.modeOf("f") != 0o644 {
@@ -104,7 +102,7 @@ func TestAModeIsTakenBackUnlessItWasChanged(t *testing.T) {
 	b.between = func(phase string) {
 		if phase == "applied" {
 			b.chmod("f", 0o700)
-			b.write("last", "somebody else's")
+			b.Write("last", "somebody else's")
 		}
 	}
 	if err := b.make(set.Tree...); err == nil || b.modeOf("f") != 0o700 {
@@ -116,10 +114,10 @@ func TestAModeIsTakenBackUnlessItWasChanged(t *testing.T) {
 // TestModesThatAreNotChanged are refused before anybody is asked.
 func TestModesThatAreNotChanged(t *testing.T) {
 	b := newTrees(t)
-	b.write("f", "text")
-	b.must(os.Link(b.abs("f"), b.abs("second")))
-	b.must(os.Symlink("f", b.abs("link")))
-	b.must(os.Mkdir(b.abs("dir"), 0o755))
+	b.Write("f", "text")
+	b.Must(os.Link(b.Abs("f"), b.Abs("second")))
+	b.Link("f", "link")
+	b.Must(os.Mkdir(b.Abs("dir"), 0o755))
 	for name, want := range map[string]fault.Code{"f": fault.PermissionDenied, "link": fault.NotAFile, "dir": fault.NotAFile, "none": fault.FileNotFound} {
 		if _, err := NewMode(b.Documents.Snapshot(limit), b.entry(name), true); fault.CodeOf(err) != want {
 			t.Errorf("%s: planned with %v, want %s", name, err, want)
@@ -131,9 +129,9 @@ func TestModesThatAreNotChanged(t *testing.T) {
 func TestModesArePutBack(t *testing.T) {
 	b := newTrees(t)
 	for name, text := range map[string]string{"edited": "old", "moved": "m", "plain": "p"} {
-		b.write(name, text)
+		b.Write(name, text)
 	}
-	b.write("run", "r")
+	b.Write("run", "r")
 	b.chmod("run", 0o750)
 	before := b.all()
 	made := b.plan("new/made", "n")
@@ -158,14 +156,14 @@ func TestModesArePutBack(t *testing.T) {
 // TestAModeThatSomebodyChangedStays when it is to be put back, and so does its file.
 func TestAModeThatSomebodyChangedStays(t *testing.T) {
 	b := newTrees(t)
-	b.write("f", "text")
+	b.Write("f", "text")
 	b.commitAs("one", Set{Tree: []TreeChange{b.mode("f", true)}})
 	b.chmod("f", 0o700)
 	if r := b.revertCall("one"); len(r.Conflicts) != 1 || b.modeOf("f") != 0o700 {
 		t.Errorf("reverted: %+v; the mode is %v", r, b.modeOf("f"))
 	}
 	b.chmod("f", 0o755)
-	b.write("f", "another text")
+	b.Write("f", "another text")
 	if r := b.revertCall("one"); len(r.Conflicts) != 0 || b.modeOf("f") != 0o644 {
 		t.Errorf("reverted: %+v; the mode is %v", r, b.modeOf("f"))
 	}
@@ -175,7 +173,7 @@ func TestAModeThatSomebodyChangedStays(t *testing.T) {
 // TestWhatWasMadeExecutableAndDeleted comes back step by step.
 func TestWhatWasMadeExecutableAndDeleted(t *testing.T) {
 	b := newTrees(t)
-	b.write("f", "text")
+	b.Write("f", "text")
 	b.commitAs("mode", Set{Tree: []TreeChange{b.mode("f", true)}})
 	b.commitAs("gone", Set{Tree: []TreeChange{b.remove("f")}})
 	b.revertCall("gone")
@@ -183,7 +181,7 @@ func TestWhatWasMadeExecutableAndDeleted(t *testing.T) {
 	b.revertCall("mode")
 	b.wantAll("f=text")
 	b = newTrees(t)
-	b.write("f", "text")
+	b.Write("f", "text")
 	b.commitAs("again", Set{Tree: []TreeChange{b.mode("f", true)}})
 	b.commitAs("gone again", Set{Tree: []TreeChange{b.remove("f")}})
 	b.wantReverted(Selection{}, "all")
@@ -194,8 +192,8 @@ func TestWhatWasMadeExecutableAndDeleted(t *testing.T) {
 // the user has not saved stays.
 func TestAFileInTheEditorIsMadeExecutable(t *testing.T) {
 	b := newTrees(t)
-	b.write("clean", "old\n")
-	b.write("dirty", "disk\n")
+	b.Write("clean", "old\n")
+	b.Write("dirty", "disk\n")
 	b.show("clean")
 	b.show("dirty").set("typed\n")
 	b.commitAs("one", Set{Files: []File{b.plan("clean", "new\n"), b.plan("dirty", "typed\nmore\n")}, Tree: []TreeChange{b.mode("clean", true), b.mode("dirty", true)}})

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
@@ -20,10 +20,10 @@ func newTracked(t *testing.T) *bench {
 	b := newObserved(t)
 	b.Observer.Told = func(context.Context) (uint64, bool) { return 0, true }
 	for n := range 40 {
-		b.write(fmt.Sprintf("many/%02d.txt", n), fmt.Sprintf("%d\n", n))
+		b.Write(fmt.Sprintf("many/%02d.txt", n), fmt.Sprintf("%d\n", n))
 	}
-	b.write("tool.sh", "#!/bin/sh\n")
-	b.write("large.bin", strings.Repeat("\x00", 3000))
+	b.Write("tool.sh", "#!/bin/sh\n")
+	b.Write("large.bin", strings.Repeat("\x00", 3000))
 	b.git("init", "-q", "-b", "main")
 	b.git("config", "user.name", "t")
 	b.git("config", "user.email", "t@t")
@@ -49,34 +49,28 @@ func (b *bench) age() {
 	names := strings.Fields(b.git("ls-files"))
 	old := time.Now()
 	for _, name := range names {
-		info, err := os.Stat(b.abs(name))
-		if b.must(err); info.ModTime().Before(old) {
+		info, err := os.Stat(b.Abs(name))
+		if b.Must(err); info.ModTime().Before(old) {
 			old = info.ModTime()
 		}
 	}
 	old = old.Add(-time.Hour)
 	for _, name := range names {
-		b.must(os.Chtimes(b.abs(name), old, old))
+		b.Must(os.Chtimes(b.Abs(name), old, old))
 	}
 	b.git("update-index", "--refresh")
 }
 
 func (b *bench) git(args ...string) string {
-	b.t.Helper()
-	command := exec.Command("git", append([]string{"-C", b.dir}, args...)...)
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	out, err := command.CombinedOutput()
-	if err != nil {
-		b.t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return string(out)
+	b.Helper()
+	out, err := machine.Git(b.TB, b.Dir, "", args...)
+	b.Must(err)
+	return out
 }
 
 func (b *bench) files() string {
-	all := b.all()
-	lines := strings.SplitAfter(all, "\n")
 	var out strings.Builder
-	for _, l := range lines {
+	for l := range strings.Lines(b.all()) {
 		if !strings.HasPrefix(l, "/.git") && !strings.HasPrefix(l, " ") {
 			out.WriteString(l)
 		}
@@ -86,16 +80,16 @@ func (b *bench) files() string {
 
 func TestWhatGitHoldsIsNotCopied(t *testing.T) {
 	b := newTracked(t)
-	b.write("many/01.txt", "not committed\n")
-	b.write("untracked.txt", "one\n")
+	b.Write("many/01.txt", "not committed\n")
+	b.Write("untracked.txt", "one\n")
 	before := b.files()
 	b.kept("c", func() {
-		b.write("many/00.txt", "changed\n")
-		b.write("many/01.txt", "changed too\n")
-		b.must(os.Remove(b.abs("many/02.txt")))
-		b.must(os.Chmod(b.abs("tool.sh"), 0o755))
-		b.write("untracked.txt", "two\n")
-		b.must(os.Remove(b.abs("large.bin")))
+		b.Write("many/00.txt", "changed\n")
+		b.Write("many/01.txt", "changed too\n")
+		b.Remove("many/02.txt")
+		b.Must(os.Chmod(b.Abs("tool.sh"), 0o755))
+		b.Write("untracked.txt", "two\n")
+		b.Remove("large.bin")
 		b.git("add", "-A")
 		b.git("commit", "-q", "-m", "two")
 	})
@@ -118,9 +112,9 @@ func TestWhatGitHoldsIsNotCopied(t *testing.T) {
 func TestABranchIsSwitched(t *testing.T) {
 	b := newTracked(t)
 	b.git("checkout", "-q", "-b", "other")
-	b.write("many/00.txt", "other\n")
-	b.write("only.txt", "other\n")
-	b.must(os.Remove(b.abs("many/01.txt")))
+	b.Write("many/00.txt", "other\n")
+	b.Write("only.txt", "other\n")
+	b.Remove("many/01.txt")
 	b.committed()
 	before := b.files()
 	b.command("c", func() { b.git("checkout", "-q", "main"); b.age() })
@@ -135,20 +129,20 @@ func TestABranchIsSwitched(t *testing.T) {
 // TestWhatGitStoresOtherwiseIsCopied: a file may differ from what the repository holds of it.
 func TestWhatGitStoresOtherwiseIsCopied(t *testing.T) {
 	b := newTracked(t)
-	b.write(".gitattributes", "crlf.txt eol=crlf\n*.up filter=up\nident.txt ident\n*.utf16 working-tree-encoding=UTF-16LE\n")
+	b.Write(".gitattributes", "crlf.txt eol=crlf\n*.up filter=up\nident.txt ident\n*.utf16 working-tree-encoding=UTF-16LE\n")
 	b.git("config", "filter.up.clean", "tr a-z A-Z")
 	b.git("config", "filter.up.smudge", "tr A-Z a-z")
 	contents := map[string]string{"crlf.txt": "one\r\ntwo\r\n", "lower.up": "lower\n", "ident.txt": "$Id: 0000000000000000000000000000000000000000 $\n", "wide.utf16": "a\x00b\x00"}
 	for name, text := range contents {
-		b.write(name, text)
+		b.Write(name, text)
 	}
-	b.write("same.txt", "the same in the index\n")
+	b.Write("same.txt", "the same in the index\n")
 	b.committed()
 	b.kept("c", func() {
 		for name := range contents {
-			b.must(os.Remove(b.abs(name)))
+			b.Remove(name)
 		}
-		b.must(os.Remove(b.abs("same.txt")))
+		b.Remove("same.txt")
 	})
 	b.revertCall("c")
 	contents["same.txt"] = "the same in the index\n"
@@ -160,14 +154,14 @@ func TestWhatGitStoresOtherwiseIsCopied(t *testing.T) {
 // TestTheIndexIsNotBelieved where it does not know, or claims what is not so.
 func TestTheIndexIsNotBelieved(t *testing.T) {
 	b := newTracked(t)
-	b.write("kept.txt", "committed\n")
+	b.Write("kept.txt", "committed\n")
 	b.committed()
-	info, err := os.Stat(b.abs("kept.txt"))
-	b.must(err)
-	b.write("kept.txt", "unspoken!\n") // of the same size, and as old
-	b.must(os.Chtimes(b.abs("kept.txt"), info.ModTime(), info.ModTime()))
+	info, err := os.Stat(b.Abs("kept.txt"))
+	b.Must(err)
+	b.Write("kept.txt", "unspoken!\n") // of the same size, and as old
+	b.Must(os.Chtimes(b.Abs("kept.txt"), info.ModTime(), info.ModTime()))
 	b.git("update-index", "--assume-unchanged", "kept.txt")
-	b.command("c", func() { b.write("kept.txt", "by a command\n") })
+	b.command("c", func() { b.Write("kept.txt", "by a command\n") })
 	b.revertCall("c")
 	b.want("kept.txt", "unspoken!\n")
 }
@@ -175,14 +169,14 @@ func TestTheIndexIsNotBelieved(t *testing.T) {
 // TestAnObjectThatACommandDestroys is said to be lost, and everything else is kept.
 func TestAnObjectThatACommandDestroys(t *testing.T) {
 	b := newTracked(t)
-	b.write("staged.txt", "staged alone\n")
+	b.Write("staged.txt", "staged alone\n")
 	b.git("add", "-A")
 	b.age()
 	unkept := b.command("c", func() {
 		b.git("rm", "-q", "--cached", "staged.txt")
 		b.git("prune", "--expire=now")
-		b.write("staged.txt", "by a command\n")
-		b.write("many/00.txt", "changed\n")
+		b.Write("staged.txt", "by a command\n")
+		b.Write("many/00.txt", "changed\n")
 	})
 	if want := "of what it changed these are not in the journal: staged.txt (its repository does not have any more what was in it)"; unkept != want {
 		t.Errorf("it says %q, want %q", unkept, want)
@@ -194,7 +188,7 @@ func TestAnObjectThatACommandDestroys(t *testing.T) {
 func TestATreeThatNobodyWatches(t *testing.T) {
 	b := newTracked(t)
 	b.Observer.Told = func(context.Context) (uint64, bool) { return 0, false }
-	got := b.command("c", func() { b.write("tool.sh", "other\n") })
+	got := b.command("c", func() { b.Write("tool.sh", "other\n") })
 	if want := notKept + "the workspace has more than 8 files"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
@@ -202,26 +196,26 @@ func TestATreeThatNobodyWatches(t *testing.T) {
 
 func TestManyChangesOfACommandAreSaid(t *testing.T) {
 	b := newTracked(t)
-	got := b.command("c", func() { b.must(os.RemoveAll(b.abs("many"))) })
+	got := b.command("c", func() { b.Remove("many") })
 	if want := notKept + "it changed more than 8 files"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 	b.git("checkout", "-q", ".") // by somebody else
 	b.age()
-	b.command("next", func() { b.write("tool.sh", "other\n") })
+	b.command("next", func() { b.Write("tool.sh", "other\n") })
 	b.wantKept("next", "overwrite tool.sh +1 -1")
 }
 
 // TestAReplacedObjectIsNotTakenForTheFile: git shows another in its place, but it is not what was on disk.
 func TestAReplacedObjectIsNotTakenForTheFile(t *testing.T) {
 	b := newTracked(t)
-	b.write("f.txt", "good\n")
+	b.Write("f.txt", "good\n")
 	b.committed()
-	b.write("other", "evil\n")
+	b.Write("other", "evil\n")
 	other := strings.TrimSpace(b.git("hash-object", "-w", "other"))
 	b.git("replace", strings.TrimSpace(b.git("rev-parse", "HEAD:f.txt")), other)
-	b.must(os.Remove(b.abs("other")))
-	b.command("c", func() { b.write("f.txt", "by a command\n") })
+	b.Remove("other")
+	b.command("c", func() { b.Write("f.txt", "by a command\n") })
 	b.revertCall("c")
 	b.want("f.txt", "good\n")
 }

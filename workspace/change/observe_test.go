@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/journal"
 )
@@ -29,10 +30,10 @@ func newObserved(t *testing.T) *bench {
 
 // command does what a command does, and gives what the journal does not have of it.
 func (b *bench) command(call string, does func()) string {
-	b.t.Helper()
-	one := b.Observe(b.t.Context())
+	b.Helper()
+	one := b.Observe(b.Context())
 	does()
-	return one.End(b.t.Context(), journal.Origin{CallID: call, SessionID: "s", Turn: 1, Tool: "run_command"})
+	return one.End(b.Context(), journal.Origin{CallID: call, SessionID: "s", Turn: 1, Tool: "run_command"})
 }
 
 // contentsOf is what is in a folder: names, modes and contents.
@@ -59,32 +60,32 @@ func contentsOf(t testing.TB, dir string) string {
 		out.WriteString("\n")
 		return err
 	})
-	must(t, err)
+	machine.Must(t, err)
 	return out.String()
 }
 
-func (b *bench) all() string { return contentsOf(b.t, b.dir) }
+func (b *bench) all() string { return contentsOf(b.TB, b.Dir) }
 
 // wantLike wants everything to be as it was.
 func (b *bench) wantLike(was string) {
-	b.t.Helper()
+	b.Helper()
 	if now := b.all(); now != was {
-		b.t.Errorf("it is\n%s\nand was\n%s", now, was)
+		b.Errorf("it is\n%s\nand was\n%s", now, was)
 	}
 }
 
 // kept is a command of which the journal has all.
 func (b *bench) kept(call string, does func()) {
-	b.t.Helper()
+	b.Helper()
 	if unkept := b.command(call, does); unkept != "" {
-		b.t.Errorf("not in the journal: %s", unkept)
+		b.Errorf("not in the journal: %s", unkept)
 	}
 }
 
 func (b *bench) wantKept(call string, paths ...string) {
-	b.t.Helper()
+	b.Helper()
 	entries, err := b.History(Selection{CallID: call}, 0)
-	b.must(err)
+	b.Must(err)
 	got := []string{}
 	for _, e := range entries {
 		for _, f := range e.Files {
@@ -92,31 +93,31 @@ func (b *bench) wantKept(call string, paths ...string) {
 		}
 	}
 	if strings.Join(got, "\n") != strings.Join(paths, "\n") {
-		b.t.Errorf("of %s the journal has\n%s\nwant\n%s", call, strings.Join(got, "\n"), strings.Join(paths, "\n"))
+		b.Errorf("of %s the journal has\n%s\nwant\n%s", call, strings.Join(got, "\n"), strings.Join(paths, "\n"))
 	}
 }
 
 func TestWhatACommandChangesIsReverted(t *testing.T) {
 	b := newObserved(t)
-	b.write("text.txt", "one\ntwo\n")
-	b.write("binary", "\x00\x01\x02")
-	b.write("gone/deep/a.txt", "a\n")
-	b.write("gone/b.bin", "b\x00")
-	b.write("tool.sh", "#!/bin/sh\n")
-	b.write("turned", "a file\n")
-	b.write("untouched", "as it is\n")
-	b.must(os.Symlink("text.txt", b.abs("link")))
+	b.Write("text.txt", "one\ntwo\n")
+	b.Write("binary", "\x00\x01\x02")
+	b.Write("gone/deep/a.txt", "a\n")
+	b.Write("gone/b.bin", "b\x00")
+	b.Write("tool.sh", "#!/bin/sh\n")
+	b.Write("turned", "a file\n")
+	b.Write("untouched", "as it is\n")
+	b.Link("text.txt", "link")
 	before := b.all()
 	b.kept("c", func() {
-		b.write("text.txt", "one\n2\nthree\n")
-		b.write("binary", "\x00\x03")
-		b.must(os.RemoveAll(b.abs("gone")))
-		b.must(os.Chmod(b.abs("tool.sh"), 0o755))
-		b.must(os.Remove(b.abs("link")))
-		b.must(os.Symlink("untouched", b.abs("link")))
-		b.must(os.Remove(b.abs("turned")))
-		b.must(os.Symlink("text.txt", b.abs("turned")))
-		b.write("new/folder/c.txt", "c\n")
+		b.Write("text.txt", "one\n2\nthree\n")
+		b.Write("binary", "\x00\x03")
+		b.Remove("gone")
+		b.Must(os.Chmod(b.Abs("tool.sh"), 0o755))
+		b.Remove("link")
+		b.Link("untouched", "link")
+		b.Remove("turned")
+		b.Link("text.txt", "turned")
+		b.Write("new/folder/c.txt", "c\n")
 	})
 	after := b.all()
 	b.wantKept("c",
@@ -131,14 +132,14 @@ func TestWhatACommandChangesIsReverted(t *testing.T) {
 // TestACommandThatHidesWhatItDid puts back the times and the size of what it wrote.
 func TestACommandThatHidesWhatItDid(t *testing.T) {
 	b := newObserved(t)
-	b.write("a.txt", "one\n")
+	b.Write("a.txt", "one\n")
 	old := time.Now().Add(-time.Hour)
-	b.must(os.Chtimes(b.abs("a.txt"), old, old))
+	b.Must(os.Chtimes(b.Abs("a.txt"), old, old))
 	for n := range 3 {
 		call := fmt.Sprint("c", n)
 		b.command(call, func() {
-			b.write("a.txt", fmt.Sprintf("tw%d\n", n))
-			b.must(os.Chtimes(b.abs("a.txt"), old, old))
+			b.Write("a.txt", fmt.Sprintf("tw%d\n", n))
+			b.Must(os.Chtimes(b.Abs("a.txt"), old, old))
 		})
 		b.wantKept(call, "overwrite a.txt +1 -1")
 	}
@@ -152,33 +153,33 @@ func TestACommandThatHidesWhatItDid(t *testing.T) {
 func TestOthersMeanwhile(t *testing.T) {
 	b := newObserved(t)
 	for _, name := range []string{"call.txt", "typed.txt", "saved.txt", "own.txt"} {
-		b.write(name, "one\n")
+		b.Write(name, "one\n")
 	}
 	typed, saved := b.show("typed.txt"), b.show("saved.txt")
 	b.kept("c", func() {
-		b.write("own.txt", "two\n")
+		b.Write("own.txt", "two\n")
 		b.mustCommit(b.plan("call.txt", "two\n"))
 		saved.set("two\n")
 		saved.save()
 		b.Observer.Claim(saved.path)
 		typed.set("unsaved\n")
-		b.write("typed.txt", "two\n")
+		b.Write("typed.txt", "two\n")
 	})
 	b.wantKept("c", "overwrite own.txt +1 -1")
-	b.command("d", func() { b.write("call.txt", "three\n") })
+	b.command("d", func() { b.Write("call.txt", "three\n") })
 	b.wantKept("d", "overwrite call.txt +1 -1")
 }
 
 // TestCommandsAtOnce: each change is in the journal once, with whoever ends first.
 func TestCommandsAtOnce(t *testing.T) {
 	b := newObserved(t)
-	b.write("a.txt", "one\n")
-	b.write("b.txt", "one\n")
+	b.Write("a.txt", "one\n")
+	b.Write("b.txt", "one\n")
 	before := b.all()
 	b.command("outer", func() {
-		b.write("a.txt", "two\n")
-		b.command("inner", func() { b.write("b.txt", "two\n") })
-		b.write("a.txt", "three\n")
+		b.Write("a.txt", "two\n")
+		b.command("inner", func() { b.Write("b.txt", "two\n") })
+		b.Write("a.txt", "three\n")
 	})
 	b.wantKept("inner", "overwrite a.txt +1 -1", "overwrite b.txt +1 -1")
 	b.wantKept("outer", "overwrite a.txt +1 -1")
@@ -191,9 +192,9 @@ func TestCommandsAtOnce(t *testing.T) {
 func TestManyCommandsAtOnce(t *testing.T) {
 	b := newObserved(t)
 	for n := range 4 {
-		b.write(fmt.Sprintf("f%d.txt", n), "as it was\n")
+		b.Write(fmt.Sprintf("f%d.txt", n), "as it was\n")
 	}
-	b.write("call.txt", "one\n")
+	b.Write("call.txt", "one\n")
 	before := b.all()
 	var running sync.WaitGroup
 	for n := range 6 {
@@ -201,7 +202,7 @@ func TestManyCommandsAtOnce(t *testing.T) {
 			for round := range 8 {
 				one := b.Observe(t.Context())
 				for k := range 2 {
-					if err := os.WriteFile(b.abs(fmt.Sprintf("f%d.txt", (n+round+k)%5)), fmt.Appendf(nil, "%d wrote %d\n", n, round), 0o644); err != nil {
+					if err := os.WriteFile(b.Abs(fmt.Sprintf("f%d.txt", (n+round+k)%5)), fmt.Appendf(nil, "%d wrote %d\n", n, round), 0o644); err != nil {
 						t.Error(err)
 					}
 				}
@@ -227,23 +228,23 @@ func TestWhatIsNotKeptOfACommandIsSaid(t *testing.T) {
 	}(mostFiles, mostBytes, mostOne, lookAgain)
 	mostFiles, mostBytes, mostOne, lookAgain = 8, 2000, 1000, 0
 	b := newObserved(t)
-	b.write(".gitignore", "*.o\n")
-	b.write("ignored.o", "o\n")
-	b.write("large", strings.Repeat("x", 1001))
-	b.write("a.txt", "one\n")
-	b.must(os.Link(b.abs("a.txt"), filepath.Join(t.TempDir(), "outside")))
+	b.Write(".gitignore", "*.o\n")
+	b.Write("ignored.o", "o\n")
+	b.Write("large", strings.Repeat("x", 1001))
+	b.Write("a.txt", "one\n")
+	b.Must(os.Link(b.Abs("a.txt"), filepath.Join(t.TempDir(), "outside")))
 	for _, try := range []struct {
 		does func()
 		want string
 	}{
-		{func() { b.write("ignored.o", "p\n") }, ""},
-		{func() { b.write("large", strings.Repeat("y", 1001)) }, "large (it is too large)"},
-		{func() { b.write("a.txt", "two\n") }, "a.txt (it has other names)"},
-		{func() { b.write(".gitignore", "\n") }, "ignored.o, which was ignored before, or is new"},
-		{func() { b.write("b.txt", strings.Repeat("z", 999)); b.write("c.txt", strings.Repeat("z", 999)) }, "the workspace has more than 8 files, or 0 MiB, that git does not have as they are; that much is not copied"},
+		{func() { b.Write("ignored.o", "p\n") }, ""},
+		{func() { b.Write("large", strings.Repeat("y", 1001)) }, "large (it is too large)"},
+		{func() { b.Write("a.txt", "two\n") }, "a.txt (it has other names)"},
+		{func() { b.Write(".gitignore", "\n") }, "ignored.o, which was ignored before, or is new"},
+		{func() { b.Write("b.txt", strings.Repeat("z", 999)); b.Write("c.txt", strings.Repeat("z", 999)) }, "the workspace has more than 8 files, or 0 MiB, that git does not have as they are; that much is not copied"},
 		{func() {}, "the workspace has more than 8 files"},
-		{func() { b.must(os.Remove(b.abs("b.txt"))) }, "the workspace has more than 8 files"},
-		{func() { b.must(os.Remove(b.abs("c.txt"))) }, ""},
+		{func() { b.Remove("b.txt") }, "the workspace has more than 8 files"},
+		{func() { b.Remove("c.txt") }, ""},
 	} {
 		if got := b.command("c", try.does); !strings.Contains(got, try.want) || (got == "") != (try.want == "") {
 			t.Errorf("it says %q, want %q", got, try.want)
@@ -260,14 +261,14 @@ func TestWhatIsNotKeptOfACommandIsSaid(t *testing.T) {
 // TestAFileThatBecomesAFolder comes back when what is in the folder has gone.
 func TestAFileThatBecomesAFolder(t *testing.T) {
 	b := newObserved(t)
-	b.write("a", "one\n")
-	b.write("dir/b", "one\n")
+	b.Write("a", "one\n")
+	b.Write("dir/b", "one\n")
 	before := b.all()
 	b.command("c", func() {
-		b.must(os.Remove(b.abs("a")))
-		b.write("a/new", "two\n")
-		b.must(os.RemoveAll(b.abs("dir")))
-		b.write("dir", "two\n")
+		b.Remove("a")
+		b.Write("a/new", "two\n")
+		b.Remove("dir")
+		b.Write("dir", "two\n")
 	})
 	b.wantKept("c", "delete a +0 -1", "create a/new +1 -0", "create dir +1 -0", "delete dir/b +0 -1")
 	for range 2 {
@@ -280,19 +281,19 @@ func TestAFileThatBecomesAFolder(t *testing.T) {
 // revert goes through them.
 func TestACommandThatLeadsOutside(t *testing.T) {
 	b, outside := newObserved(t), t.TempDir()
-	b.must(os.WriteFile(filepath.Join(outside, "a.txt"), []byte("secret\n"), 0o644))
-	b.write("dir/a.txt", "one\n")
-	b.write("file", "one\n")
-	b.write("moved/a.txt", "one\n")
-	b.write("moved/b.txt", "one\n")
-	b.write("other/a.txt", "other\n")
+	b.Must(os.WriteFile(filepath.Join(outside, "a.txt"), []byte("secret\n"), 0o644))
+	b.Write("dir/a.txt", "one\n")
+	b.Write("file", "one\n")
+	b.Write("moved/a.txt", "one\n")
+	b.Write("moved/b.txt", "one\n")
+	b.Write("other/a.txt", "other\n")
 	b.command("c", func() {
-		b.must(os.RemoveAll(b.abs("moved")))
-		b.must(os.Symlink("other", b.abs("moved")))
-		b.must(os.RemoveAll(b.abs("dir")))
-		b.must(os.Symlink(outside, b.abs("dir")))
-		b.must(os.Remove(b.abs("file")))
-		b.must(os.Symlink(filepath.Join(outside, "a.txt"), b.abs("file")))
+		b.Remove("moved")
+		b.Link("other", "moved")
+		b.Remove("dir")
+		b.Link(outside, "dir")
+		b.Remove("file")
+		b.Link(filepath.Join(outside, "a.txt"), "file")
 	})
 	b.wantKept("c", "create dir +0 -0", "delete dir/a.txt +0 -1", "delete file +0 -0", "create file +0 -0",
 		"create moved +0 -0", "delete moved/a.txt +0 -1", "delete moved/b.txt +0 -1")
@@ -308,9 +309,9 @@ func TestACommandThatLeadsOutside(t *testing.T) {
 		t.Error("it came back where the link led")
 	}
 	left, err := os.ReadDir(outside)
-	b.must(err)
+	b.Must(err)
 	data, err := os.ReadFile(filepath.Join(outside, "a.txt"))
-	if b.must(err); string(data) != "secret\n" || len(left) != 1 {
+	if b.Must(err); string(data) != "secret\n" || len(left) != 1 {
 		t.Errorf("outside there is %q, and %d entries", data, len(left))
 	}
 }

@@ -2,14 +2,17 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"pillion/internal/fault"
 	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/document"
@@ -119,17 +122,17 @@ type world struct {
 
 func play(t *testing.T, all []act, broken breakage) (lost string) {
 	dir, err := os.MkdirTemp("", "pillion-property-*")
-	must(t, err)
+	machine.Must(t, err)
 	defer os.RemoveAll(dir)
 	w := &world{
-		bench: &bench{t: t, dir: filepath.Join(dir, "work")}, broken: broken, kept: filepath.Join(dir, "journal"),
+		bench: &bench{Folder: machine.Folder{TB: t, Dir: filepath.Join(dir, "work")}}, broken: broken, kept: filepath.Join(dir, "journal"),
 		owed: map[string]bool{}, safe: map[string]bool{},
 	}
-	w.must(os.Mkdir(w.dir, 0o755))
+	w.Must(os.Mkdir(w.Dir, 0o755))
 	w.start()
 	defer func() { w.end() }()
 	for _, name := range names {
-		w.write(name, "committed\n"+w.mark()+"middle\n"+untouched)
+		w.Write(name, "committed\n"+w.mark()+"middle\n"+untouched)
 	}
 	for _, a := range all {
 		w.story = append(w.story, fmt.Sprintf("%+v", a))
@@ -149,10 +152,10 @@ var untouched = strings.Repeat("a line that stays as it is\n", 200) + "end\n"
 
 // start brings a sidecar to life, over the editor that is there.
 func (w *world) start() {
-	space, err := workspace.Open(workspace.Folder{Dir: w.dir})
-	w.must(err)
+	space, err := workspace.Open(workspace.Folder{Dir: w.Dir})
+	w.Must(err)
 	store, err := journal.Open(w.kept, journal.Options{NoSync: true})
-	w.must(err)
+	w.Must(err)
 	docs := document.NewStore(space)
 	if w.editor == nil {
 		w.editor = &editor{plugin: true}
@@ -369,13 +372,13 @@ func (w *world) human(what, name string) {
 			d.save()
 		}
 	case "save in place":
-		w.write(name, disk+w.mark())
+		w.Write(name, disk+w.mark())
 	case "save by rename":
-		w.write(name+".new", disk+w.mark())
-		w.must(os.Rename(w.abs(name+".new"), w.abs(name)))
+		w.Write(name+".new", disk+w.mark())
+		w.Must(os.Rename(w.Abs(name+".new"), w.Abs(name)))
 	case "git checkout":
 		w.release(disk)
-		w.write(name, "committed\nmiddle\n"+untouched)
+		w.Write(name, "committed\nmiddle\n"+untouched)
 	}
 }
 
@@ -392,7 +395,7 @@ func (w *world) releaseBut(over, text string) {
 func (w *world) lost() string {
 	var there strings.Builder
 	left := ""
-	filepath.WalkDir(w.dir, func(name string, e os.DirEntry, err error) error { //nolint:errcheck // what is not seen is missed
+	filepath.WalkDir(w.Dir, func(name string, e os.DirEntry, err error) error { //nolint:errcheck // what is not seen is missed
 		if err == nil && e.Type().IsRegular() {
 			data, _ := os.ReadFile(name) //nolint:errcheck // likewise
 			there.Write(data)
@@ -427,23 +430,178 @@ func (w *world) lost() string {
 }
 
 func (w *world) readJournal() {
-	entries, err := w.Journal.Store.Entries(journal.Query{})
-	w.must(err)
-	for _, e := range entries {
-		c, err := w.Journal.Store.Content(e)
-		w.must(err)
+	for _, e := range w.entries() {
 		for _, r := range e.Records {
 			for _, st := range []*journal.State{r.Before, r.After, r.Over, r.Buffer} {
 				if st == nil || len(st.Chunks) == 0 {
 					continue
 				}
-				data, err := c.Read(st)
-				w.must(err)
+				text := w.content(e, st)
 				for m := range w.owed {
-					w.safe[m] = w.safe[m] || strings.Contains(string(data), m)
+					w.safe[m] = w.safe[m] || strings.Contains(text, m)
 				}
 			}
 		}
-		c.Close()
+	}
+}
+
+// life is one file while a user types in an editor, other programs write to
+// disk and an agent makes changes, in any order. Everyone only adds lines, each
+// of them once, so that nothing of anybody's may ever be missing.
+type life struct {
+	*bench
+	rt  *rapid.T
+	doc *openDocument // nil when it is closed
+
+	lines int
+	added []string // what must be in the editor or on disk
+	made  []string // the agent's, of changes that were reported as made
+	// The disk as the editor last read or wrote it: it saves over nothing else.
+	known string
+}
+
+const lifeFile = "a.txt"
+
+func TestNothingOfAnybodysIsEverMissing(t *testing.T) {
+	machine.Rapid(t, 12, 200)
+	dir := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		l := &life{bench: newBenchIn(t, dir), rt: rt}
+		l.editor.plugin = rapid.Bool().Draw(rt, "the editor has a plugin")
+		l.Write(lifeFile, "first\nlast\n")
+		l.editor.onEdit = func(_ *openDocument, e BufferEdit) (BufferResult, error) { return l.edit(e), nil }
+		rt.Repeat(map[string]func(*rapid.T){
+			"open":    func(*rapid.T) { l.open() },
+			"close":   func(*rapid.T) { l.close() },
+			"type":    func(*rapid.T) { l.typeLine() },
+			"save":    func(*rapid.T) { l.save() },
+			"outside": func(*rapid.T) { l.outside() },
+			"reload":  func(*rapid.T) { l.reload() },
+			"agent":   func(rt *rapid.T) { l.agent(rt) },
+			"":        func(*rapid.T) { l.check() },
+		})
+	})
+}
+
+func (l *life) line(who string) string {
+	l.lines++
+	return fmt.Sprintf("%s %d\n", who, l.lines)
+}
+
+func (l *life) open() {
+	if l.doc == nil {
+		l.doc = l.show(lifeFile)
+		l.known = l.doc.text
+	}
+}
+
+// close is what a careful human does: only what is saved is closed.
+func (l *life) close() {
+	if l.doc != nil && !l.doc.dirty {
+		l.doc.close()
+		l.doc = nil
+	}
+}
+
+func (l *life) typeLine() {
+	if l.doc == nil {
+		return
+	}
+	line := l.line("human")
+	l.added = append(l.added, line)
+	l.doc.set(l.doc.text + line)
+}
+
+// save refuses where the disk is newer, as editors do.
+func (l *life) save() {
+	if l.doc != nil && l.doc.dirty && l.onDisk(lifeFile) == l.known {
+		l.doc.save()
+		l.known = l.doc.text
+	}
+}
+
+func (l *life) outside() {
+	line := l.line("outside")
+	l.added = append(l.added, line)
+	l.Write(lifeFile, line+l.onDisk(lifeFile))
+}
+
+// reload is what editors do with a clean buffer whose file changed.
+func (l *life) reload() {
+	if l.doc == nil || l.doc.dirty || l.onDisk(lifeFile) == l.doc.text {
+		return
+	}
+	l.doc.version++
+	l.doc.text = l.onDisk(lifeFile)
+	l.known = l.doc.text
+	l.editor.store.Change(l.doc.path, l.doc.version, l.doc.text)
+	l.doc.tellState()
+}
+
+func (l *life) edit(e BufferEdit) BufferResult {
+	save := e.Save && l.onDisk(lifeFile) == l.known
+	e.Save = save && l.editor.plugin
+	r := l.doc.edit(e)
+	if e.Save && r.Applied {
+		l.known = l.doc.text
+	}
+	if !l.editor.plugin {
+		r = stockAnswer(e)
+	}
+	return r
+}
+
+// agent plans, lets somebody act, and commits, planning again where that is asked
+// for, as the door does.
+func (l *life) agent(rt *rapid.T) {
+	line := l.line("agent")
+	between := rapid.SampledFrom([]func(){func() {}, func() {}, l.typeLine, l.save, l.outside, l.reload, l.open, l.close}).Draw(rt, "between")
+	top := rapid.Bool().Draw(rt, "at the top")
+	for range 3 {
+		before, err := l.Documents.Snapshot(limit).Read(l.path(lifeFile), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		after := before.Content
+		if after.Text += line; top {
+			after.Text = line + before.Text
+		}
+		f, err := New(before, after)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		between()
+		between = func() {}
+		_, err = l.commit(f)
+		switch {
+		case err == nil:
+			l.made = append(l.made, line)
+			return
+		case !errors.Is(err, ErrMoved):
+			if fault.CodeOf(err) != fault.ConcurrentModification {
+				rt.Fatal(err)
+			}
+			return
+		}
+	}
+}
+
+func (l *life) check() {
+	disk, buffer := l.onDisk(lifeFile), ""
+	if l.doc != nil {
+		buffer = l.doc.text
+	}
+	for _, line := range slices.Concat(l.added, l.made) {
+		inDisk, inBuffer := strings.Count(disk, line), strings.Count(buffer, line)
+		if inDisk == 0 && inBuffer == 0 {
+			l.rt.Fatalf("%q is lost; on disk %q, in the editor %q", line, disk, buffer)
+		}
+		if inDisk > 1 || inBuffer > 1 {
+			l.rt.Fatalf("%q was made twice; on disk %q, in the editor %q", line, disk, buffer)
+		}
+	}
+	entries, err := os.ReadDir(l.Dir)
+	if err != nil || len(entries) != 1 {
+		l.rt.Fatalf("left behind: %v, %v", entries, err)
 	}
 }

@@ -24,27 +24,23 @@ var humanWrites = map[string]func(name, text string) error{
 		temp := name + ".human"
 		return errors.Join(os.WriteFile(temp, []byte(text), 0o644), os.Rename(temp, name))
 	},
-	"by append": func(name, text string) error {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return err
-		}
-		_, err = f.WriteString(text)
-		return errors.Join(err, f.Close())
-	},
-	"in two writes": func(name, text string) error {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
-		if err != nil {
-			return err
-		}
-		half := len(text) / 2
-		_, err = f.WriteString(text[:half])
-		_, err2 := f.WriteString(text[half:])
-		return errors.Join(err, err2, f.Close())
-	},
+	"by append":     func(name, text string) error { return writeTo(name, os.O_APPEND, text) },
+	"in two writes": func(name, text string) error { return writeTo(name, os.O_TRUNC, text[:3], text[3:]) },
 	"by moving it away first": func(name, text string) error {
 		return errors.Join(os.Rename(name, name+"~"), os.WriteFile(name, []byte(text), 0o644))
 	},
+}
+
+func writeTo(name string, how int, parts ...string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|how, 0)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		_, wrong := f.WriteString(part)
+		err = errors.Join(err, wrong)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // TestHumanWritesAtTheSameMoment: what a user writes between the plan and the
@@ -56,7 +52,7 @@ func TestHumanWritesAtTheSameMoment(t *testing.T) {
 			made, refused := 0, 0
 			for i := range rounds() {
 				human := fmt.Sprintf("human %d\n", i)
-				err := b.commitWhile(func() error { return write(b.abs("a.txt"), human) })
+				err := b.commitWhile(func() error { return write(b.Abs("a.txt"), human) })
 				switch {
 				case err == nil:
 					made++
@@ -77,11 +73,11 @@ func TestHumanWritesAtTheSameMoment(t *testing.T) {
 // commitWhile changes a.txt while a user does something to it, in the very
 // moment in which the names are exchanged.
 func (b *bench) commitWhile(human func() error) error {
-	b.t.Helper()
-	b.write("a.txt", "before\n")
+	b.Helper()
+	b.Write("a.txt", "before\n")
 	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: workspace.NewTemp()}
 	defer step.discard(&remains{})
-	b.must(step.stage())
+	b.Must(step.stage())
 	start, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		<-start
@@ -89,7 +85,7 @@ func (b *bench) commitWhile(human func() error) error {
 	}()
 	close(start)
 	err := step.apply(context.Background())
-	b.must(<-done)
+	b.Must(<-done)
 	return err
 }
 
@@ -97,11 +93,11 @@ func (b *bench) commitWhile(human func() error) error {
 func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 	b := newBench(t)
 	for _, at := range []string{"sync", "rename"} { // before it looks, and after
-		b.write("a.txt", "before\n")
+		b.Write("a.txt", "before\n")
 		f := b.plan("a.txt", "agent\n")
 		b.calls.Fails = func(call string) error {
 			if call == at {
-				os.Remove(b.abs("a.txt")) //nolint:errcheck // it may be gone
+				os.Remove(b.Abs("a.txt")) //nolint:errcheck // it may be gone
 			}
 			return nil
 		}
@@ -110,7 +106,7 @@ func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 		b.want("a.txt", "<absent>")
 	}
 	for range rounds() {
-		err := b.commitWhile(func() error { return os.Remove(b.abs("a.txt")) })
+		err := b.commitWhile(func() error { return os.Remove(b.Abs("a.txt")) })
 		if err != nil && !errors.Is(err, ErrMoved) {
 			t.Fatal(err)
 		}
@@ -124,7 +120,7 @@ func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 // first; none is lost.
 func TestSeveralAgentsAtOnce(t *testing.T) {
 	b := newBench(t)
-	b.write("a.txt", "")
+	b.Write("a.txt", "")
 	const agents, each = 4, 8
 	var all sync.WaitGroup
 	for agent := range agents {
@@ -201,15 +197,15 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			b := newBench(t)
 			for i := range rounds() {
-				b.write("a.txt", "before\n")
+				b.Write("a.txt", "before\n")
 				step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: workspace.NewTemp()}
-				b.must(step.stage())
-				b.must(step.apply(context.Background()))
+				b.Must(step.stage())
+				b.Must(step.apply(context.Background()))
 				human := fmt.Sprintf("human %d\n", i)
 				written := make(chan error, 1)
-				go func() { written <- humanWrites[way](b.abs("a.txt"), human) }()
+				go func() { written <- humanWrites[way](b.Abs("a.txt"), human) }()
 				step.undo(context.Background()) //nolint:errcheck // either way the user's text must be there
-				b.must(<-written)
+				b.Must(<-written)
 				step.discard(&remains{})
 				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
 					t.Fatalf("round %d: the user wrote %q and the disk has %q", i, human, got)
@@ -223,9 +219,9 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 func TestUndoOfACreatedFile(t *testing.T) {
 	b := newBench(t)
 	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer, named: workspace.NewTemp()}
-	b.must(step.stage())
-	b.must(step.apply(context.Background()))
-	b.write("new/a.txt", "human")
+	b.Must(step.stage())
+	b.Must(step.apply(context.Background()))
+	b.Write("new/a.txt", "human")
 	if err := step.undo(context.Background()); err == nil || !strings.Contains(err.Error(), "a.txt") {
 		t.Errorf("%v", err)
 	}
@@ -235,9 +231,9 @@ func TestUndoOfACreatedFile(t *testing.T) {
 
 func TestProgramThatKeepsTheFileOpen(t *testing.T) {
 	b := newBench(t)
-	b.write("app.log", "started\n")
-	log, err := os.OpenFile(b.abs("app.log"), os.O_WRONLY|os.O_APPEND, 0)
-	b.must(err)
+	b.Write("app.log", "started\n")
+	log, err := os.OpenFile(b.Abs("app.log"), os.O_WRONLY|os.O_APPEND, 0)
+	b.Must(err)
 	defer log.Close()
 	if !canSeeWriters(t, log) {
 		t.Log("this system does not tell who has a file open")
@@ -248,6 +244,6 @@ func TestProgramThatKeepsTheFileOpen(t *testing.T) {
 		t.Error("it would be tried again at once")
 	}
 	_, err = log.WriteString("went on\n")
-	b.must(err)
+	b.Must(err)
 	b.want("app.log", "started\nwent on\n")
 }

@@ -16,10 +16,10 @@ import (
 // checkRemains: what was to go and stands there is named in the error, and nothing else is.
 // Temporary files are named, or gone after the next start.
 func (b *faulty) checkRemains(what string, err error) {
-	b.t.Helper()
+	b.Helper()
 	want := map[string]bool{}
 	for _, name := range []string{"gone/a", "gone/sub/b", "gone/sub", "gone"} {
-		if _, err := os.Lstat(b.abs(name)); err == nil && !want[name] {
+		if _, err := os.Lstat(b.Abs(name)); err == nil && !want[name] {
 			for up := filepath.Dir(name); up != "."; up = filepath.Dir(up) {
 				want[up] = false
 			}
@@ -34,11 +34,11 @@ func (b *faulty) checkRemains(what string, err error) {
 	}
 	for name, stays := range want {
 		if stays && !strings.Contains(told, name) {
-			b.t.Errorf("%s: %s remains, and the error is %v", what, name, err)
+			b.Errorf("%s: %s remains, and the error is %v", what, name, err)
 		}
 	}
 	if len(want) == 0 && strings.Contains(told, "gone") {
-		b.t.Errorf("%s: nothing remains, and the error is %v", what, err)
+		b.Errorf("%s: nothing remains, and the error is %v", what, err)
 	}
 }
 
@@ -49,11 +49,11 @@ var temporary = regexp.MustCompile(`(?s)\.pillion-\w+\.tmp\*?=.*? of old ?`)
 
 // restart has the sidecar end, and another one begin.
 func (b *faulty) restart() (told []string) {
-	b.t.Helper()
-	b.must(b.Journal.Store.Close())
+	b.Helper()
+	b.Must(b.Journal.Store.Close())
 	kept, err := journal.Open(b.Journal.Store.Dir(), journal.Options{})
-	b.must(err)
-	b.t.Cleanup(func() { kept.Close() })
+	b.Must(err)
+	b.Cleanup(func() { kept.Close() })
 	b.Journal = &Journal{Store: kept}
 	return b.Recover(context.Background())
 }
@@ -63,7 +63,7 @@ func (b *faulty) restart() (told []string) {
 func TestARemovalThatFailsIsTold(t *testing.T) {
 	each(t, []error{syscall.EIO, syscall.ENOSPC, syscall.EPERM, syscall.EACCES}, func(t *testing.T, lasting error, everywhere bool) {
 		counted := newFaulty(t, t.TempDir())
-		counted.must(counted.commitFailing(func(int, string) error { return nil }))
+		counted.Must(counted.commitFailing(func(int, string) error { return nil }))
 		failures := 0
 		for i, call := range counted.called {
 			if !everywhere && failures > 3 {
@@ -112,15 +112,15 @@ func TestARemovalThatFailsIsTold(t *testing.T) {
 // TestATemporaryFileThatStays is tried again at each start until it can be removed.
 func TestATemporaryFileThatStays(t *testing.T) {
 	counted, b := newFaulty(t, t.TempDir()), newFaulty(t, t.TempDir())
-	counted.must(counted.commitFailing(func(int, string) error { return nil }))
-	b.must(b.commitFailing(func(n int, call string) error {
+	counted.Must(counted.commitFailing(func(int, string) error { return nil }))
+	b.Must(b.commitFailing(func(n int, call string) error {
 		if n == len(counted.called) && call == "remove" { // the last: of a file that was replaced
 			return syscall.EIO
 		}
 		return nil
 	}))
 	left := func() (n int) {
-		names, _ := filepath.Glob(b.abs(".pillion-*"))
+		names, _ := filepath.Glob(b.Abs(".pillion-*"))
 		return len(names)
 	}
 	if left() == 0 {
@@ -139,7 +139,7 @@ func TestATemporaryFileThatStays(t *testing.T) {
 	if told := b.restart(); len(told) > 0 || left() > 0 {
 		t.Errorf("%d are left, told %q", left(), told)
 	}
-	if entries, err := b.Journal.Store.Entries(journal.Query{}); err != nil || entries[0].State != journal.StateDone {
-		t.Errorf("%+v, %v", entries, err)
+	if entries := b.entries(); entries[0].State != journal.StateDone {
+		t.Errorf("%+v", entries)
 	}
 }

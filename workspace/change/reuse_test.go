@@ -35,7 +35,7 @@ func TestRevertOfNamesThatWereUsedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newTrees(t)
 			for _, file := range []string{"file", "second", "third", "dir/a", "dir/sub/b", "other/c"} {
-				b.write(file, file)
+				b.Write(file, file)
 			}
 			before := b.all()
 			for i, p := range plans {
@@ -54,8 +54,8 @@ func TestRevertOfNamesThatWereUsedAgain(t *testing.T) {
 func TestARevertInSeveralSetsIsMadeWholeOrNot(t *testing.T) {
 	for failing, whole := 1, false; !whole; failing++ {
 		b := newTrees(t)
-		b.write("dir/a", "a")
-		b.write("dir/b", "b")
+		b.Write("dir/a", "a")
+		b.Write("dir/b", "b")
 		for i, plan := range []func() TreeChange{
 			func() TreeChange { return b.move("dir", "new") },
 			func() TreeChange { return b.remove("new/a") },
@@ -89,7 +89,7 @@ func TestARevertIsRightToTheByte(t *testing.T) {
 	for i, before := range []string{"a\r\nb\r\n", "a\r\nb\nc\rd", "\ufeffa\r\n", "\r\n", "a\rb", "no end", "\n"} {
 		for k, after := range []string{"", "x", "x\n", "a\nb\n"} {
 			call := fmt.Sprint(i, " ", k)
-			b.write("file", before)
+			b.Write("file", before)
 			b.commitAs(call, Set{Files: []File{b.plan("file", after)}})
 			b.wantCallReverted(call)
 			b.want("file", before)
@@ -101,7 +101,7 @@ func TestARevertIsRightToTheByte(t *testing.T) {
 // gone; what was on disk comes back there.
 func TestADeletedFileComesBackBeneathItsBuffer(t *testing.T) {
 	b := newTrees(t)
-	b.write("file", "saved\n")
+	b.Write("file", "saved\n")
 	b.show("file").set("saved\ntyped\n")
 	b.commitAs("c", Set{Tree: []TreeChange{b.remove("file")}})
 	b.wantCallReverted("c")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/journal"
@@ -21,87 +22,70 @@ const limit = 1 << 20
 // bench is a workspace folder, buffers over it, an editor and a committer.
 type bench struct {
 	*Committer
-	t      testing.TB
-	dir    string
+	machine.Folder
 	editor *editor
 }
 
 func newBench(t testing.TB) *bench { return newBenchIn(t, t.TempDir()) }
 
 func newBenchIn(t testing.TB, dir string) *bench {
-	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	must(t, err)
-	store := document.NewStore(w)
-	e := &editor{store: store, plugin: true}
-	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
-	must(t, err)
-	b := &bench{&Committer{Documents: store, Editor: e, Journal: &Journal{Store: kept}}, t, dir, e}
-	t.Cleanup(func() { b.checkNothingIsLeft(); kept.Close(); w.Close() })
+	b := newBenchAt(t, dir, filepath.Join(t.TempDir(), "journal"))
+	b.editor = &editor{store: b.Documents, plugin: true}
+	b.Editor = b.editor
+	t.Cleanup(b.checkNothingIsLeft)
 	return b
+}
+
+// newBenchAt is a bench without an editor, with the journal that is kept in a folder.
+func newBenchAt(t testing.TB, dir, kept string) *bench {
+	w, err := workspace.Open(workspace.Folder{Dir: dir})
+	machine.Must(t, err)
+	store, err := journal.Open(kept, journal.Options{})
+	machine.Must(t, err)
+	t.Cleanup(func() { store.Close(); w.Close() })
+	return &bench{&Committer{Documents: document.NewStore(w), Journal: &Journal{Store: store}}, machine.Folder{TB: t, Dir: dir}, nil}
 }
 
 // checkNothingIsLeft looks for temporary files in every folder.
 func (b *bench) checkNothingIsLeft() {
-	filepath.WalkDir(b.dir, func(name string, _ os.DirEntry, _ error) error { //nolint:errcheck // folders that cannot be read hold none of ours
+	filepath.WalkDir(b.Dir, func(name string, _ os.DirEntry, _ error) error { //nolint:errcheck // folders that cannot be read hold none of ours
 		if strings.HasPrefix(filepath.Base(name), ".pillion-") {
-			b.t.Errorf("left behind: %s", name)
+			b.Errorf("left behind: %s", name)
 		}
 		return nil
 	})
 }
 
-func (b *bench) abs(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
-
 func (b *bench) path(name string) workspace.Path {
-	b.t.Helper()
+	b.Helper()
 	p, err := b.Documents.Workspace().Resolve(name)
-	must(b.t, err)
+	machine.Must(b.TB, err)
 	return p
-}
-
-func (b *bench) write(name, text string) {
-	b.t.Helper()
-	b.must(os.MkdirAll(filepath.Dir(b.abs(name)), 0o755))
-	b.must(os.WriteFile(b.abs(name), []byte(text), 0o644))
-}
-
-func (b *bench) must(err error) {
-	b.t.Helper()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // onDisk is the file's text, "<absent>" without one.
 func (b *bench) onDisk(name string) string {
-	b.t.Helper()
-	data, err := os.ReadFile(b.abs(name))
+	b.Helper()
+	data, err := os.ReadFile(b.Abs(name))
 	if os.IsNotExist(err) {
 		return "<absent>"
 	}
-	b.must(err)
+	b.Must(err)
 	return string(data)
 }
 
 func (b *bench) want(name, text string) {
-	b.t.Helper()
+	b.Helper()
 	if got := b.onDisk(name); got != text {
-		b.t.Errorf("%s is %q, want %q", name, got, text)
+		b.Errorf("%s is %q, want %q", name, got, text)
 	}
 }
 
 // plan is the change of a file to a text.
 func (b *bench) plan(name, text string) File {
-	b.t.Helper()
+	b.Helper()
 	f, err := b.tryPlan(name, text)
-	b.must(err)
+	b.Must(err)
 	return f
 }
 
@@ -121,11 +105,11 @@ func (b *bench) tryPlan(name, text string) (File, error) {
 
 // planBytes is the change of a file to bytes.
 func (b *bench) planBytes(name, data string) File {
-	b.t.Helper()
+	b.Helper()
 	before, err := b.Documents.Snapshot(limit).ReadIfExists(b.path(name), document.Binary)
-	b.must(err)
+	b.Must(err)
 	f, err := New(before, document.Content{Text: data, Encoding: document.Binary})
-	b.must(err)
+	b.Must(err)
 	return f
 }
 
@@ -134,65 +118,89 @@ func (b *bench) commit(files ...File) ([]Outcome, error) {
 }
 
 func (b *bench) mustCommit(files ...File) []Outcome {
-	b.t.Helper()
+	b.Helper()
 	out, err := b.commit(files...)
-	b.must(err)
+	b.Must(err)
 	return out
+}
+
+func (b *bench) commitSet(s Set) error {
+	_, err := b.Commit(context.Background(), s, journal.Origin{})
+	return err
 }
 
 // wantFault commits and wants it refused.
 func (b *bench) wantFault(code fault.Code, files ...File) error {
-	b.t.Helper()
+	b.Helper()
 	_, err := b.commit(files...)
 	if fault.CodeOf(err) != code {
-		b.t.Errorf("committed with %v, want %s", err, code)
+		b.Errorf("committed with %v, want %s", err, code)
 	}
 	return err
 }
 
 // wantMoved commits, and wants it said that what it was planned on has moved on.
 func (b *bench) wantMoved(files ...File) {
-	b.t.Helper()
+	b.Helper()
 	if _, err := b.commit(files...); !errors.Is(err, ErrMoved) {
-		b.t.Errorf("committed with %v", err)
+		b.Errorf("committed with %v", err)
 	}
 }
 
 func (b *bench) commitAs(call string, s Set) {
-	b.t.Helper()
+	b.Helper()
 	_, err := b.Commit(context.Background(), s, journal.Origin{CallID: call, SessionID: "s"})
-	b.must(err)
+	b.Must(err)
 }
 
 // revert puts back what is selected, in a call of this name.
 func (b *bench) revert(sel Selection, call string) Reverted {
-	b.t.Helper()
+	b.Helper()
 	r, err := b.Revert(context.Background(), sel, journal.Origin{CallID: call}, false)
-	b.must(err)
+	b.Must(err)
 	return r
 }
 
 func (b *bench) revertCall(call string) Reverted {
-	b.t.Helper()
+	b.Helper()
 	return b.revert(Selection{CallID: call}, "revert of "+call)
 }
 
 // wantReverted reverts all that is selected.
 func (b *bench) wantReverted(sel Selection, call string) {
-	b.t.Helper()
+	b.Helper()
 	if r := b.revert(sel, call); len(r.Conflicts) > 0 {
-		b.t.Errorf("%s: conflicts: %q", call, r.Reasons)
+		b.Errorf("%s: conflicts: %q", call, r.Reasons)
 	}
 }
 
 func (b *bench) wantCallReverted(call string) {
-	b.t.Helper()
+	b.Helper()
 	b.wantReverted(Selection{CallID: call}, "revert of "+call)
+}
+
+// entries are the change sets of the journal, the last one first.
+func (b *bench) entries() []journal.Entry {
+	b.Helper()
+	entries, err := b.Journal.Store.Entries(journal.Query{})
+	b.Must(err)
+	return entries
+}
+
+// content is what the journal has of a file.
+func (b *bench) content(e journal.Entry, st *journal.State) string {
+	b.Helper()
+	content, err := b.Journal.Store.Content(e)
+	b.Must(err)
+	defer content.Close()
+	data, err := content.Read(st)
+	b.Must(err)
+	return string(data)
 }
 
 // show opens the file in the editor, with the text that it has on disk.
 func (b *bench) show(name string) *openDocument {
-	b.t.Helper()
+	b.Helper()
 	text := b.onDisk(name)
 	if text == "<absent>" {
 		text = ""

@@ -28,11 +28,11 @@ type swapped struct {
 
 func newSwapped(t *testing.T) *swapped {
 	s := &swapped{trees: newTrees(t), canary: t.TempDir()}
-	for _, dir := range []string{s.abs("sub"), s.canary} {
+	for _, dir := range []string{s.Abs("sub"), s.canary} {
 		s.fill(dir)
 	}
 	s.is = contentsOf(t, s.canary)
-	s.must(os.Symlink(s.canary, s.abs("link")))
+	s.Must(os.Symlink(s.canary, s.Abs("link")))
 	stop := make(chan struct{})
 	var swapping sync.WaitGroup
 	swapping.Go(func() {
@@ -42,7 +42,7 @@ func newSwapped(t *testing.T) *swapped {
 				return
 			default:
 			}
-			if err := unix.Renameat2(unix.AT_FDCWD, s.abs("sub"), unix.AT_FDCWD, s.abs("link"), unix.RENAME_EXCHANGE); err != nil {
+			if err := unix.Renameat2(unix.AT_FDCWD, s.Abs("sub"), unix.AT_FDCWD, s.Abs("link"), unix.RENAME_EXCHANGE); err != nil {
 				t.Errorf("swapping: %v", err)
 				return
 			}
@@ -56,18 +56,18 @@ func newSwapped(t *testing.T) *swapped {
 func (s *swapped) fill(dir string) {
 	for name, text := range map[string]string{"written": "w", "gone": "g", "moved": "m", "dir/in": "d"} {
 		name = filepath.Join(dir, name)
-		s.must(os.MkdirAll(filepath.Dir(name), 0o755))
-		s.must(os.WriteFile(name, []byte(text), 0o644))
+		s.Must(os.MkdirAll(filepath.Dir(name), 0o755))
+		s.Must(os.WriteFile(name, []byte(text), 0o644))
 	}
 }
 
 // naively does what programs do that check a name and then use it.
 func (s *swapped) naively(name string, do func(abs string) error) error {
-	real, err := filepath.EvalSymlinks(filepath.Dir(s.abs(name)))
-	if err != nil || !strings.HasPrefix(real, s.dir) {
+	real, err := filepath.EvalSymlinks(filepath.Dir(s.Abs(name)))
+	if err != nil || !strings.HasPrefix(real, s.Dir) {
 		return errors.New("outside")
 	}
-	return do(s.abs(name))
+	return do(s.Abs(name))
 }
 
 // TestTheSwapWorksAgainstTheNaive: who checks the way and then goes it is led out.
@@ -108,7 +108,7 @@ func unsupported(call string) error {
 }
 
 func (s *swapped) race(rounds int) {
-	t := s.t
+	t := s.TB
 	made := map[Operation]int{}
 	wanted := []Operation{Overwrite, Create, Delete, Move, CreateDirectory}
 	missing := func() bool {
@@ -120,7 +120,7 @@ func (s *swapped) race(rounds int) {
 				made[out[0].Operation]++
 			}
 		}
-		if now := contentsOf(s.t, s.canary); now != s.is {
+		if now := contentsOf(s.TB, s.canary); now != s.is {
 			t.Fatalf("round %d changed what is outside:\n%s", i, now)
 		}
 	}

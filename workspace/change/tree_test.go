@@ -1,7 +1,6 @@
 package change
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/handle"
 	"pillion/workspace/journal"
@@ -21,50 +21,49 @@ type trees struct{ *bench }
 func newTrees(t *testing.T) trees { return trees{newBench(t)} }
 
 func (b trees) entry(name string) workspace.Path {
-	b.t.Helper()
+	b.Helper()
 	p, err := b.Documents.Workspace().ResolveEntry(name)
-	b.must(err)
+	b.Must(err)
 	return p
 }
 
 func (b trees) remove(name string) TreeChange {
-	b.t.Helper()
+	b.Helper()
 	c, err := NewDelete(b.Documents.Snapshot(limit), b.entry(name), true)
-	b.must(err)
+	b.Must(err)
 	return c
 }
 
 func (b trees) move(from, to string) TreeChange {
-	b.t.Helper()
+	b.Helper()
 	c, err := NewMove(b.Documents.Snapshot(limit), b.entry(from), b.entry(to), true)
-	b.must(err)
+	b.Must(err)
 	return c
 }
 
 func (b trees) mkdir(name string) TreeChange {
-	b.t.Helper()
+	b.Helper()
 	c, err := NewDirectory(b.Documents.Snapshot(limit), b.entry(name))
-	b.must(err)
+	b.Must(err)
 	return c
 }
 
 func (b trees) mode(name string, executable bool) TreeChange {
-	b.t.Helper()
+	b.Helper()
 	c, err := NewMode(b.Documents.Snapshot(limit), b.entry(name), executable)
-	b.must(err)
+	b.Must(err)
 	return c
 }
 
 func (b trees) make(changes ...TreeChange) error {
-	_, err := b.Commit(context.Background(), Set{Tree: changes, Label: "a test"}, journal.Origin{})
-	return err
+	return b.commitSet(Set{Tree: changes, Label: "a test"})
 }
 
 // all is what is in the workspace: every name, and every text. What can be run has a star.
 func (b trees) all() string {
-	b.t.Helper()
+	b.Helper()
 	tree, err := b.Documents.Workspace().Roots()[0].Tree()
-	b.must(err)
+	b.Must(err)
 	var out []string
 	for _, n := range tree.Nodes[1:] {
 		switch {
@@ -82,9 +81,9 @@ func (b trees) all() string {
 }
 
 func (b trees) wantAll(want string) {
-	b.t.Helper()
+	b.Helper()
 	if got := b.all(); got != want {
-		b.t.Errorf("there is\n\t%s\nwant\n\t%s", got, want)
+		b.Errorf("there is\n\t%s\nwant\n\t%s", got, want)
 	}
 }
 
@@ -93,56 +92,54 @@ func (b trees) wantAll(want string) {
 func TestASetThatFailsIsTakenBackWhole(t *testing.T) {
 	b := newTrees(t)
 	for name, text := range map[string]string{"edited": "e", "gone/a": "a", "gone/sub/b": "b", "moved/c": "c", "over": "o", "replaced": "r", "last": "l"} {
-		b.write(name, text)
+		b.Write(name, text)
 	}
-	b.must(os.Symlink("edited", b.abs("link")))
+	b.Link("edited", "link")
 	before := b.all()
-	edited, err := os.Stat(b.abs("edited"))
-	b.must(err)
+	edited, err := os.Stat(b.Abs("edited"))
+	b.Must(err)
 	edit := b.plan("edited", "changed")
 	set := Set{
 		Files: []File{edit, b.plan("made/new", "n")},
 		Tree:  []TreeChange{b.remove("gone"), b.remove("link"), b.mkdir("x/y"), b.move("moved", "deep/down/moved"), b.move("over", "replaced"), b.remove("last")},
 	}
-	b.write("last", "somebody's")
-	if _, err := b.Commit(context.Background(), set, journal.Origin{}); !errors.Is(err, ErrMoved) {
+	b.Write("last", "somebody's")
+	if err := b.commitSet(set); !errors.Is(err, ErrMoved) {
 		t.Errorf("made although the last had changed: %v", err)
 	}
 	b.wantAll(strings.ReplaceAll(before, "last=l", "last=somebody's"))
-	if now, _ := os.Stat(b.abs("edited")); !os.SameFile(edited, now) {
+	if now, _ := os.Stat(b.Abs("edited")); !os.SameFile(edited, now) {
 		t.Error("it was written anew instead of put back")
 	}
 
 	set.Tree[len(set.Tree)-1] = b.remove("last")
-	if _, err := b.Commit(context.Background(), set, journal.Origin{}); err != nil {
-		t.Error(err)
-	}
+	b.Must(b.commitSet(set))
 	b.wantAll("deep/ deep/down/ deep/down/moved/ deep/down/moved/c=c edited=changed made/ made/new=n replaced=o x/ x/y/")
 }
 
 // TestATreeThatChangedAfterTheQuestion: nothing of it goes, whatever the change.
 func TestATreeThatChangedAfterTheQuestion(t *testing.T) {
 	for name, happens := range map[string]func(b trees){
-		"a file is written, to the same length": func(b trees) { b.write("dir/sub/file", "eno") },
-		"a file appears":                        func(b trees) { b.write("dir/sub/new", "") },
-		"a file goes":                           func(b trees) { b.must(os.Remove(b.abs("dir/sub/file"))) },
-		"a folder appears":                      func(b trees) { b.must(os.Mkdir(b.abs("dir/sub/x"), 0o755)) },
-		"a file gets another mode":              func(b trees) { b.must(os.Chmod(b.abs("dir/sub/file"), 0o600)) },
+		"a file is written, to the same length": func(b trees) { b.Write("dir/sub/file", "eno") },
+		"a file appears":                        func(b trees) { b.Write("dir/sub/new", "") },
+		"a file goes":                           func(b trees) { b.Remove("dir/sub/file") },
+		"a folder appears":                      func(b trees) { b.Must(os.Mkdir(b.Abs("dir/sub/x"), 0o755)) },
+		"a file gets another mode":              func(b trees) { b.Must(os.Chmod(b.Abs("dir/sub/file"), 0o600)) },
 		"a link leads elsewhere": func(b trees) {
-			b.must(os.Remove(b.abs("dir/link")))
-			b.must(os.Symlink("there", b.abs("dir/link")))
+			b.Remove("dir/link")
+			b.Link("there", "dir/link")
 		},
 		"a file of that name is another one": func(b trees) {
-			b.write("new", "one")
-			b.must(os.Rename(b.abs("new"), b.abs("dir/sub/file")))
+			b.Write("new", "one")
+			b.Must(os.Rename(b.Abs("new"), b.Abs("dir/sub/file")))
 		},
 		"it is a link now": func(b trees) {
-			b.must(os.Rename(b.abs("dir"), b.abs("elsewhere")))
-			b.must(os.Symlink("elsewhere", b.abs("dir")))
+			b.Must(os.Rename(b.Abs("dir"), b.Abs("elsewhere")))
+			b.Link("elsewhere", "dir")
 		},
 		"the way to it is a link now": func(b trees) {
-			b.must(os.Rename(b.abs("dir"), b.abs("elsewhere")))
-			b.write("dir", "")
+			b.Must(os.Rename(b.Abs("dir"), b.Abs("elsewhere")))
+			b.Write("dir", "")
 		},
 		"the user opens a file of it": func(b trees) { b.show("dir/sub/file") },
 	} {
@@ -152,8 +149,8 @@ func TestATreeThatChangedAfterTheQuestion(t *testing.T) {
 				func(b trees) TreeChange { return b.move("dir", "other") },
 			} {
 				b := newTrees(t)
-				b.write("dir/sub/file", "one")
-				b.must(os.Symlink("here", b.abs("dir/link")))
+				b.Write("dir/sub/file", "one")
+				b.Link("here", "dir/link")
 				c := plan(b)
 				happens(b)
 				before := b.all()
@@ -169,9 +166,9 @@ func TestATreeThatChangedAfterTheQuestion(t *testing.T) {
 // TestAFileThatSomebodyWritesTo is not taken out of its hands.
 func TestAFileThatSomebodyWritesTo(t *testing.T) {
 	b := newTrees(t)
-	b.write("dir/log", "line\n")
-	f, err := os.OpenFile(b.abs("dir/log"), os.O_WRONLY|os.O_APPEND, 0)
-	b.must(err)
+	b.Write("dir/log", "line\n")
+	f, err := os.OpenFile(b.Abs("dir/log"), os.O_WRONLY|os.O_APPEND, 0)
+	b.Must(err)
 	defer f.Close()
 	if !canSeeWriters(t, f) {
 		t.Skip("not run: this file system gives no leases, so nobody knows who writes")
@@ -180,15 +177,15 @@ func TestAFileThatSomebodyWritesTo(t *testing.T) {
 		t.Errorf("deleted with %v", err)
 	}
 	b.wantAll("dir/ dir/log=line\n")
-	b.must(f.Close())
-	b.must(b.make(b.remove("dir")))
+	b.Must(f.Close())
+	b.Must(b.make(b.remove("dir")))
 	b.wantAll("")
 }
 
 func canSeeWriters(t *testing.T, f *os.File) bool {
 	t.Helper()
 	other, err := os.Open(f.Name())
-	must(t, err)
+	machine.Must(t, err)
 	defer other.Close()
 	has, _ := handle.HasWriters(other)
 	return has
@@ -197,30 +194,24 @@ func canSeeWriters(t *testing.T, f *os.File) bool {
 // TestUnsavedTextOfWhatGoes stays in the editor, and is in the journal.
 func TestUnsavedTextOfWhatGoes(t *testing.T) {
 	b := newTrees(t)
-	b.write("a.txt", "saved a\n")
-	b.write("dir/b.txt", "saved b\n")
-	b.write("dir/c.txt", "saved c\n")
+	b.Write("a.txt", "saved a\n")
+	b.Write("dir/b.txt", "saved b\n")
+	b.Write("dir/c.txt", "saved c\n")
 	for _, name := range []string{"a.txt", "dir/b.txt"} {
 		b.show(name).set("typed in " + name + "\n")
 	}
-	b.must(b.make(b.remove("a.txt"), b.remove("dir")))
+	b.Must(b.make(b.remove("a.txt"), b.remove("dir")))
 	b.wantAll("")
 	if got := len(b.Documents.Dirty()); got != 2 {
 		t.Errorf("%d buffers are unsaved, want 2", got)
 	}
-	entries, err := b.Journal.Store.Entries(journal.Query{})
-	b.must(err)
-	content, err := b.Journal.Store.Content(entries[0])
-	b.must(err)
-	defer content.Close()
 	var kept []string
-	for _, r := range entries[0].Records {
+	last := b.entries()[0]
+	for _, r := range last.Records {
 		for _, st := range []*journal.State{r.Before, r.Buffer} {
 			for _, one := range append([]journal.Child{{State: *st}}, st.Children...) {
 				if one.Type == journal.TypeFile {
-					data, err := content.Read(&one.State)
-					b.must(err)
-					kept = append(kept, string(data))
+					kept = append(kept, b.content(last, &one.State))
 				}
 			}
 		}
@@ -233,9 +224,9 @@ func TestUnsavedTextOfWhatGoes(t *testing.T) {
 // TestOneNameForTwo: the names of one file are exchanged for one.
 func TestOneNameForTwo(t *testing.T) {
 	b := newTrees(t)
-	b.write("a", "one")
-	b.must(os.Link(b.abs("a"), b.abs("b")))
-	b.must(b.make(b.move("a", "b")))
+	b.Write("a", "one")
+	b.Must(os.Link(b.Abs("a"), b.Abs("b")))
+	b.Must(b.make(b.move("a", "b")))
 	b.wantAll("b=one")
 }
 
@@ -244,19 +235,16 @@ func TestOneNameForTwo(t *testing.T) {
 func TestWhoFinishesWritingIsHeard(t *testing.T) {
 	for _, into := range []string{"file", "dir/file"} {
 		b := newTrees(t)
-		b.write(into, "before")
+		b.Write(into, "before")
 		top, _, _ := strings.Cut(into, "/")
 		set := Set{Tree: []TreeChange{b.remove(top)}, Label: "a test"}
-		human, err := os.OpenFile(b.abs(into), os.O_WRONLY, 0)
-		b.must(err)
+		human, err := os.OpenFile(b.Abs(into), os.O_WRONLY, 0)
+		b.Must(err)
 		ended := make(chan error, 1)
-		go func() {
-			_, err := b.Commit(context.Background(), set, journal.Origin{})
-			ended <- err
-		}()
+		go func() { ended <- b.commitSet(set) }()
 		for aside := false; !aside; {
-			left, err := filepath.Glob(b.abs(".pillion-*"))
-			b.must(err)
+			left, err := filepath.Glob(b.Abs(".pillion-*"))
+			b.Must(err)
 			aside = len(left) > 0
 			select {
 			case err := <-ended: // too late to be heard, and nothing was done
@@ -266,8 +254,8 @@ func TestWhoFinishesWritingIsHeard(t *testing.T) {
 			}
 		}
 		_, err = human.WriteString("typed!")
-		b.must(err)
-		b.must(human.Close())
+		b.Must(err)
+		b.Must(human.Close())
 		if err := <-ended; fault.CodeOf(err) != fault.ConcurrentModification {
 			t.Errorf("%s: %v", into, err)
 		}
@@ -279,20 +267,20 @@ func TestWhoFinishesWritingIsHeard(t *testing.T) {
 func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 	b := newTrees(t)
 	for _, name := range []string{"dir/a", "dir/sub/b", "dir/sub/c", "dir/locked/d", "dir/other/e"} {
-		b.write(name, "text:"+name)
+		b.Write(name, "text:"+name)
 	}
-	b.must(os.Symlink("nowhere", b.abs("dir/link")))
-	b.must(os.Chmod(b.abs("dir/locked"), 0o500))
+	b.Link("nowhere", "dir/link")
+	b.Must(os.Chmod(b.Abs("dir/locked"), 0o500))
 	var told []string
 	b.Journal.Tell = func(problem string) { told = append(told, problem) }
 	f, _, err := handle.Calls{}.OpenFolder(b.entry("dir").Dir(), false)
-	b.must(err)
+	b.Must(err)
 	defer f.Close()
 	plan := b.remove("dir")
-	b.must(f.SetAside("dir", "aside", plan.Was))
-	b.write("aside/sub/new", "typed")
-	b.write("aside/sub/b", "more_text:dir/sub/b")
-	b.write("dir", "another")
+	b.Must(f.SetAside("dir", "aside", plan.Was))
+	b.Write("aside/sub/new", "typed")
+	b.Write("aside/sub/b", "more_text:dir/sub/b")
+	b.Write("dir", "another")
 	left, why := &remains{}, f.RemoveTree("aside", plan.Was)
 	if !errors.Is(why, handle.ErrWritten) {
 		t.Errorf("removed with %v", why)
@@ -312,21 +300,21 @@ func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 // TestWhatIsWrittenIntoAFileThatWasReplaced by a move is told under the name that it has.
 func TestWhatIsWrittenIntoAFileThatWasReplaced(t *testing.T) {
 	b := newTrees(t)
-	b.write("from/a", "moved")
-	b.write("to/b", "replaced")
+	b.Write("from/a", "moved")
+	b.Write("to/b", "replaced")
 	var told []string
 	b.Journal.Tell = func(problem string) { told = append(told, problem) }
 	b.between = func(phase string) {
 		if phase != "applied" {
 			return
 		}
-		temps, err := filepath.Glob(b.abs("from/.pillion-*"))
-		if b.must(err); len(temps) != 1 {
+		temps, err := filepath.Glob(b.Abs("from/.pillion-*"))
+		if b.Must(err); len(temps) != 1 {
 			t.Fatalf("set aside is %q", temps)
 		}
-		b.must(os.WriteFile(temps[0], []byte("more"), 0o644))
+		b.Must(os.WriteFile(temps[0], []byte("more"), 0o644))
 	}
-	b.must(b.make(b.move("from/a", "to/b")))
+	b.Must(b.make(b.move("from/a", "to/b")))
 	if got, want := b.all(), "from/ from/b=more to/ to/b=moved"; !sameNames(got, want) {
 		t.Errorf("there is %s, want %s", got, want)
 	}

@@ -1,11 +1,9 @@
 package diff_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,36 +16,13 @@ import (
 // The tests of this file hold the package against the real git, which must be
 // installed.
 
-func git(t *testing.T, dir, stdin string, args ...string) (string, error) {
-	t.Helper()
-	command := exec.Command("git", args...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-	command.Stdin = strings.NewReader(stdin)
-	out, err := command.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return string(out) + string(exit.Stderr), err
-	}
-	if err != nil {
-		t.Fatalf("these tests compare with the real git: %v", err)
-	}
-	return string(out), nil
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // gitDiff is git's own diff of two texts from the first hunk on.
 func gitDiff(t *testing.T, dir, before, after string, context int) string {
 	t.Helper()
-	write(t, filepath.Join(dir, "before"), before)
-	write(t, filepath.Join(dir, "after"), after)
-	out, _ := git(t, dir, "", "diff", "--no-index", "--no-color", fmt.Sprint("-U", context), "before", "after")
+	files := machine.Folder{TB: t, Dir: dir}
+	files.Write("before", before)
+	files.Write("after", after)
+	out, _ := machine.Git(t, dir, "", "diff", "--no-index", "--no-color", fmt.Sprint("-U", context), "before", "after")
 	if at := strings.Index(out, "@@ "); at >= 0 {
 		return out[at:]
 	}
@@ -119,9 +94,9 @@ func TestApplies(t *testing.T) {
 		}
 		patch := "--- a/f\n+++ b/f\n" + diff.Unified(diff.Hunks(before, after, context))
 		for _, run := range []struct{ from, to, flag string }{{before, after, "--verbose"}, {after, before, "--reverse"}} {
-			write(t, path, run.from)
-			if out, err := git(t, dir, patch, "apply", "--unidiff-zero", "--whitespace=nowarn", run.flag); err != nil {
-				t.Fatalf("git apply %s: %s\n%s\nfrom %q", run.flag, out, patch, run.from)
+			machine.Must(t, os.WriteFile(path, []byte(run.from), 0o600))
+			if _, err := machine.Git(t, dir, patch, "apply", "--unidiff-zero", "--whitespace=nowarn", run.flag); err != nil {
+				t.Fatalf("%s: %v\n%s\nfrom %q", run.flag, err, patch, run.from)
 			}
 			if got, _ := os.ReadFile(path); string(got) != run.to {
 				t.Fatalf("git apply %s gave %q, want %q\n%s", run.flag, got, run.to, patch)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,21 +61,20 @@ func renumbered(hunks []diff.Hunk, take []bool) []diff.Hunk {
 
 // patched are files that git patches all at once.
 type patched struct {
-	t     *testing.T
-	dir   string
+	machine.Folder
 	patch strings.Builder
 	want  map[string]string
 }
 
 func newPatched(t *testing.T) *patched {
-	return &patched{t: t, dir: t.TempDir(), want: map[string]string{}}
+	return &patched{Folder: machine.Folder{TB: t, Dir: t.TempDir()}, want: map[string]string{}}
 }
 
 func (p *patched) add(name, before, want string, hunks []diff.Hunk) {
 	if len(hunks) == 0 && before != want {
-		p.t.Fatalf("no hunks, but %q became %q", before, want)
+		p.Fatalf("no hunks, but %q became %q", before, want)
 	}
-	write(p.t, filepath.Join(p.dir, name), before)
+	p.Write(name, before)
 	p.want[name] = want
 	if len(hunks) > 0 {
 		p.patch.WriteString("--- a/" + name + "\n+++ b/" + name + "\n" + diff.Unified(hunks))
@@ -84,15 +82,14 @@ func (p *patched) add(name, before, want string, hunks []diff.Hunk) {
 }
 
 func (p *patched) apply(flags ...string) {
-	if out, err := git(p.t, p.dir, p.patch.String(), append([]string{"apply", "--whitespace=nowarn"}, flags...)...); err != nil {
-		p.t.Fatalf("git apply: %s", out)
-	}
+	_, err := machine.Git(p.TB, p.Dir, p.patch.String(), append([]string{"apply", "--whitespace=nowarn"}, flags...)...)
+	p.Must(err)
 	if len(p.want) < 20 {
-		p.t.Errorf("only %d files were tried", len(p.want))
+		p.Errorf("only %d files were tried", len(p.want))
 	}
 	for name, want := range p.want {
-		if got, _ := os.ReadFile(filepath.Join(p.dir, name)); string(got) != want {
-			p.t.Errorf("%s: git apply gave %q, want %q", name, got, want)
+		if got, _ := os.ReadFile(p.Abs(name)); string(got) != want {
+			p.Errorf("%s: git apply gave %q, want %q", name, got, want)
 		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
@@ -15,45 +17,22 @@ const limit = 1 << 20
 // desk is a workspace folder with an editor's buffers over it.
 type desk struct {
 	*Store
-	t   *testing.T
-	dir string
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Folder
 }
 
 func newDesk(t *testing.T) *desk {
 	dir := t.TempDir()
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	must(t, err)
+	machine.Must(t, err)
 	t.Cleanup(func() { w.Close() })
-	return &desk{NewStore(w), t, dir}
+	return &desk{NewStore(w), machine.Folder{TB: t, Dir: dir}}
 }
 
 func (d *desk) path(name string) workspace.Path {
-	d.t.Helper()
+	d.Helper()
 	p, err := d.Workspace().Resolve(name)
-	must(d.t, err)
+	d.Must(err)
 	return p
-}
-
-func (d *desk) write(name, text string) {
-	d.t.Helper()
-	must(d.t, os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o644))
-}
-
-func (d *desk) remove(name string) {
-	d.t.Helper()
-	must(d.t, os.Remove(filepath.Join(d.dir, name)))
-}
-
-func (d *desk) link(target, name string) {
-	d.t.Helper()
-	must(d.t, os.Symlink(target, filepath.Join(d.dir, name)))
 }
 
 // show opens a buffer; an editor with a plugin also says that it is clean.
@@ -67,34 +46,34 @@ func (d *desk) show(name, text string, plugin bool) workspace.Path {
 }
 
 func (d *desk) read(name string) *File {
-	d.t.Helper()
+	d.Helper()
 	f, err := d.Snapshot(limit).ReadIfExists(d.path(name), "")
-	must(d.t, err)
+	d.Must(err)
 	return f
 }
 
 // having is a snapshot in which a file was read.
 func (d *desk) having(name string) *Snapshot {
-	d.t.Helper()
+	d.Helper()
 	s := d.Snapshot(limit)
 	_, err := s.Read(d.path(name), "")
-	must(d.t, err)
+	d.Must(err)
 	return s
 }
 
 // isDirty asks all who can tell, which must agree.
 func (d *desk) isDirty(name string) bool {
-	d.t.Helper()
+	d.Helper()
 	dirty := d.read(name).Dirty
 	if now, then := len(d.Dirty()) > 0, len(d.Snapshot(limit).Dirty()) > 0; now != dirty || then != dirty {
-		d.t.Errorf("dirty: the file says %v, the store %v, a snapshot %v", dirty, now, then)
+		d.Errorf("dirty: the file says %v, the store %v, a snapshot %v", dirty, now, then)
 	}
 	return dirty
 }
 
 func TestReadsSeeTheUnsavedText(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "on disk\n")
+	d.Write("a.txt", "on disk\n")
 	p := d.show("a.txt", "on disk\n", true)
 	if f := d.read("a.txt"); f.Source != FromBuffer || f.Dirty || f.Behind || f.Version != Version([]byte("on disk\n")) {
 		t.Errorf("as on disk: %+v", f)
@@ -115,9 +94,9 @@ func TestReadsSeeTheUnsavedText(t *testing.T) {
 
 func TestBehindIsTheTextOfTheDisk(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "old")
+	d.Write("a.txt", "old")
 	p := d.show("a.txt", "old", true)
-	d.write("a.txt", "new")
+	d.Write("a.txt", "new")
 	if f := d.read("a.txt"); !f.Behind || f.Text != "new" || f.Source != FromDisk || f.Buffer == nil {
 		t.Errorf("%+v", f)
 	}
@@ -125,7 +104,7 @@ func TestBehindIsTheTextOfTheDisk(t *testing.T) {
 	if f := d.read("a.txt"); f.Behind || f.Source != FromBuffer {
 		t.Errorf("reloaded: %+v", f)
 	}
-	d.remove("a.txt")
+	d.Remove("a.txt")
 	if f := d.read("a.txt"); f.Exists || f.Behind || f.Dirty || f.DiskVersion != Absent {
 		t.Errorf("gone, with nothing unsaved: %+v", f)
 	}
@@ -133,7 +112,7 @@ func TestBehindIsTheTextOfTheDisk(t *testing.T) {
 
 func TestLineEndsOfTheEditor(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "a\r\nb\nc\r\n")
+	d.Write("a.txt", "a\r\nb\nc\r\n")
 	d.show("a.txt", "a\r\nb\r\nc\r\n", true)
 	f := d.read("a.txt")
 	if f.Dirty || f.Behind || f.Source != FromBuffer || f.Version != f.DiskVersion {
@@ -148,7 +127,7 @@ func TestLineEndsOfTheEditor(t *testing.T) {
 // characters, and would write them.
 func TestLossyBuffers(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "caf\xe9")
+	d.Write("a.txt", "caf\xe9")
 	d.show("a.txt", "caf\ufffd", true)
 	if f := d.read("a.txt"); !f.Lossy || f.Dirty || f.Text != "caf\ufffd" {
 		t.Errorf("%+v", f)
@@ -158,7 +137,7 @@ func TestLossyBuffers(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	d.show("a.txt", "text", true)
-	d.write("a.txt", "\x00\x01")
+	d.Write("a.txt", "\x00\x01")
 	if _, err := d.Snapshot(limit).Read(d.path("a.txt"), ""); fault.CodeOf(err) != fault.BinaryFile {
 		t.Errorf("a clean file that became binary: %v", err)
 	}
@@ -166,7 +145,7 @@ func TestLossyBuffers(t *testing.T) {
 
 func TestMarkOfTheFile(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "\xef\xbb\xbfa")
+	d.Write("a.txt", "\xef\xbb\xbfa")
 	d.show("a.txt", "a", true)
 	if f := d.read("a.txt"); !f.BOM || f.Dirty || f.Source != FromBuffer {
 		t.Errorf("%+v", f)
@@ -181,8 +160,8 @@ func TestMarkOfTheFile(t *testing.T) {
 
 func TestLinksLeadToTheBuffer(t *testing.T) {
 	d := newDesk(t)
-	d.write("real.txt", "disk")
-	d.link("real.txt", "link.txt")
+	d.Write("real.txt", "disk")
+	d.Link("real.txt", "link.txt")
 	d.show("real.txt", "typed", false)
 	if f := d.read("link.txt"); f.Text != "typed" || !f.Dirty {
 		t.Errorf("through the link: %+v", f)
@@ -191,8 +170,8 @@ func TestLinksLeadToTheBuffer(t *testing.T) {
 
 func TestFileOpenUnderTwoNames(t *testing.T) {
 	d := newDesk(t)
-	d.write("real.txt", "disk")
-	d.link("real.txt", "link.txt")
+	d.Write("real.txt", "disk")
+	d.Link("real.txt", "link.txt")
 	file, link := d.show("real.txt", "disk", true), d.show("link.txt", "disk", true)
 	d.Change(link, 2, "typed")
 	d.SetState(link, State{Version: 2, Dirty: true})
@@ -216,12 +195,12 @@ func TestFileOpenUnderTwoNames(t *testing.T) {
 
 func TestLinkThatMovesAway(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "a")
-	d.write("b.txt", "b")
-	d.link("a.txt", "link.txt")
+	d.Write("a.txt", "a")
+	d.Write("b.txt", "b")
+	d.Link("a.txt", "link.txt")
 	link := d.show("link.txt", "a", true)
-	d.remove("link.txt")
-	d.link("b.txt", "link.txt")
+	d.Remove("link.txt")
+	d.Link("b.txt", "link.txt")
 	if f := d.read("a.txt"); f.Buffer != nil {
 		t.Errorf("a.txt has the buffer of a link that leads elsewhere: %+v", f)
 	}
@@ -237,7 +216,7 @@ func TestLinkThatMovesAway(t *testing.T) {
 
 func TestHeldByANotebook(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.ipynb", "{}")
+	d.Write("a.ipynb", "{}")
 	p := d.path("a.ipynb")
 	before := d.having("a.ipynb")
 	d.SetState(p, State{Dirty: true})
@@ -261,33 +240,33 @@ func TestMoved(t *testing.T) {
 		moved bool
 	}{
 		{"nothing", false, func(*desk, workspace.Path) {}, false},
-		{"written with the same bytes", false, func(d *desk, _ workspace.Path) { d.write("a.txt", "one\n") }, false},
-		{"written", false, func(d *desk, _ workspace.Path) { d.write("a.txt", "two\n") }, true},
-		{"only line ends", false, func(d *desk, _ workspace.Path) { d.write("a.txt", "one\r\n") }, true},
-		{"only a mark", false, func(d *desk, _ workspace.Path) { d.write("a.txt", "\ufeffone\n") }, true},
-		{"deleted", false, func(d *desk, _ workspace.Path) { d.remove("a.txt") }, true},
-		{"became a folder", false, func(d *desk, _ workspace.Path) { d.remove("a.txt"); os.Mkdir(filepath.Join(d.dir, "a.txt"), 0o755) }, true},
-		{"became binary", false, func(d *desk, _ workspace.Path) { d.write("a.txt", "\x00") }, true},
-		{"became too large", false, func(d *desk, _ workspace.Path) { d.write("a.txt", strings.Repeat("x", limit+1)) }, true},
+		{"written with the same bytes", false, func(d *desk, _ workspace.Path) { d.Write("a.txt", "one\n") }, false},
+		{"written", false, func(d *desk, _ workspace.Path) { d.Write("a.txt", "two\n") }, true},
+		{"only line ends", false, func(d *desk, _ workspace.Path) { d.Write("a.txt", "one\r\n") }, true},
+		{"only a mark", false, func(d *desk, _ workspace.Path) { d.Write("a.txt", "\ufeffone\n") }, true},
+		{"deleted", false, func(d *desk, _ workspace.Path) { d.Remove("a.txt") }, true},
+		{"became a folder", false, func(d *desk, _ workspace.Path) { d.Remove("a.txt"); os.Mkdir(d.Abs("a.txt"), 0o755) }, true},
+		{"became binary", false, func(d *desk, _ workspace.Path) { d.Write("a.txt", "\x00") }, true},
+		{"became too large", false, func(d *desk, _ workspace.Path) { d.Write("a.txt", strings.Repeat("x", limit+1)) }, true},
 		{"became a link to the same", false, func(d *desk, _ workspace.Path) {
-			d.write("b.txt", "one\n")
-			d.remove("a.txt")
-			d.link("b.txt", "a.txt")
+			d.Write("b.txt", "one\n")
+			d.Remove("a.txt")
+			d.Link("b.txt", "a.txt")
 		}, false},
 		{"opened as it is", false, func(d *desk, _ workspace.Path) { d.show("a.txt", "one\n", true) }, false},
 		{"opened and typed in", false, func(d *desk, _ workspace.Path) { d.show("a.txt", "mine\n", false) }, true},
 		{"typed in", true, func(d *desk, p workspace.Path) { d.Change(p, 2, "mine\n") }, true},
 		{"typed in and undone", true, func(d *desk, p workspace.Path) { d.Change(p, 2, "mine\n"); d.Change(p, 3, "one\n") }, false},
 		{"said dirty", true, func(d *desk, p workspace.Path) { d.SetState(p, State{Version: 1, Dirty: true}) }, true},
-		{"changed beneath a clean buffer", true, func(d *desk, _ workspace.Path) { d.write("a.txt", "two\n") }, true},
-		{"changed beneath, and reloaded", true, func(d *desk, p workspace.Path) { d.write("a.txt", "two\n"); d.Change(p, 2, "two\n") }, true},
-		{"deleted beneath a clean buffer", true, func(d *desk, _ workspace.Path) { d.remove("a.txt") }, true},
-		{"unreadable beneath a clean buffer", true, func(d *desk, _ workspace.Path) { d.write("a.txt", "caf\xe9") }, true},
+		{"changed beneath a clean buffer", true, func(d *desk, _ workspace.Path) { d.Write("a.txt", "two\n") }, true},
+		{"changed beneath, and reloaded", true, func(d *desk, p workspace.Path) { d.Write("a.txt", "two\n"); d.Change(p, 2, "two\n") }, true},
+		{"deleted beneath a clean buffer", true, func(d *desk, _ workspace.Path) { d.Remove("a.txt") }, true},
+		{"unreadable beneath a clean buffer", true, func(d *desk, _ workspace.Path) { d.Write("a.txt", "caf\xe9") }, true},
 		{"closed", true, func(d *desk, p workspace.Path) { d.Close(p) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t)
-			d.write("a.txt", "one\n")
+			d.Write("a.txt", "one\n")
 			p := d.path("a.txt")
 			if c.open {
 				d.show("a.txt", "one\n", true)
@@ -310,7 +289,7 @@ func TestMovedSeesAFileAppear(t *testing.T) {
 	if d.Moved(snapshot) {
 		t.Error("moved before anything happened")
 	}
-	d.write("new.txt", "")
+	d.Write("new.txt", "")
 	if !d.Moved(snapshot) {
 		t.Error("an empty file appeared unseen")
 	}
@@ -318,14 +297,14 @@ func TestMovedSeesAFileAppear(t *testing.T) {
 
 func TestDirtyBufferOverAChangingDisk(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "one")
+	d.Write("a.txt", "one")
 	d.show("a.txt", "mine", false)
 	snapshot := d.having("a.txt")
-	d.write("a.txt", "two")
+	d.Write("a.txt", "two")
 	if !d.Moved(snapshot) {
 		t.Error("the bytes beneath a dirty buffer changed unseen")
 	}
-	d.write("a.txt", "mine")
+	d.Write("a.txt", "mine")
 	if !d.Moved(snapshot) {
 		t.Error("it was saved unseen: the next change would not be left unsaved")
 	}
@@ -345,7 +324,7 @@ func TestSnapshotsKeepTheirBuffers(t *testing.T) {
 
 func TestRereadInAnotherEncoding(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "caf\xe9")
+	d.Write("a.txt", "caf\xe9")
 	snapshot := d.Snapshot(limit)
 	p := d.path("a.txt")
 	if _, err := snapshot.Read(p, ""); fault.CodeOf(err) != fault.EncodingError || !strings.Contains(err.Error(), "a.txt") {
@@ -361,8 +340,8 @@ func TestRereadInAnotherEncoding(t *testing.T) {
 
 func TestReadFailures(t *testing.T) {
 	d := newDesk(t)
-	d.write("large.txt", strings.Repeat("x", limit+1))
-	d.link("nowhere", "dangling")
+	d.Write("large.txt", strings.Repeat("x", limit+1))
+	d.Link("nowhere", "dangling")
 	for name, want := range map[string]fault.Code{"large.txt": fault.FileTooLarge, "dangling": fault.FileNotFound, "none": fault.FileNotFound, ".": fault.NotAFile} {
 		if _, err := d.Snapshot(limit).Read(d.path(name), ""); fault.CodeOf(err) != want {
 			t.Errorf("%s: %v", name, err)
@@ -435,11 +414,11 @@ func TestConcurrentReaders(t *testing.T) {
 // have; others have their own.
 func TestExpected(t *testing.T) {
 	d := newDesk(t)
-	d.write("file", "text")
+	d.Write("file", "text")
 	for bytes, want := range map[string]string{"text": "said", "other": Version([]byte("text"))} {
 		s := d.Snapshot(limit)
 		s.Expect(func(abs string) (string, string) {
-			if abs != filepath.Join(d.dir, "file") {
+			if abs != d.Abs("file") {
 				t.Errorf("asked for %s", abs)
 			}
 			return bytes, "said"
@@ -454,14 +433,14 @@ func TestExpected(t *testing.T) {
 // granted, however alike they look from outside.
 func TestOpenFileIsReadEachTime(t *testing.T) {
 	d := newDesk(t)
-	d.write("file", "text")
+	d.Write("file", "text")
 	info, err := d.path("file").Stat()
-	must(t, err)
+	machine.Must(t, err)
 	d.Open(d.path("file"), "", 1, "text")
 	d.SetState(d.path("file"), State{Version: 1})
 	for _, onDisk := range []string{"text", "next", "text", "longer", ""} {
-		d.write("file", onDisk)
-		must(t, os.Chtimes(filepath.Join(d.dir, "file"), info.ModTime(), info.ModTime()))
+		d.Write("file", onDisk)
+		machine.Must(t, os.Chtimes(d.Abs("file"), info.ModTime(), info.ModTime()))
 		f, err := d.Snapshot(limit).Read(d.path("file"), "")
 		if err != nil || f.Text != onDisk || f.DiskVersion != Version([]byte(onDisk)) || f.Version != f.DiskVersion || f.Behind != (onDisk != "text") {
 			t.Errorf("%q: %+v, %v", onDisk, f, err)
@@ -472,13 +451,13 @@ func TestOpenFileIsReadEachTime(t *testing.T) {
 // TestLinkOfOneView: a view follows a link once; the next one follows it anew.
 func TestLinkOfOneView(t *testing.T) {
 	d := newDesk(t)
-	d.write("a", "")
-	d.write("b", "")
-	d.link("a", "link")
+	d.Write("a", "")
+	d.Write("b", "")
+	d.Link("a", "link")
 	before := d.Snapshot(limit)
 	first := before.Real(d.path("link"))
-	must(t, os.Remove(filepath.Join(d.dir, "link")))
-	d.link("b", "link")
+	d.Remove("link")
+	d.Link("b", "link")
 	if first != d.path("a") || before.Real(d.path("link")) != first || d.Snapshot(limit).Real(d.path("link")) != d.path("b") {
 		t.Errorf("%s, then %s", first, before.Real(d.path("link")))
 	}
@@ -487,7 +466,7 @@ func TestLinkOfOneView(t *testing.T) {
 // What is asked for twice in one view is one text, and each view has its own.
 func TestATextIsOneTextInAView(t *testing.T) {
 	d := newDesk(t)
-	d.write("a.txt", "first\n")
+	d.Write("a.txt", "first\n")
 	view := d.Snapshot(limit)
 	read := func(s *Snapshot, want string) {
 		t.Helper()
@@ -496,7 +475,127 @@ func TestATextIsOneTextInAView(t *testing.T) {
 		}
 	}
 	read(view, "first\n")
-	d.write("a.txt", "second\n")
+	d.Write("a.txt", "second\n")
 	read(view, "first\n")
 	read(d.Snapshot(limit), "second\n")
+}
+
+// TestDirtiness follows a buffer through what editors send, with and without the
+// state that LSP does not have.
+func TestDirtiness(t *testing.T) {
+	d := newDesk(t)
+	state := func(version int32, dirty bool) func(workspace.Path) {
+		return func(p workspace.Path) {
+			d.SetState(p, State{Version: version, Dirty: dirty, Encoding: "utf8"})
+		}
+	}
+	change := func(version int32, text string) func(workspace.Path) {
+		return func(p workspace.Path) { d.Change(p, version, text) }
+	}
+	disk := func(text string) func(workspace.Path) {
+		return func(workspace.Path) { d.Write("a.txt", text) }
+	}
+	saved := func(p workspace.Path) { d.Saved(p) }
+	type events = []func(workspace.Path)
+	for _, c := range []struct {
+		name  string
+		does  events
+		dirty bool
+		text  string
+	}{
+		{"opened, nothing said", events{}, false, "one"},
+		{"typed, nothing said", events{change(2, "two")}, true, "two"},
+		{"typed and saved, nothing said", events{change(2, "two"), disk("two"), saved}, false, "two"},
+		{"clean, and the disk changes", events{state(1, false), disk("other")}, false, "other"},
+		{"nothing said, and the disk changes", events{disk("other")}, false, "other"},
+		{"nothing said, the disk changes and is reloaded", events{disk("other"), change(2, "other"), disk("more")}, false, "more"},
+		{"typed, and the disk changes", events{change(2, "two"), disk("other")}, true, "two"},
+		{"typed, saved, and the disk changes", events{change(2, "two"), disk("two"), saved, disk("other")}, false, "other"},
+		{"clean, and the file goes", events{state(1, false), func(workspace.Path) { d.Remove("a.txt") }}, false, ""},
+		{"nothing said, and the file goes", events{func(workspace.Path) { d.Remove("a.txt") }}, false, ""},
+		{"typed, before the editor says dirty", events{state(1, false), change(2, "two")}, true, "two"},
+		{"said dirty", events{state(1, false), change(2, "two"), state(2, true)}, true, "two"},
+		{"dirty with the text of the disk", events{state(1, true)}, true, "one"},
+		{"undone", events{state(1, false), change(2, "two"), state(2, true), change(3, "one"), state(3, false)}, false, "one"},
+		{"clean said of an older version", events{state(1, false), change(2, "two"), change(3, "three"), state(2, false)}, true, "three"},
+		{"clean said of a version to come", events{state(7, false), disk("other")}, true, "one"},
+		{"that version comes", events{state(2, false), disk("other"), change(2, "other")}, false, "other"},
+		{"reloaded without another word", events{state(1, false), disk("other"), change(2, "other")}, false, "other"},
+		{"reloaded, then the disk changes again", events{state(1, false), disk("b"), change(2, "b"), disk("c")}, false, "c"},
+		{"reloaded late: the disk is further on", events{state(1, false), disk("c"), change(2, "b"), change(3, "c"), disk("d")}, false, "d"},
+		{"saved", events{state(1, false), change(2, "two"), state(2, true), disk("two"), saved}, false, "two"},
+		{"typed while it was being saved", events{state(1, false), change(2, "two"), state(2, true), disk("two"), change(3, "three"), saved}, true, "three"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d.TB = t
+			d.Write("a.txt", "one")
+			p := d.show("a.txt", "one", false)
+			defer d.Close(p)
+			for _, event := range c.does {
+				event(p)
+			}
+			if got := d.isDirty("a.txt"); got != c.dirty {
+				t.Errorf("dirty: %v, want %v", got, c.dirty)
+			}
+			if f := d.read("a.txt"); f.Text != c.text {
+				t.Errorf("the text is %q, want %q", f.Text, c.text)
+			}
+		})
+	}
+}
+
+func TestDirtinessInAnotherEncoding(t *testing.T) {
+	d := newDesk(t)
+	d.Write("a.txt", "caf\xe9")
+	p := d.show("a.txt", "café", false)
+	d.SetState(p, State{Version: 1, Encoding: "windows1252"})
+	d.Write("a.txt", "th\xe9")
+	d.Change(p, 2, "thé") // reloaded
+	if f := d.read("a.txt"); d.isDirty("a.txt") || f.Text != "thé" || f.Encoding != "windows-1252" {
+		t.Errorf("%+v", f)
+	}
+	d.SetState(p, State{Version: 2, Encoding: "an unknown one"})
+	if f := d.read("a.txt"); f.Text != "thé" || f.Source != FromBuffer || f.DiskFault == nil {
+		t.Errorf("in an encoding unknown here: %+v", f)
+	}
+}
+
+// What a name outside leads to has moved when a command could do something else by
+// it, and not because a folder, a device or an empty file was written to.
+func TestMovedOutside(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string // of the file, before
+		do    func(dir, file string) error
+		moved bool
+	}{
+		"nothing":              {"echo", func(string, string) error { return nil }, false},
+		"other text":           {"echo", func(_, file string) error { return os.WriteFile(file, []byte("exit"), 0o644) }, true},
+		"another mode":         {"echo", func(_, file string) error { return os.Chmod(file, 0o755) }, true},
+		"gone":                 {"echo", func(_, file string) error { return os.Remove(file) }, true},
+		"an empty file, again": {"", func(_, file string) error { return os.Chtimes(file, time.Now(), time.Now().Add(time.Hour)) }, false},
+		"no longer empty":      {"", func(_, file string) error { return os.WriteFile(file, []byte("x"), 0o644) }, true},
+		"a folder in its place": {"echo", func(_, file string) error {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+			return os.Mkdir(file, 0o755)
+		}, true},
+		"a busy folder": {"echo", func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, "other"), nil, 0o644) }, false},
+		"its time":      {"echo", func(_, file string) error { return os.Chtimes(file, time.Now(), time.Now().Add(time.Hour)) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			dir := t.TempDir()
+			file := filepath.Join(dir, "file")
+			machine.Must(t, os.WriteFile(file, []byte(c.text), 0o644))
+			snap := d.Snapshot(limit)
+			for _, outside := range []string{dir, file, os.DevNull, "/proc/self/stat"} {
+				snap.RestOnOutside(outside)
+			}
+			machine.Must(t, c.do(dir, file))
+			if d.Moved(snap) != c.moved {
+				t.Errorf("moved is to be %t", c.moved)
+			}
+		})
+	}
 }

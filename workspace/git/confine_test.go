@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
 )
 
@@ -39,15 +40,7 @@ func TestWhatAnUnfinishedOperationMayHold(t *testing.T) {
 		name, text, _ := strings.Cut(file, "=")
 		for _, folder := range []string{"rebase-apply", "rebase-merge"} {
 			now := filepath.Join(dir, folder)
-			if err := os.RemoveAll(now); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Mkdir(now, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(now, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			machine.Must(t, os.RemoveAll(now), os.Mkdir(now, 0o700), os.WriteFile(filepath.Join(now, name), []byte(text), 0o600))
 			if folder == "rebase-apply" && (name == "update-refs" || name == "git-rebase-todo" || name == "message" || name == "strategy_opts") {
 				continue // it has none
 			}
@@ -66,46 +59,36 @@ func TestAnIndexThatLeadsElsewhere(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		for _, version := range []string{"2", "4"} {
 			r := newRig(t)
-			r.remove(".git")
+			r.Remove(".git")
 			r.git("init", "-q", "-b", "main", "--object-format="+format)
-			r.write("-a", "1\n")
-			r.write("dirs/b", "1\n")
+			r.Write("-a", "1\n")
+			r.Write("dirs/b", "1\n")
 			r.commit()
 			r.git("update-index", "--index-version", version)
-			before := r.path("../before")
-			text, err := os.ReadFile(r.path(".git/index"))
-			r.must(err)
-			r.must(os.WriteFile(before, text, 0o600))
-			if !git.HarmlessState("index", before, r.path(".git/index")) {
-				t.Errorf("%s, version %s: an ordinary index is refused", format, version)
+			before := r.Abs("../before")
+			text, err := os.ReadFile(r.Abs(".git/index"))
+			r.Must(err)
+			r.Must(os.WriteFile(before, text, 0o600))
+			check := func(about, before, now string, harmless bool) {
+				t.Helper()
+				if git.HarmlessState("index", before, r.Abs(now)) != harmless {
+					t.Errorf("%s, version %s: %s is taken to be harmless: %t", format, version, about, !harmless)
+				}
 			}
-			// What git reads in another place than it seems to be.
-			hidden := []byte(strings.Replace(string(text), "dirs/b", "dirs\x00b", 1))
-			r.write("../crafted", string(hidden))
-			if git.HarmlessState("index", before, r.path("../crafted")) {
-				t.Errorf("%s, version %s: a name is longer than it looks", format, version)
-			}
-			r.write("../crafted", string(text[:len(text)-20])+"ZZZZ\x00\x00\x00\x04abcd"+string(text[len(text)-20:]))
-			if git.HarmlessState("index", before, r.path("../crafted")) {
-				t.Errorf("%s, version %s: an unknown extension", format, version)
-			}
+			check("an ordinary index", before, ".git/index", true)
+			r.Write("../crafted", strings.Replace(string(text), "dirs/b", "dirs\x00b", 1))
+			check("a name that is longer than git reads it", before, "../crafted", false)
+			r.Write("../crafted", string(text[:len(text)-20])+"ZZZZ\x00\x00\x00\x04abcd"+string(text[len(text)-20:]))
+			check("an unknown extension", before, "../crafted", false)
 			r.git("-c", "index.threads=2", "update-index", "--force-write-index")
-			if !git.HarmlessState("index", before, r.path(".git/index")) {
-				t.Errorf("%s, version %s: an index of several threads is refused", format, version)
-			}
+			check("an index of several threads", before, ".git/index", true)
 			commit := strings.TrimSpace(r.git("rev-parse", "HEAD"))
 			r.git("update-index", "--add", "--cacheinfo", "160000,"+commit+",vendor")
-			if git.HarmlessState("index", before, r.path(".git/index")) {
-				t.Errorf("%s, version %s: it leads into another repository", format, version)
-			}
-			if !git.HarmlessState("index", r.path(".git/index"), r.path(".git/index")) {
-				t.Errorf("%s, version %s: it led there before", format, version)
-			}
+			check("what leads into another repository", before, ".git/index", false)
+			check("what led there before", r.Abs(".git/index"), ".git/index", true)
 			for _, bad := range []string{".git/b", "../../", "//dirs"} {
-				r.write("../crafted", strings.Replace(string(text), "dirs/b", bad, 1))
-				if git.HarmlessState("index", before, r.path("../crafted")) {
-					t.Errorf("%s, version %s: %s is taken", format, version, bad)
-				}
+				r.Write("../crafted", strings.Replace(string(text), "dirs/b", bad, 1))
+				check(bad, before, "../crafted", false)
 			}
 		}
 	}
@@ -115,7 +98,7 @@ func TestAnIndexThatLeadsElsewhere(t *testing.T) {
 func TestAnIndexThatIsReadInParts(t *testing.T) {
 	for _, version := range []string{"2", "4"} {
 		r := newRig(t)
-		r.write("a", "1\n")
+		r.Write("a", "1\n")
 		r.commit()
 		blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
 		var lines strings.Builder
@@ -126,18 +109,18 @@ func TestAnIndexThatIsReadInParts(t *testing.T) {
 			t.Fatal(out)
 		}
 		r.git("-c", "index.threads=2", "update-index", "--index-version", version, "--force-write-index")
-		text, err := os.ReadFile(r.path(".git/index"))
-		r.must(err)
+		text, err := os.ReadFile(r.Abs(".git/index"))
+		r.Must(err)
 		table := strings.LastIndex(string(text), "IEOT")
 		if table < 0 {
 			t.Fatal("git wrote no table")
 		}
-		if !git.HarmlessState("index", r.path("none"), r.path(".git/index")) {
+		if !git.HarmlessState("index", r.Abs("none"), r.Abs(".git/index")) {
 			t.Errorf("version %s: an ordinary index of many files is refused", version)
 		}
 		text[table+4+4+4+8+3]++ // where the second part begins
-		r.must(os.WriteFile(r.path("crafted"), text, 0o600))
-		if git.HarmlessState("index", r.path("none"), r.path("crafted")) {
+		r.Must(os.WriteFile(r.Abs("crafted"), text, 0o600))
+		if git.HarmlessState("index", r.Abs("none"), r.Abs("crafted")) {
 			t.Errorf("version %s: the table leads elsewhere", version)
 		}
 	}
@@ -147,9 +130,9 @@ func TestAnIndexThatIsReadInParts(t *testing.T) {
 func TestRepositoriesLieWhereTheyAreSaidTo(t *testing.T) {
 	r := newRig(t)
 	r.git("init", "-q", "theirs/lib")
-	r.must(os.Symlink("theirs", r.path("packages")))
-	dir, err := filepath.EvalSymlinks(r.path("."))
-	r.must(err)
+	r.Link("theirs", "packages")
+	dir, err := filepath.EvalSymlinks(r.Abs("."))
+	r.Must(err)
 	if got := git.Repositories(filepath.Join(dir, "theirs/lib")); len(got) != 1 || got[0] != filepath.Join(dir, "theirs/lib/.git") {
 		t.Errorf("%q", got)
 	}

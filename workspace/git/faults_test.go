@@ -33,19 +33,19 @@ func TestNoRepository(t *testing.T) {
 	asFault(t, err, fault.GitNotInitialized, "no git repository", "git init")
 
 	r := newRig(t)
-	parent := filepath.Dir(r.top)
+	parent := filepath.Dir(r.Dir)
 	_, err = reader.Diff(context.Background(), parent, git.DiffOptions{Dir: parent})
-	asFault(t, err, fault.GitNotInitialized, "repositories below: "+filepath.Base(r.top))
+	asFault(t, err, fault.GitNotInitialized, "repositories below: "+filepath.Base(r.Dir))
 
 	r.git("clone", "-q", "--bare", ".", "bare")
-	r.must(os.Rename(r.path("bare"), filepath.Join(parent, "bare")))
+	r.Must(os.Rename(r.Abs("bare"), filepath.Join(parent, "bare")))
 	bare := filepath.Join(parent, "bare")
 	for _, dir := range []string{bare, filepath.Join(bare, "refs")} {
 		_, err = reader.Diff(context.Background(), dir, git.DiffOptions{Dir: dir})
 		asFault(t, err, fault.GitNotInitialized, "without a work tree", "clone")
 	}
 
-	r.must(os.RemoveAll(r.path(".git/objects"))) // what is left is none
+	r.Must(os.RemoveAll(r.Abs(".git/objects"))) // what is left is none
 	_, err = r.diff(git.DiffOptions{})
 	asFault(t, err, fault.GitNotInitialized)
 }
@@ -55,7 +55,7 @@ func TestBadBase(t *testing.T) {
 	_, err := r.diff(git.DiffOptions{Base: "HEAD"})
 	asFault(t, err, fault.GitError, "HEAD names no commit", "no commit yet")
 
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	r.git("branch", "topic")
 	r.git("tag", "v1")
@@ -81,27 +81,27 @@ func TestBadBase(t *testing.T) {
 
 func TestUnknownPath(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
-	_, err := r.diff(git.DiffOptions{Dir: r.path("no/such")})
+	_, err := r.diff(git.DiffOptions{Dir: r.Abs("no/such")})
 	asFault(t, err, fault.FileNotFound, "no/such")
-	_, err = r.diff(git.DiffOptions{Dir: filepath.Dir(r.top)})
+	_, err = r.diff(git.DiffOptions{Dir: filepath.Dir(r.Dir)})
 	asFault(t, err, fault.PathOutsideWorkspace)
-	r.must(os.Symlink(filepath.Dir(r.top), r.path("out")))
-	_, err = r.diff(git.DiffOptions{Dir: r.path("out/x")})
+	r.Link(filepath.Dir(r.Dir), "out")
+	_, err = r.diff(git.DiffOptions{Dir: r.Abs("out/x")})
 	asFault(t, err, fault.PathOutsideWorkspace)
-	if _, err = r.diff(git.DiffOptions{Dir: r.path("out")}); err != nil {
+	if _, err = r.diff(git.DiffOptions{Dir: r.Abs("out")}); err != nil {
 		t.Errorf("the link itself: %v", err)
 	}
 }
 
 func TestTooLarge(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "")
-	r.write("b", "")
+	r.Write("a", "")
+	r.Write("b", "")
 	r.commit()
-	r.write("a", numbered(1000))
-	r.write("b", "1\n2\n")
+	r.Write("a", numbered(1000))
+	r.Write("b", "1\n2\n")
 	whole := r.same(git.DiffOptions{Context: 3})
 	size := int64(len(whole.Diff))
 	if got, err := r.diff(git.DiffOptions{Context: 3, MaxBytes: size}); err != nil || got.Diff != whole.Diff {
@@ -121,13 +121,13 @@ func TestUnreadableFile(t *testing.T) {
 		t.Log("root reads every file: what is left to check is that it does")
 	}
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
-	r.write("a", "2\n")
-	r.must(os.Chmod(r.path("a"), 0o000))
+	r.Write("a", "2\n")
+	r.Must(os.Chmod(r.Abs("a"), 0o000))
 	_, err := r.diff(git.DiffOptions{})
 	if os.Geteuid() == 0 {
-		r.must(err)
+		r.Must(err)
 		return
 	}
 	asFault(t, err, fault.GitError, "a")
@@ -135,10 +135,10 @@ func TestUnreadableFile(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := reader.Diff(ctx, r.top, git.DiffOptions{Dir: r.top})
+	_, err := reader.Diff(ctx, r.Dir, git.DiffOptions{Dir: r.Dir})
 	asFault(t, err, fault.Cancelled)
 }

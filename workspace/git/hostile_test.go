@@ -10,104 +10,46 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
 )
 
-// traps are the ways in which a repository can make git run a program. Each
-// leaves its mark when it is sprung by the git command beside it. (A pager
-// needs a terminal to be sprung.)
-var traps = []struct {
-	name   string
-	spring []string
-	set    func(r *rig, script string)
-}{
-	{"fsmonitor", []string{"diff"}, func(r *rig, script string) { r.git("config", "core.fsmonitor", script) }},
-	{"textconv", []string{"diff"}, func(r *rig, script string) {
-		r.git("config", "diff.trap.textconv", script)
-		r.write(".gitattributes", "* diff=trap\n")
-	}},
-	{"external diff", []string{"diff"}, func(r *rig, script string) { r.git("config", "diff.external", script) }},
-	{"diff driver", []string{"diff"}, func(r *rig, script string) {
-		r.git("config", "diff.trap.command", script)
-		r.write(".gitattributes", "* diff=trap\n")
-	}},
-	{"clean filter", []string{"diff"}, func(r *rig, script string) {
-		r.git("config", "filter.trap.clean", script)
-		r.write(".gitattributes", "* filter=trap\n")
-	}},
-	{"process filter", []string{"diff"}, func(r *rig, script string) {
-		r.git("config", "filter.trap.process", script)
-		r.write(".gitattributes", "* filter=trap\n")
-	}},
-	{"filter named lfs", []string{"diff"}, func(r *rig, script string) {
-		r.git("config", "filter.lfs.clean", script)
-		r.write(".gitattributes", "* filter=lfs\n")
-	}},
-	{"fsmonitor of status", []string{"status"}, func(r *rig, script string) { r.git("config", "core.fsmonitor", script) }},
-	{"clean filter of status", []string{"status"}, func(r *rig, script string) {
-		r.git("config", "filter.trap.clean", script)
-		r.write(".gitattributes", "* filter=trap\n")
-	}},
-	{"hook of status", []string{"status"}, func(r *rig, script string) {
-		r.git("config", "core.hooksPath", filepath.Dir(script))
-		r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-index-change")))
-	}},
-	{"alias", []string{"d"}, func(r *rig, script string) { r.git("config", "alias.d", "!"+script) }},
-	{"hook", []string{"checkout", "-f", "HEAD", "--", "."}, func(r *rig, script string) {
-		r.git("config", "core.hooksPath", filepath.Dir(script))
-		r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-checkout")))
-		r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-index-change")))
-	}},
-	{"included configuration", []string{"diff"}, func(r *rig, script string) {
-		r.write("included", "[core]\n\tfsmonitor = "+script+"\n")
-		r.git("config", "include.path", r.path("included"))
-	}},
+// trap is a program that leaves a mark, to be named by a repository.
+type trap struct{ program, mark string }
+
+func newTrap(r *rig) trap {
+	r.Helper()
+	p := trap{filepath.Join(r.TempDir(), "trap"), filepath.Join(r.TempDir(), "mark")}
+	r.Must(os.WriteFile(p.program, []byte("#!/bin/sh\necho sprung >> "+p.mark+"\ncat\n"), 0o755))
+	return p
 }
 
-// Diff and Status spring none of them; the real git does, so the traps are good. The user's own filters are not run either.
-func TestRunsNothing(t *testing.T) {
-	for _, trap := range traps {
-		t.Run(trap.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.write("a", "one\n")
-			r.write("b", "one\n")
-			r.commit()
-			mark := filepath.Join(t.TempDir(), "mark")
-			script := filepath.Join(t.TempDir(), "trap")
-			r.must(os.WriteFile(script, []byte("#!/bin/sh\necho sprung >> "+mark+"\nexit 0\n"), 0o755))
-			trap.set(r, script)
-			r.write("a", "two\n")
-			r.must(os.Remove(r.path("b")))
-			r.write("b", "one\n")
-
-			for _, o := range everyKind {
-				if _, err := r.diff(o); err != nil {
-					t.Errorf("%+v: %v", o, err)
-				}
-			}
-			if _, err := r.status(git.StatusOptions{}); err != nil {
-				t.Errorf("status: %v", err)
-			}
-			if _, err := os.Stat(mark); err == nil {
-				t.Fatal("Diff or Status ran the repository's program")
-			}
-			_, _ = r.try("", trap.spring...)
-			if _, err := os.Stat(mark); err != nil {
-				t.Error("git does not spring this trap either: the test shows nothing")
-			}
-		})
-	}
+func (p trap) sprung() bool {
+	_, err := os.Stat(p.mark)
+	return err == nil
 }
 
-// keys can name a program each; the first value is the repository's, else the user's own.
-var keys = strings.Fields(`core.fsmonitor core.hooksPath core.pager core.editor core.askPass core.sshCommand core.gitProxy core.alternateRefsCommand
-	diff.e.textconv diff.e.command diff.external filter.e.clean filter.e.process filter.e.smudge filter.a=b.clean merge.e.driver gpg.program gpg.ssh.program gpg.ssh.defaultKeyCommand
+// Keys that can name a program each. Git itself runs those of the first list by one of the lines, so
+// the trap is good; for the others it needs a terminal, an editor, a remote or a merge.
+var (
+	runByGit = strings.Fields(`core.fsmonitor core.hooksPath diff.e.textconv diff.e.command diff.external filter.e.clean filter.e.process filter.a=b.clean filter.lfs.clean gpg.program alias.d include.path`)
+	others   = strings.Fields(`core.pager core.editor core.askPass core.sshCommand core.gitProxy core.alternateRefsCommand
+	filter.e.smudge merge.e.driver gpg.ssh.program gpg.ssh.defaultKeyCommand
 	pager.log pager.status pager.diff alias.status alias.diff alias.log trailer.x.command trailer.x.cmd hook.x.command credential.helper remote.origin.uploadpack remote.origin.vcs
 	sequence.editor interactive.diffFilter uploadpack.packObjectsHook`)
+	lines = []string{"status", "diff", "show --ext-diff", "log", "d", "checkout -f HEAD -- ."}
+)
+
+// sign puts a signature, which nobody has checked, on the last commit.
+func (r *rig) sign() {
+	r.Helper()
+	head, tail, _ := strings.Cut(r.git("cat-file", "commit", "HEAD"), "\n\n")
+	r.commitOf(head + "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n =abcd\n -----END PGP SIGNATURE-----\n\n" + tail)
+}
 
 // TestKeysOneByOne: whichever key names a program, and whoever set it, no reader runs it.
 func TestKeysOneByOne(t *testing.T) {
+	keys := slices.Concat(runByGit, others)
 	for _, set := range append(slices.Collect(slices.Chunk(keys, 1)), keys) {
 		for _, scope := range []string{"--local", "--global", "--worktree"} {
 			if scope != "--local" && len(set) == 1 {
@@ -115,29 +57,36 @@ func TestKeysOneByOne(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(set[0], len(set), scope), func(t *testing.T) {
 				r := newRig(t)
-				t.Setenv("GIT_CONFIG_GLOBAL", r.path("../global"))
-				r.write(".gitattributes", "* filter=e diff=e merge=e\n*.ab filter=a=b\n")
-				r.write("a", "one\n")
-				r.write("x.ab", "one\n")
+				t.Setenv("GIT_CONFIG_GLOBAL", r.Abs("../global"))
+				r.Write(".gitattributes", "* filter=e diff=e merge=e\n*.ab filter=a=b\n*.lfs filter=lfs\n")
+				for _, name := range []string{"a", "x.ab", "x.lfs", "same"} {
+					r.Write(name, "one\n")
+				}
 				r.commit()
+				r.sign()
 				r.git("branch", "topic")
-				mark := filepath.Join(t.TempDir(), "mark")
-				script := filepath.Join(t.TempDir(), "trap")
-				r.must(os.WriteFile(script, []byte("#!/bin/sh\necho sprung >> "+mark+"\ncat\n"), 0o755))
-				r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-index-change")))
-				r.write("a", "two\n")
-				r.write("x.ab", "two\n")
-				r.write("new", "1\n")
+				trap := newTrap(r)
+				for _, hook := range []string{"post-index-change", "post-checkout"} {
+					r.Must(os.Symlink(trap.program, filepath.Join(filepath.Dir(trap.program), hook)))
+				}
+				r.Write("../included", "[core]\n\tfsmonitor = "+trap.program+"\n")
+				for name, text := range map[string]string{"a": "two\n", "x.ab": "two\n", "x.lfs": "two\n", "new": "1\n"} {
+					r.Write(name, text)
+				}
+				r.Remove("same")
+				r.Write("same", "one\n") // which there is something to note of in the index
 				if scope == "--worktree" {
 					r.git("config", "extensions.worktreeConfig", "true")
 				}
 				for _, key := range append(slices.Clone(set), "hook.x.event", "log.showSignature") {
-					value := script
+					value := trap.program
 					switch {
 					case key == "core.hooksPath":
-						value = filepath.Dir(script)
+						value = filepath.Dir(trap.program)
+					case key == "include.path":
+						value = r.Abs("../included")
 					case strings.HasPrefix(key, "alias."):
-						value = "!" + script
+						value = "!" + trap.program
 					case key == "hook.x.event":
 						value = "post-index-change"
 					case key == "log.showSignature":
@@ -152,22 +101,52 @@ func TestKeysOneByOne(t *testing.T) {
 					_, err := r.diff(o)
 					errs = append(errs, err)
 				}
-				_, logErr := reader.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 3})
-				_, showErr := reader.Show(ctx, r.root, git.ShowOptions{Dir: r.top, Ref: "HEAD"})
-				_, branchesErr := reader.Branches(ctx, r.root, r.top)
-				_, draftErr := reader.NewDraft(ctx, r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path("a"), r.path("new")}})
-				_, trackedErr := reader.NewDraft(ctx, r.root, git.CommitOptions{Dir: r.top})
-				_, switchErr := reader.Switch(ctx, r.root, r.top, "topic")
-				for _, err := range append(errs, statusErr, logErr, showErr, branchesErr, draftErr, trackedErr, switchErr) {
+				_, logErr := reader.Log(ctx, r.root, git.LogOptions{Dir: r.Dir, Limit: 3})
+				_, fileErr := reader.Log(ctx, r.root, git.LogOptions{Dir: r.Abs("a"), Limited: true, Limit: 3})
+				_, showErr := reader.Show(ctx, r.root, git.ShowOptions{Dir: r.Dir, Ref: "HEAD"})
+				_, contentErr := reader.Show(ctx, r.root, git.ShowOptions{Dir: r.Abs("a"), Ref: "HEAD", File: true})
+				_, branchesErr := reader.Branches(ctx, r.root, r.Dir)
+				_, draftErr := reader.NewDraft(ctx, r.root, git.CommitOptions{Dir: r.Dir, Files: []string{r.Abs("a"), r.Abs("new")}})
+				_, trackedErr := reader.NewDraft(ctx, r.root, git.CommitOptions{Dir: r.Dir})
+				_, switchErr := reader.Switch(ctx, r.root, r.Dir, "topic")
+				for _, err := range append(errs, statusErr, logErr, fileErr, showErr, contentErr, branchesErr, draftErr, trackedErr, switchErr) {
 					if err != nil {
 						t.Error(err)
 					}
 				}
-				if text, err := os.ReadFile(mark); err == nil {
-					t.Errorf("it ran: %s", text)
+				if trap.sprung() {
+					t.Fatal("it ran")
+				}
+				if len(set) == 1 && slices.Contains(runByGit, set[0]) && !slices.ContainsFunc(lines, func(line string) bool {
+					_, _ = r.try("", strings.Fields(line)...)
+					return trap.sprung()
+				}) {
+					t.Error("git does not run it either: this shows nothing")
 				}
 			})
 		}
+	}
+}
+
+// TestAnEmbeddedBareRepositoryRunsNothing: git would take a folder of the work tree for one.
+func TestAnEmbeddedBareRepositoryRunsNothing(t *testing.T) {
+	r := newRig(t)
+	r.Write("a", "one\n")
+	r.commit()
+	r.sign()
+	trap := newTrap(r)
+	r.git("clone", "-q", "--bare", r.Dir, r.Abs("bare"))
+	r.git("-C", "bare", "config", "log.showSignature", "true")
+	r.git("-C", "bare", "config", "gpg.program", trap.program)
+	for _, file := range []bool{false, true} {
+		_, _ = reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.Abs("bare"), Limited: true, Limit: 10})
+		_, _ = reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.Abs("bare"), Ref: "HEAD", File: file})
+	}
+	if trap.sprung() {
+		t.Fatal("the repository's program was run")
+	}
+	if r.git("-C", "bare", "log"); !trap.sprung() {
+		t.Error("git does not run it either: this shows nothing")
 	}
 }
 
@@ -175,10 +154,10 @@ func TestKeysOneByOne(t *testing.T) {
 func TestAPathThatOnlyGitKnows(t *testing.T) {
 	for _, key := range []string{"core.hooksPath", "core.attributesFile", "core.excludesFile"} {
 		r := newRig(t)
-		r.write("a", "1\n")
+		r.Write("a", "1\n")
 		r.commit()
 		r.git("config", key, "%(prefix)/../tmp/x")
-		_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top})
+		_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.Dir})
 		asFault(t, err, fault.GitError, strings.ToLower(key), "%(")
 	}
 }
@@ -186,19 +165,17 @@ func TestAPathThatOnlyGitKnows(t *testing.T) {
 // Diff leaves no trace in the repository: git's own diff may rewrite the index.
 func TestWritesNothing(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "one\n")
+	r.Write("a", "one\n")
 	r.commit()
-	r.write("a", "one\n") // other times, which a refresh would record
-	before := snapshot(t, r.top)
+	r.Write("a", "one\n") // other times, which a refresh would record
+	before := snapshot(t, r.Dir)
 	for _, o := range everyKind {
-		if _, err := r.diff(o); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.diff(o)
+		r.Must(err)
 	}
-	if _, err := r.status(git.StatusOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	after := snapshot(t, r.top)
+	_, err := r.status(git.StatusOptions{})
+	r.Must(err)
+	after := snapshot(t, r.Dir)
 	for name, was := range before {
 		if after[name] != was {
 			t.Errorf("%s changed", name)
@@ -225,44 +202,40 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		files[path] = info.ModTime().String() + "\n" + string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	return files
 }
 
 // A repository made by hand to lead git astray is refused or read as harmless.
 func TestCraftedRepositories(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := os.WriteFile(outside, []byte("outside\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, os.WriteFile(outside, []byte("outside\n"), 0o600))
 	for name, craft := range map[string]func(r *rig){
-		"empty index": func(r *rig) { r.write(".git/index", "") },
+		"empty index": func(r *rig) { r.Write(".git/index", "") },
 		"garbage index": func(r *rig) {
-			r.write(".git/index", "DIRC\x00\x00\x00\x02\xff\xff\xff\xff0123456789012345678901234567890")
+			r.Write(".git/index", "DIRC\x00\x00\x00\x02\xff\xff\xff\xff0123456789012345678901234567890")
 		},
-		"head that loops":     func(r *rig) { r.write(".git/HEAD", "ref: HEAD\n") },
-		"head that leads out": func(r *rig) { r.write(".git/HEAD", "ref: refs/../../../../../"+outside+"\n") },
-		"garbage head":        func(r *rig) { r.write(".git/HEAD", "\x00\xff") },
-		"garbage config":      func(r *rig) { r.write(".git/config", "[core\n\"\\\n=[x \"y") },
-		"config in a loop":    func(r *rig) { r.write(".git/config", "[include]\npath = config\n") },
-		"garbage refs":        func(r *rig) { r.write(".git/packed-refs", "\x00 x\n^^\n") },
+		"head that loops":     func(r *rig) { r.Write(".git/HEAD", "ref: HEAD\n") },
+		"head that leads out": func(r *rig) { r.Write(".git/HEAD", "ref: refs/../../../../../"+outside+"\n") },
+		"garbage head":        func(r *rig) { r.Write(".git/HEAD", "\x00\xff") },
+		"garbage config":      func(r *rig) { r.Write(".git/config", "[core\n\"\\\n=[x \"y") },
+		"config in a loop":    func(r *rig) { r.Write(".git/config", "[include]\npath = config\n") },
+		"garbage refs":        func(r *rig) { r.Write(".git/packed-refs", "\x00 x\n^^\n") },
 		"head is a fifo": func(r *rig) {
-			r.remove(".git/HEAD")
-			fifo(r.T, r.path(".git/HEAD"))
+			r.Remove(".git/HEAD")
+			machine.Fifo(r.TB, r.Abs(".git/HEAD"))
 		},
 		"config is a fifo": func(r *rig) {
-			r.remove(".git/config")
-			fifo(r.T, r.path(".git/config"))
+			r.Remove(".git/config")
+			machine.Fifo(r.TB, r.Abs(".git/config"))
 		},
-		"attributes are a fifo": func(r *rig) { fifo(r.T, r.path(".gitattributes")) },
-		"attributes lead out":   func(r *rig) { r.must(os.Symlink(outside, r.path(".gitattributes"))) },
+		"attributes are a fifo": func(r *rig) { machine.Fifo(r.TB, r.Abs(".gitattributes")) },
+		"attributes lead out":   func(r *rig) { r.Link(outside, ".gitattributes") },
 		"objects are garbage": func(r *rig) {
-			r.must(filepath.WalkDir(r.path(".git/objects"), func(path string, d os.DirEntry, err error) error {
+			r.Must(filepath.WalkDir(r.Abs(".git/objects"), func(path string, d os.DirEntry, err error) error {
 				if d.Type().IsRegular() {
-					r.must(os.Chmod(path, 0o600))
-					r.must(os.WriteFile(path, []byte("garbage"), 0o600))
+					r.Must(os.Chmod(path, 0o600))
+					r.Must(os.WriteFile(path, []byte("garbage"), 0o600))
 				}
 				return err
 			}))
@@ -271,9 +244,9 @@ func TestCraftedRepositories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.write("a", "one\n")
+			r.Write("a", "one\n")
 			r.commit()
-			r.write("a", "two\n")
+			r.Write("a", "two\n")
 			craft(r)
 			for _, o := range everyKind {
 				// An error, or a diff of a alone: the point is that neither
@@ -292,21 +265,21 @@ func TestCraftedRepositories(t *testing.T) {
 // TestASubmoduleRunsNothing: what is nested has a configuration of its own, which nobody lists. A gitlink is enough to lead there.
 func TestASubmoduleRunsNothing(t *testing.T) {
 	r := newRig(t)
-	r.write("f", "1\n")
+	r.Write("f", "1\n")
 	sub := r.inner("inner")
-	r.must(os.Mkdir(sub.top, 0o755))
+	r.Must(os.Mkdir(sub.Dir, 0o755))
 	sub.git("init", "-q")
-	sub.write("i", "1\n")
+	sub.Write("i", "1\n")
 	sub.commit()
 	r.commit()
 	mark := filepath.Join(t.TempDir(), "mark")
 	sub.git("config", "filter.e.clean", "touch "+mark+"; cat")
 	sub.git("config", "core.fsmonitor", "touch "+mark+"; false")
-	sub.write(".git/info/attributes", "* filter=e\n")
-	sub.write("i", "2\n")
-	r.write("f", "2\n")
+	sub.Write(".git/info/attributes", "* filter=e\n")
+	sub.Write("i", "2\n")
+	r.Write("f", "2\n")
 	ctx := context.Background()
-	for _, o := range []git.CommitOptions{{Dir: r.top}, {Dir: r.top, Files: []string{r.path("f")}}} {
+	for _, o := range []git.CommitOptions{{Dir: r.Dir}, {Dir: r.Dir, Files: []string{r.Abs("f")}}} {
 		if d, err := reader.NewDraft(ctx, r.root, o); err != nil || len(d.Content) != 1 {
 			t.Errorf("%+v, %v", d.Content, err)
 		}
@@ -315,7 +288,7 @@ func TestASubmoduleRunsNothing(t *testing.T) {
 		t.Errorf("%+v, %v", got.Files, err)
 	}
 	r.git("branch", "topic")
-	if _, err := reader.Switch(ctx, r.root, r.top, "topic"); err != nil {
+	if _, err := reader.Switch(ctx, r.root, r.Dir, "topic"); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(mark); err == nil {
@@ -330,11 +303,11 @@ func TestASubmoduleRunsNothing(t *testing.T) {
 // TestAMailmapOfElsewhere is not read: it would print names from it.
 func TestAMailmapOfElsewhere(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
-	r.write("../outside", "Secret line <a@example.com>\n")
-	r.git("config", "mailmap.file", r.path("../outside"))
-	got, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	r.Write("../outside", "Secret line <a@example.com>\n")
+	r.git("config", "mailmap.file", r.Abs("../outside"))
+	got, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.Dir, Limit: 1})
 	if err != nil || got[0].Author.Name != "A" {
 		t.Errorf("%+v, %v", got, err)
 	}

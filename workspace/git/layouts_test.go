@@ -16,7 +16,7 @@ import (
 
 func (r *rig) status(o git.StatusOptions) (git.StatusResult, error) {
 	if o.Dir == "" {
-		o.Dir = r.top
+		o.Dir = r.Dir
 	}
 	return reader.Status(context.Background(), r.root, o)
 }
@@ -65,7 +65,7 @@ func (r *rig) sameStatus(about string) git.StatusResult {
 var layouts = map[string]func(r *rig){
 	"usual": func(*rig) {},
 	"SHA-256": func(r *rig) {
-		r.remove(".git")
+		r.Remove(".git")
 		r.git("init", "-q", "-b", "main", "--object-format=sha256")
 		r.commit()
 	},
@@ -79,7 +79,7 @@ var layouts = map[string]func(r *rig){
 		r.git("sparse-checkout", "set", "dir")
 	},
 	"packed":                func(r *rig) { r.git("gc", "-q") },
-	"its own core.worktree": func(r *rig) { r.git("config", "core.worktree", r.top) },
+	"its own core.worktree": func(r *rig) { r.git("config", "core.worktree", r.Dir) },
 	"worktree configuration": func(r *rig) {
 		r.git("config", "extensions.worktreeConfig", "true")
 		r.git("config", "--worktree", "core.quotePath", "false")
@@ -88,83 +88,83 @@ var layouts = map[string]func(r *rig){
 		r.git("init", "-q", "--separate-git-dir", filepath.Join(r.TempDir(), "apart.git"))
 	},
 	"conversions": func(r *rig) {
-		r.write(".gitattributes", "*.txt text eol=crlf\nencoded working-tree-encoding=UTF-16\n")
-		r.write("x.txt", "1\r\n2\r\n")
-		r.write("encoded", "\xff\xfea\x00\n\x00")
+		r.Write(".gitattributes", "*.txt text eol=crlf\nencoded working-tree-encoding=UTF-16\n")
+		r.Write("x.txt", "1\r\n2\r\n")
+		r.Write("encoded", "\xff\xfea\x00\n\x00")
 		r.commit()
-		r.write("x.txt", "1\r\n3\r\n")
+		r.Write("x.txt", "1\r\n3\r\n")
 	},
 	"replaced": func(r *rig) {
-		r.write("a", "other\n")
+		r.Write("a", "other\n")
 		r.commit()
 		r.git("replace", "HEAD:a", "HEAD~1:a")
 	},
 	"odd names": func(r *rig) {
 		for _, name := range []string{"tab\t", "new\nline", "quote\"", "ü", " ", "-x", "dir/é b"} {
-			r.write(name, "1\n")
+			r.Write(name, "1\n")
 		}
 		r.git("add", "ü", "dir/é b", "new\nline")
 		r.git("commit", "-qm", "odd")
 		r.git("mv", "new\nline", "other\nline")
-		r.write("ü", "2\n")
+		r.Write("ü", "2\n")
 	},
 	"modes and kinds": func(r *rig) {
-		r.write("kind", "1\n")
-		r.write("tool", "1\n")
-		r.must(os.Symlink("a", r.path("link")))
-		r.write("binary", "\x00\x01")
+		r.Write("kind", "1\n")
+		r.Write("tool", "1\n")
+		r.Link("a", "link")
+		r.Write("binary", "\x00\x01")
 		r.commit()
-		r.remove("kind")
-		r.must(os.Symlink("dir", r.path("kind")))
-		r.must(os.Chmod(r.path("tool"), 0o755))
-		r.write("binary", "\x00\x02")
-		r.remove("dir")
-		r.write("dir", "a file now\n")
+		r.Remove("kind")
+		r.Link("dir", "kind")
+		r.Must(os.Chmod(r.Abs("tool"), 0o755))
+		r.Write("binary", "\x00\x02")
+		r.Remove("dir")
+		r.Write("dir", "a file now\n")
 	},
-	"intent to add": func(r *rig) { r.write("new", "1\n"); r.git("add", "-N", "new") },
+	"intent to add": func(r *rig) { r.Write("new", "1\n"); r.git("add", "-N", "new") },
 	"not born":      func(r *rig) { r.git("checkout", "-q", "--orphan", "fresh") },
 	"detached":      func(r *rig) { r.git("checkout", "-q", "--detach") },
 	"a submodule": func(r *rig) {
-		other := newRig(r.T)
-		other.write("x", "1\n")
+		other := newRig(r.TB)
+		other.Write("x", "1\n")
 		other.commit()
-		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.top, "module")
+		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.Dir, "module")
 		r.commit()
 		sub := r.inner("module")
-		sub.write("y", "2\n")
+		sub.Write("y", "2\n")
 		sub.commit()
-		sub.write("x", "3\n")
+		sub.Write("x", "3\n")
 	},
 	"a linked work tree": func(r *rig) {
 		linked := r.linked("topic")
-		r.top, r.root = linked.top, linked.top
+		r.Dir, r.root = linked.Dir, linked.Dir
 	},
 	"a work tree of a bare repository": func(r *rig) {
 		bare := r.clone("--bare")
 		wt := r.beside("wt")
-		bare.git("worktree", "add", "-q", wt.top, "main")
-		r.top, r.root = wt.top, wt.top
+		bare.git("worktree", "add", "-q", wt.Dir, "main")
+		r.Dir, r.root = wt.Dir, wt.Dir
 	},
 	"an odd path": func(r *rig) {
 		other := r.beside(`全　角:"x" \ é`)
-		r.git("clone", "-q", r.top, other.top)
-		r.top, r.root = other.top, other.top
+		r.git("clone", "-q", r.Dir, other.Dir)
+		r.Dir, r.root = other.Dir, other.Dir
 	},
 	"borrowed objects": func(r *rig) {
 		clone := r.clone("--shared")
-		r.top, r.root = clone.top, clone.top
+		r.Dir, r.root = clone.Dir, clone.Dir
 	},
 	"shallow": func(r *rig) {
 		r.commit()
 		clone := r.clone("--depth=1", "--no-local")
-		r.top, r.root = clone.top, clone.top
+		r.Dir, r.root = clone.Dir, clone.Dir
 	},
 	"a conflict": func(r *rig) {
 		r.git("checkout", "-q", "-b", "theirs")
-		r.write("a", "theirs\n")
+		r.Write("a", "theirs\n")
 		r.commit()
 		r.git("checkout", "-q", "main")
-		r.write("a", "ours\n")
+		r.Write("a", "ours\n")
 		r.commit()
 		_, err := r.try("", "merge", "-q", "theirs")
 		if err == nil {
@@ -179,16 +179,16 @@ func TestLayouts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.write("a", numbered(30))
-			r.write("dir/b", "1\n")
+			r.Write("a", numbered(30))
+			r.Write("dir/b", "1\n")
 			r.commit()
 			layout(r)
-			r.write("a", strings.Replace(numbered(30), "line20()", "changed()", 1))
-			r.write("untracked/x", "1\n")
+			r.Write("a", strings.Replace(numbered(30), "line20()", "changed()", 1))
+			r.Write("untracked/x", "1\n")
 			r.sameStatus("changed")
 			r.same(git.DiffOptions{Context: 3}, "--ours", "--ignore-submodules=dirty")
 			if name != "a conflict" {
-				d, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path("a")}})
+				d, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.Dir, Files: []string{r.Abs("a")}})
 				if err != nil || len(d.Content) != 1 && name != "not born" {
 					t.Errorf("a commit of one file: %+v, %v", d.Content, err)
 				}
@@ -208,7 +208,7 @@ func TestLayouts(t *testing.T) {
 // TestConflicts has all seven kinds.
 func TestConflicts(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
 	var lines strings.Builder
@@ -229,7 +229,7 @@ func TestConflicts(t *testing.T) {
 	if len(kinds) != 7 || kinds[""] {
 		t.Errorf("kinds %v", kinds)
 	}
-	_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top})
+	_, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.Dir})
 	asFault(t, err, fault.GitError, "conflicts that nobody has resolved: kind1, kind2")
 }
 
@@ -237,12 +237,12 @@ func TestConflicts(t *testing.T) {
 func TestUpstreamsOfStatus(t *testing.T) {
 	origin := newRig(t)
 	for i := range 3 {
-		origin.write("a", strconv.Itoa(i))
+		origin.Write("a", strconv.Itoa(i))
 		origin.commit()
 	}
 	r := origin.clone()
 	r.git("reset", "-q", "--hard", "HEAD~2")
-	r.write("b", "1\n")
+	r.Write("b", "1\n")
 	r.commit()
 	if got := r.sameStatus("apart"); got.Upstream != "origin/main" || got.Ahead != 1 || got.Behind != 2 || got.UpstreamGone {
 		t.Errorf("%+v", got)
@@ -256,33 +256,33 @@ func TestUpstreamsOfStatus(t *testing.T) {
 // TestWhereTheWorkspaceIs: below the top of a repository, above it, behind a link.
 func TestWhereTheWorkspaceIs(t *testing.T) {
 	r := newRig(t)
-	r.write("outside", "1\n")
-	r.write("in/a", "1\n")
+	r.Write("outside", "1\n")
+	r.Write("in/a", "1\n")
 	r.commit()
-	r.write("outside", "2\n")
-	r.write("in/a", "2\n")
-	r.write("in/new/x", "1\n")
+	r.Write("outside", "2\n")
+	r.Write("in/a", "2\n")
+	r.Write("in/new/x", "1\n")
 	below := *r
-	below.root = r.path("in")
-	below.same(git.DiffOptions{Context: 3, Dir: r.path("in")})
-	got, err := below.status(git.StatusOptions{Dir: r.path("in")})
-	if err != nil || len(got.Files) != 2 || got.Files[0].Path != "in/a" || got.Files[1].Path != "in/new/" || got.Top != r.top {
+	below.root = r.Abs("in")
+	below.same(git.DiffOptions{Context: 3, Dir: r.Abs("in")})
+	got, err := below.status(git.StatusOptions{Dir: r.Abs("in")})
+	if err != nil || len(got.Files) != 2 || got.Files[0].Path != "in/a" || got.Files[1].Path != "in/new/" || got.Top != r.Dir {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := below.status(git.StatusOptions{Dir: r.top}); fault.CodeOf(err) != fault.PathOutsideWorkspace {
+	if _, err := below.status(git.StatusOptions{Dir: r.Dir}); fault.CodeOf(err) != fault.PathOutsideWorkspace {
 		t.Errorf("above the workspace: %v", err)
 	}
 	above := *r
-	above.root = filepath.Dir(r.top)
+	above.root = filepath.Dir(r.Dir)
 	above.same(git.DiffOptions{Context: 3})
 	link := filepath.Join(t.TempDir(), "link")
-	r.must(os.Symlink(r.top, link))
+	r.Must(os.Symlink(r.Dir, link))
 	if got, err := reader.Status(context.Background(), link, git.StatusOptions{Dir: link}); err != nil || len(got.Files) != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// A folder that is open and wholly untracked is shown by what is in it.
 	untracked := *r
-	untracked.root = r.path("in/new")
+	untracked.root = r.Abs("in/new")
 	if got, err := untracked.status(git.StatusOptions{Dir: untracked.root}); err != nil || len(got.Files) != 1 || got.Files[0].Path != "in/new/x" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -291,10 +291,10 @@ func TestWhereTheWorkspaceIs(t *testing.T) {
 // TestAnotherWorkTree: a repository that says where its files are is read there alone.
 func TestAnotherWorkTree(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	other := t.TempDir()
-	r.must(os.WriteFile(filepath.Join(other, "a"), []byte("elsewhere\n"), 0o600))
+	r.Must(os.WriteFile(filepath.Join(other, "a"), []byte("elsewhere\n"), 0o600))
 	r.git("config", "core.worktree", other)
 	_, err := r.diff(git.DiffOptions{})
 	asFault(t, err, fault.GitError, "core.worktree")
@@ -311,19 +311,19 @@ func TestAnotherWorkTree(t *testing.T) {
 func TestWhatAFilterConverts(t *testing.T) {
 	r := newRig(t)
 	r.git("config", "filter.up.clean", "tr a-z A-Z")
-	r.write(".gitattributes", "*.up filter=up\n")
-	r.write("x.up", "one\n")
-	r.write("y.up", "one\n")
+	r.Write(".gitattributes", "*.up filter=up\n")
+	r.Write("x.up", "one\n")
+	r.Write("y.up", "one\n")
 	r.commit()
 	old := time.Now().Add(-time.Hour) // else git looks into files as old as the index
-	r.must(os.Chtimes(r.path("x.up"), old, old))
-	r.must(os.Chtimes(r.path("y.up"), old, old))
+	r.Must(os.Chtimes(r.Abs("x.up"), old, old))
+	r.Must(os.Chtimes(r.Abs("y.up"), old, old))
 	r.git("update-index", "--refresh")
 	if got, err := r.status(git.StatusOptions{}); err != nil || len(got.Files) != 0 {
 		t.Errorf("nothing is changed: %+v, %v", got.Files, err)
 	}
-	r.write("x.up", "two\n")
-	r.write("plain", "1\n")
+	r.Write("x.up", "two\n")
+	r.Write("plain", "1\n")
 	r.git("add", "plain")
 	got, err := r.status(git.StatusOptions{})
 	if err != nil || len(got.Files) != 2 || !got.Files[1].Filtered || got.Files[1].Path != "x.up" || got.Files[0].Filtered {
@@ -338,15 +338,15 @@ func TestWhatAFilterConverts(t *testing.T) {
 // TestSwitchesThatLoseNothing: what is ignored, and what stands in the way, is not overwritten.
 func TestSwitchesThatLoseNothing(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
-	r.write("b", "1\n")
-	r.write(".gitignore", "*.log\nbuild/\n")
+	r.Write("a", "1\n")
+	r.Write("b", "1\n")
+	r.Write(".gitignore", "*.log\nbuild/\n")
 	r.commit()
 	r.git("checkout", "-q", "-b", "other")
-	r.write("a", "2\n")
-	r.write("made.log", "1\n")
-	r.write("build/out", "1\n")
-	r.write("folder/x", "1\n")
+	r.Write("a", "2\n")
+	r.Write("made.log", "1\n")
+	r.Write("build/out", "1\n")
+	r.Write("folder/x", "1\n")
 	r.git("add", "-f", "made.log", "build/out")
 	r.commit()
 	r.git("checkout", "-q", "main")
@@ -361,9 +361,9 @@ func TestSwitchesThatLoseNothing(t *testing.T) {
 		"the same, but ignored": {"build/out", "1\n", "build/out"},
 	} {
 		if c.write != "" {
-			r.write(c.write, c.text)
+			r.Write(c.write, c.text)
 		}
-		got, err := reader.Switch(context.Background(), r.root, r.top, "other")
+		got, err := reader.Switch(context.Background(), r.root, r.Dir, "other")
 		switch f, _ := err.(*fault.Error); {
 		case c.lost == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -376,23 +376,23 @@ func TestSwitchesThatLoseNothing(t *testing.T) {
 		r.git("checkout", "-q", ".")
 	}
 	linked := r.linked("elsewhere")
-	_, err := reader.Switch(context.Background(), r.root, r.top, "elsewhere")
-	asFault(t, err, fault.GitError, "checked out in another work tree", linked.top)
+	_, err := reader.Switch(context.Background(), r.root, r.Dir, "elsewhere")
+	asFault(t, err, fault.GitError, "checked out in another work tree", linked.Dir)
 }
 
 // TestAMissingCommit is said to be one, and not taken for a repository without commits.
 func TestAMissingCommit(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	head := strings.TrimSpace(r.git("rev-parse", "HEAD"))
-	r.remove(".git/objects/" + head[:2] + "/" + head[2:])
-	_, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	r.Remove(".git/objects/" + head[:2] + "/" + head[2:])
+	_, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.Dir, Limit: 1})
 	if f := asFault(t, err, fault.GitError); strings.Contains(f.Message, "no commit yet") {
 		t.Error(f.Message)
 	}
-	r.write("a", "2\n")
-	if d, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.top, Files: []string{r.path("a")}}); err == nil {
+	r.Write("a", "2\n")
+	if d, err := reader.NewDraft(context.Background(), r.root, git.CommitOptions{Dir: r.Dir, Files: []string{r.Abs("a")}}); err == nil {
 		t.Errorf("%+v", d)
 	}
 }
@@ -401,16 +401,16 @@ func TestAMissingCommit(t *testing.T) {
 func TestNamesThatLookLikePathspecs(t *testing.T) {
 	r := newRig(t)
 	for _, name := range []string{":x", ":(top)y", "*", "-z"} {
-		r.write(name, name+"\n")
+		r.Write(name, name+"\n")
 	}
 	r.commit()
 	for _, name := range []string{":x", ":(top)y", "*", "-z"} {
-		got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.path(name), File: true, Ref: "HEAD"})
+		got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.Abs(name), File: true, Ref: "HEAD"})
 		if err != nil || string(got.Content) != name+"\n" {
 			t.Errorf("%s: %q, %v", name, got.Content, err)
 		}
 	}
-	if got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "HEAD@{2030-01-01 10:00:00}:-z"}); err != nil || string(got.Content) != "-z\n" {
+	if got, err := reader.Show(context.Background(), r.root, git.ShowOptions{Dir: r.Dir, Ref: "HEAD@{2030-01-01 10:00:00}:-z"}); err != nil || string(got.Content) != "-z\n" {
 		t.Errorf("%q, %v", got.Content, err)
 	}
 }
@@ -418,18 +418,18 @@ func TestNamesThatLookLikePathspecs(t *testing.T) {
 // TestWhereABranchBegins: a tag goes before a remote branch of its name, as in git.
 func TestWhereABranchBegins(t *testing.T) {
 	origin := newRig(t)
-	origin.write("a", "1\n")
+	origin.Write("a", "1\n")
 	origin.commit()
-	origin.write("a", "2\n")
+	origin.Write("a", "2\n")
 	origin.commit()
 	r := origin.clone()
 	for from, follows := range map[string]string{"origin/main": "refs/remotes/origin/main", "origin/main~1": "", "main": ""} {
-		if got, err := reader.NewBranch(context.Background(), r.root, r.top, "new", from); err != nil || got.Start != follows {
+		if got, err := reader.NewBranch(context.Background(), r.root, r.Dir, "new", from); err != nil || got.Start != follows {
 			t.Errorf("%s: %+v, %v", from, got, err)
 		}
 	}
 	r.git("tag", "origin/main", "main~1")
-	if got, err := reader.NewBranch(context.Background(), r.root, r.top, "new", "origin/main"); err != nil || got.Start != "" || got.Hash != strings.TrimSpace(r.git("rev-parse", "main~1")) {
+	if got, err := reader.NewBranch(context.Background(), r.root, r.Dir, "new", "origin/main"); err != nil || got.Start != "" || got.Hash != strings.TrimSpace(r.git("rev-parse", "main~1")) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

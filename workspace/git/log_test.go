@@ -69,7 +69,7 @@ func trimmedLog(out string) string {
 func (r *rig) sameLog(o git.LogOptions) []git.LogCommit {
 	r.Helper()
 	if o.Dir == "" {
-		o.Dir = r.top
+		o.Dir = r.Dir
 	}
 	if o.Limit == 0 {
 		o.Limit = 1000
@@ -89,35 +89,35 @@ func (r *rig) sameLog(o git.LogOptions) []git.LogCommit {
 }
 
 // in is an option for the history of one path.
-func (r *rig) in(name string) git.LogOptions { return git.LogOptions{Dir: r.path(name), Limited: true} }
+func (r *rig) in(name string) git.LogOptions { return git.LogOptions{Dir: r.Abs(name), Limited: true} }
 
 // commitAt commits all with a time of its own, in seconds.
 func (r *rig) commitAt(seconds int, more ...string) {
 	r.Helper()
 	at := fmt.Sprintf("@%d +0130", seconds)
-	r.T.Setenv("GIT_AUTHOR_DATE", at)
-	r.T.Setenv("GIT_COMMITTER_DATE", at)
+	r.Setenv("GIT_AUTHOR_DATE", at)
+	r.Setenv("GIT_COMMITTER_DATE", at)
 	r.git("add", "-A")
 	r.git(append([]string{"commit", "-q", "--allow-empty", "-m", fmt.Sprint("at ", seconds)}, more...)...)
 }
 
 func TestLogOfSimpleHistory(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
-	r.write("dir/b", "1\n")
+	r.Write("a", "1\n")
+	r.Write("dir/b", "1\n")
 	r.commitAt(100)
-	r.write("a", "2\n")
+	r.Write("a", "2\n")
 	r.commitAt(200)
-	r.write("dir/b", "2\n")
+	r.Write("dir/b", "2\n")
 	r.commitAt(300)
 	r.commitAt(300) // nothing changed, at the same time
-	r.remove("a")
+	r.Remove("a")
 	r.commitAt(250) // the clock went back
-	r.write("a", "2\n")
-	r.must(os.Chmod(r.path("a"), 0o755))
+	r.Write("a", "2\n")
+	r.Must(os.Chmod(r.Abs("a"), 0o755))
 	r.commitAt(400)
-	r.remove("dir")
-	r.write("dir", "a file now\n")
+	r.Remove("dir")
+	r.Write("dir", "a file now\n")
 	r.commitAt(500)
 	check := func() {
 		t.Helper()
@@ -136,7 +136,7 @@ func TestLogOfSimpleHistory(t *testing.T) {
 	check()
 	r.git("commit-graph", "write", "--reachable", "--changed-paths")
 	check()
-	r.write("a", "3\n")
+	r.Write("a", "3\n")
 	r.commitAt(600)
 	if got := r.sameLog(r.in("a")); len(got) != 5 {
 		t.Errorf("a has %d commits", len(got))
@@ -165,10 +165,7 @@ func TestLogMessages(t *testing.T) {
 		{"X <x@example.com> 99999999999 +0000", "", "far away\n"},
 	} {
 		text := "tree " + tree + "\n" + parent + "author " + c.author + "\ncommitter C <c@example.com> " + strconv.Itoa(100+i) + " +0000\n" + c.header + "\n" + c.message
-		hash, err := r.try(text, "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
-		r.must(err)
-		parent = "parent " + hash
-		r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
+		parent = "parent " + r.commitOf(text) + "\n"
 	}
 	got := r.sameLog(git.LogOptions{})
 	if len(got) != 13 || got[8].Subject != "café" || got[8].Author.Name != "François" {
@@ -180,11 +177,9 @@ func TestLogMessages(t *testing.T) {
 func TestLogOfBadText(t *testing.T) {
 	r := newRig(t)
 	tree := strings.TrimSpace(r.git("write-tree"))
-	hash, err := r.try("tree "+tree+"\nauthor \xff <a@x> nonsense\ncommitter C <c@x> \nencoding no-such\n\n\xe9 \x1b[31m\n\nb\x00ody\n", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
-	r.must(err)
-	r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
-	got, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
-	r.must(err)
+	r.commitOf("tree " + tree + "\nauthor \xff <a@x> nonsense\ncommitter C <c@x> \nencoding no-such\n\n\xe9 \x1b[31m\n\nb\x00ody\n")
+	got, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.Dir, Limit: 10})
+	r.Must(err)
 	if c := got[0]; c.Author.Email != "a@x" || c.Date != "1970-01-01T00:00:00+00:00" || c.Subject != "\ufffd \x1b[31m" || c.Body != "b" {
 		t.Errorf("got %+q", c)
 	}
@@ -193,13 +188,13 @@ func TestLogOfBadText(t *testing.T) {
 func TestLogRefs(t *testing.T) {
 	r := newRig(t)
 	for i := range 4 {
-		r.write("a", strconv.Itoa(i))
+		r.Write("a", strconv.Itoa(i))
 		r.commitAt(100 + i)
 	}
 	r.git("tag", "-a", "v1", "-m", "tagged", "HEAD~1")
 	r.git("tag", "-a", "v1-again", "-m", "tag of a tag", "v1")
 	r.git("checkout", "-q", "-b", "topic", "HEAD~2")
-	r.write("b", "1")
+	r.Write("b", "1")
 	r.commitAt(200)
 	r.git("merge", "-q", "--no-edit", "main")
 	r.git("branch", "-q", "--set-upstream-to=main")
@@ -213,7 +208,7 @@ func TestLogFaults(t *testing.T) {
 	r := newRig(t)
 	log := func(o git.LogOptions) error {
 		if o.Dir == "" {
-			o.Dir = r.top
+			o.Dir = r.Dir
 		}
 		o.Limit = 10
 		_, err := reader.Log(context.Background(), r.root, o)
@@ -221,23 +216,23 @@ func TestLogFaults(t *testing.T) {
 	}
 	asFault(t, log(git.LogOptions{}), fault.GitError, "no commit yet")
 	asFault(t, log(git.LogOptions{Ref: "HEAD"}), fault.GitError, "HEAD names no commit", "no commit yet")
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	asFault(t, log(git.LogOptions{Ref: "nonsense"}), fault.GitError, "nonsense names no commit")
 	asFault(t, log(git.LogOptions{Ref: "HEAD:a"}), fault.GitError, "names no commit")
 	asFault(t, log(r.in("never")), fault.FileNotFound, "never")
-	asFault(t, log(git.LogOptions{Dir: filepath.Dir(r.top)}), fault.PathOutsideWorkspace)
+	asFault(t, log(git.LogOptions{Dir: filepath.Dir(r.Dir)}), fault.PathOutsideWorkspace)
 	asFault(t, log(git.LogOptions{MaxBytes: 1}), fault.FileTooLarge, "ask for fewer")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := reader.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	_, err := reader.Log(ctx, r.root, git.LogOptions{Dir: r.Dir, Limit: 1})
 	asFault(t, err, fault.Cancelled)
 }
 
 // TestALogIsBounded whatever a commit is long in.
 func TestALogIsBounded(t *testing.T) {
 	r := newRig(t)
-	r.write("a", "1\n")
+	r.Write("a", "1\n")
 	r.commit()
 	tree, parent := strings.TrimSpace(r.git("rev-parse", "HEAD^{tree}")), strings.TrimSpace(r.git("rev-parse", "HEAD"))
 	const limit = 64 << 10
@@ -245,11 +240,7 @@ func TestALogIsBounded(t *testing.T) {
 		"parents": "tree " + tree + "\n" + strings.Repeat("parent "+parent+"\n", limit/40) + "author A <a@x> 1 +0000\ncommitter C <c@x> 1 +0000\n\nm\n",
 		"escapes": "tree " + tree + "\nauthor A <a@x> 1 +0000\ncommitter C <c@x> 1 +0000\n\n" + strings.Repeat("\x01", limit/4) + "\n",
 	} {
-		hash, err := r.try(text, "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Ref: strings.TrimSpace(hash), Limit: 1, MaxBytes: limit})
+		_, err := reader.Log(context.Background(), r.root, git.LogOptions{Dir: r.Dir, Ref: r.commitOf(text), Limit: 1, MaxBytes: limit})
 		if fault.CodeOf(err) != fault.FileTooLarge {
 			t.Errorf("%s: %v", name, err)
 		}

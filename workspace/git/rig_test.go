@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git"
 	"pillion/workspace/git/program"
 )
@@ -50,34 +51,29 @@ func numbered(n int) string {
 
 // rig is a repository to try things on.
 type rig struct {
-	*testing.T
-	top  string
-	root string // the workspace: top unless a test says otherwise
+	machine.Folder
+	root string // the workspace: the repository's folder unless a test says otherwise
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{T: t, top: top, root: top}
+	r := rigAt(machine.NewFolder(t))
 	r.git("init", "-q", "-b", "main")
 	return r
 }
 
+func rigAt(f machine.Folder) *rig { return &rig{f, f.Dir} }
+
 // beside is a rig for a folder that is yet to be made, apart from the repository.
 func (r *rig) beside(name string) *rig {
-	r.Helper()
-	top := filepath.Join(r.TempDir(), name)
-	return &rig{T: r.T, top: top, root: top}
+	return rigAt(machine.Folder{TB: r.TB, Dir: filepath.Join(r.TempDir(), name)})
 }
 
 // linked is a work tree of the repository's in another folder, with a new branch.
 func (r *rig) linked(branch string) *rig {
 	r.Helper()
 	other := r.beside("linked")
-	r.git("worktree", "add", "-q", "-b", branch, other.top)
+	r.git("worktree", "add", "-q", "-b", branch, other.Dir)
 	return other
 }
 
@@ -85,12 +81,14 @@ func (r *rig) linked(branch string) *rig {
 func (r *rig) clone(more ...string) *rig {
 	r.Helper()
 	other := r.beside("clone")
-	r.git(append(append([]string{"clone", "-q"}, more...), r.top, other.top)...)
+	r.git(append(append([]string{"clone", "-q"}, more...), r.Dir, other.Dir)...)
 	return other
 }
 
 // inner is a rig for a repository inside the work tree.
-func (r *rig) inner(name string) *rig { return &rig{T: r.T, top: r.path(name), root: r.root} }
+func (r *rig) inner(name string) *rig {
+	return &rig{machine.Folder{TB: r.TB, Dir: r.Abs(name)}, r.root}
+}
 
 // git runs the real git in the repository and fails the test if it fails.
 func (r *rig) git(args ...string) string {
@@ -105,7 +103,7 @@ func (r *rig) git(args ...string) string {
 func (r *rig) try(stdin string, args ...string) (string, error) {
 	r.Helper()
 	command := exec.Command("git", args...)
-	command.Dir = r.top
+	command.Dir = r.Dir
 	command.Stdin = strings.NewReader(stdin)
 	out, err := command.Output()
 	var exit *exec.ExitError
@@ -118,24 +116,14 @@ func (r *rig) try(stdin string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-func (r *rig) path(name string) string { return filepath.Join(r.top, filepath.FromSlash(name)) }
-
-func (r *rig) write(name, text string) {
+// commitOf makes a commit of what it is given, word for word, and has main be that.
+func (r *rig) commitOf(text string) (hash string) {
 	r.Helper()
-	r.must(os.MkdirAll(filepath.Dir(r.path(name)), 0o755))
-	r.must(os.WriteFile(r.path(name), []byte(text), 0o644))
-}
-
-func (r *rig) remove(name string) {
-	r.Helper()
-	r.must(os.RemoveAll(r.path(name)))
-}
-
-func (r *rig) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
+	hash, err := r.try(text, "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+	r.Must(err)
+	hash = strings.TrimSpace(hash)
+	r.git("update-ref", "refs/heads/main", hash)
+	return hash
 }
 
 // commit commits all that is in the work tree.
@@ -147,7 +135,7 @@ func (r *rig) commit() {
 
 func (r *rig) diff(o git.DiffOptions) (git.DiffResult, error) {
 	if o.Dir == "" {
-		o.Dir = r.top
+		o.Dir = r.Dir
 	}
 	return reader.Diff(context.Background(), r.root, o)
 }
@@ -155,7 +143,7 @@ func (r *rig) diff(o git.DiffOptions) (git.DiffResult, error) {
 // oracle is what git diff says to the same question.
 func (r *rig) oracle(o git.DiffOptions, more ...string) string {
 	r.Helper()
-	return r.git(diffArguments(r.top, o, more...)...)
+	return r.git(diffArguments(r.Dir, o, more...)...)
 }
 
 func diffArguments(top string, o git.DiffOptions, more ...string) []string {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -40,9 +39,7 @@ func kept(t *testing.T, texts []string) *Store {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "journal"), Options{NoSync: true})
 	for n := range len(texts) - 1 {
-		p, err := s.Begin(Origin{Turn: n}, edit(texts[n], texts[n+1]))
-		must(t, err)
-		must(t, p.Done(nil))
+		made(t, s, Origin{Turn: n}, edit(texts[n], texts[n+1]))
 	}
 	return s
 }
@@ -51,15 +48,15 @@ func kept(t *testing.T, texts []string) *Store {
 func framesOf(t *testing.T, s *Store) (at string, all []frame) {
 	t.Helper()
 	names, err := s.segments()
-	must(t, err)
+	machine.Must(t, err)
 	at = filepath.Join(s.dir, names[0])
 	f, err := os.Open(at)
-	must(t, err)
+	machine.Must(t, err)
 	defer f.Close()
 	info, err := f.Stat()
-	must(t, err)
+	machine.Must(t, err)
 	_, err = scan(f, 0, info.Size(), func(fr frame) { all = append(all, fr) })
-	must(t, err)
+	machine.Must(t, err)
 	return at, all
 }
 
@@ -116,9 +113,7 @@ func TestWhatIsKeptWhole(t *testing.T) {
 				before.Version = list(t, s)[0].Records[0].Before.Hash[:32]
 			}
 			after := string(records[0].After.Data)
-			p, err := s.Begin(Origin{CallID: name}, records)
-			must(t, err)
-			must(t, p.Done(nil))
+			made(t, s, Origin{CallID: name}, records)
 			_, frames := framesOf(t, s)
 			if n := len(slices.DeleteFunc(frames, func(f frame) bool { return f.kind != kindDelta })); n != 1 {
 				t.Errorf("there are %d deltas, and one was there before", n)
@@ -134,9 +129,9 @@ func TestWhatIsKeptWhole(t *testing.T) {
 // the last program that knew none.
 func TestSegmentsFromBeforeThereWereDeltas(t *testing.T) {
 	data, err := os.ReadFile("testdata/before-deltas.seg")
-	must(t, err)
+	machine.Must(t, err)
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "0000000000001-older-0001"+segmentSuffix), data, 0o600))
+	machine.Must(t, os.WriteFile(filepath.Join(dir, "0000000000001-older-0001"+segmentSuffix), data, 0o600))
 	s := open(t, dir, Options{})
 	entries, texts := list(t, s), versions(5)
 	if len(entries) != 4 {
@@ -161,11 +156,11 @@ func TestDamageIsFound(t *testing.T) {
 	at, frames := framesOf(t, s)
 	entries := list(t, s)
 	whole, err := os.ReadFile(at)
-	must(t, err)
+	machine.Must(t, err)
 	lost := func() (n int) {
 		for _, e := range entries {
 			c, err := s.Content(e)
-			must(t, err)
+			machine.Must(t, err)
 			got, err := c.Read(e.Records[0].After)
 			if c.Close(); err != nil {
 				n++
@@ -181,7 +176,7 @@ func TestDamageIsFound(t *testing.T) {
 	damage := func(place int, bits byte) int {
 		damaged := slices.Clone(whole)
 		damaged[place] ^= bits
-		must(t, os.WriteFile(at, damaged, 0o600))
+		machine.Must(t, os.WriteFile(at, damaged, 0o600))
 		return lost()
 	}
 	for _, f := range frames {
@@ -204,14 +199,14 @@ func TestABaseThatIsNotThere(t *testing.T) {
 	s := kept(t, texts)
 	at, frames := framesOf(t, s)
 	whole, err := os.ReadFile(at)
-	must(t, err)
+	machine.Must(t, err)
 	e := list(t, s)[0]
 	cut := func(f frame) []byte { return whole[f.at-frameHead : f.at+int64(f.length)] }
 	wants := func(why error, data ...[]byte) {
 		t.Helper()
-		must(t, os.WriteFile(at, slices.Concat(data...), 0o600))
+		machine.Must(t, os.WriteFile(at, slices.Concat(data...), 0o600))
 		c, err := s.Content(e)
-		must(t, err)
+		machine.Must(t, err)
 		defer c.Close()
 		want := ""
 		if why == nil {
@@ -258,7 +253,7 @@ func TestEachContentComesBack(t *testing.T) {
 	machine.Rapid(t, 40, 200)
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
-		must(t, err)
+		machine.Must(t, err)
 		h := &history{t: t, dir: dir, stores: make([]*Store, 2), texts: make([]string, 3), given: map[string][2]string{}}
 		defer h.close()
 		for n := range h.texts {
@@ -274,7 +269,7 @@ func TestEachContentComesBack(t *testing.T) {
 func (h *history) close() {
 	for n, s := range h.stores {
 		if s != nil {
-			must(h.t, s.Close())
+			machine.Must(h.t, s.Close())
 			h.stores[n] = nil
 		}
 	}
@@ -284,13 +279,13 @@ func (h *history) act(rt *rapid.T) {
 	who := rapid.IntRange(0, 1).Draw(rt, "who")
 	if h.stores[who] == nil {
 		s, err := Open(h.dir, Options{NoSync: true, MaxBytes: 1 << 20})
-		must(h.t, err)
+		machine.Must(h.t, err)
 		h.stores[who] = s
 	}
 	s := h.stores[who]
 	switch kind := rapid.SampledFrom([]string{"edit", "edit", "edit", "edit", "replace", "format", "reopen", "prune"}).Draw(rt, "kind"); kind {
 	case "reopen":
-		must(h.t, s.Close())
+		machine.Must(h.t, s.Close())
 		h.stores[who] = nil
 	case "prune":
 		s.prune()
@@ -308,13 +303,13 @@ func (h *history) edit(rt *rapid.T, s *Store, kind string) {
 		after = noise(rapid.Uint64().Draw(rt, "seed"), rapid.IntRange(0, 30<<10).Draw(rt, "length"))
 	}
 	p, err := s.Begin(Origin{}, edit(before, after))
-	must(h.t, err)
+	machine.Must(h.t, err)
 	var now []Record
 	if kind == "format" { // the editor made something else of it
 		after = spliced(rt, after)
 		now = edit(before, after)
 	}
-	must(h.t, p.Done(now))
+	machine.Must(h.t, p.Done(now))
 	h.texts[n], h.given[p.ID] = after, [2]string{before, after}
 }
 
@@ -328,7 +323,7 @@ func spliced(rt *rapid.T, text string) string {
 // check reads all that is there.
 func (h *history) check() {
 	reader, err := Open(h.dir, Options{})
-	must(h.t, err)
+	machine.Must(h.t, err)
 	defer reader.Close() //nolint:errcheck // it has written nothing
 	for _, e := range list(h.t, reader) {
 		want, ok := h.given[e.ID]
@@ -347,20 +342,20 @@ func TestCopiesOfDeltas(t *testing.T) {
 	texts := versions(4)
 	s := kept(t, texts)
 	p, err := s.Begin(Origin{}, edit(texts[3], "other"))
-	must(t, err)
+	machine.Must(t, err)
 	before := *edit(texts[3], "")[0].Before
 	for _, st := range []*State{&before, list(t, s)[0].Records[0].Before} {
 		at, err := p.Backup("a.txt", st)
-		must(t, err)
+		machine.Must(t, err)
 		if data, err := os.ReadFile(at); err != nil || string(data) != texts[3] {
 			t.Errorf("the copy has %d bytes, %v", len(data), err)
 		}
 	}
-	must(t, p.Done(nil))
+	machine.Must(t, p.Done(nil))
 	dir := filepath.Join(s.dir, backups)
 	there := func() int {
 		all, err := os.ReadDir(dir)
-		must(t, err)
+		machine.Must(t, err)
 		return len(all)
 	}
 	s.prune()
@@ -368,9 +363,8 @@ func TestCopiesOfDeltas(t *testing.T) {
 		t.Errorf("%d folders of copies are left of one", n)
 	}
 	all, err := os.ReadDir(dir)
-	must(t, err)
-	old := time.Now().Add(-31 * 24 * time.Hour)
-	must(t, os.Chtimes(filepath.Join(dir, all[0].Name()), old, old))
+	machine.Must(t, err)
+	age(t, filepath.Join(dir, all[0].Name()))
 	s.prune()
 	if n := there(); n != 0 {
 		t.Errorf("%d folders of old copies are left", n)
@@ -382,15 +376,12 @@ func TestOldDeltasGoWithWhatTheyRestOn(t *testing.T) {
 	texts := versions(6)
 	s := kept(t, texts[:4])
 	at, _ := framesOf(t, s)
-	must(t, s.Close())
+	machine.Must(t, s.Close())
 	other := open(t, s.dir, Options{})
 	for n := 3; n < 5; n++ {
-		p, err := other.Begin(Origin{Turn: n}, edit(texts[n], texts[n+1]))
-		must(t, err)
-		must(t, p.Done(nil))
+		made(t, other, Origin{Turn: n}, edit(texts[n], texts[n+1]))
 	}
-	old := time.Now().Add(-31 * 24 * time.Hour)
-	must(t, os.Chtimes(at, old, old))
+	age(t, at)
 	other.prune()
 	entries := list(t, other)
 	if len(entries) != 2 {

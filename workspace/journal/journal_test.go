@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,16 +15,9 @@ import (
 func open(t *testing.T, dir string, o Options) *Store {
 	t.Helper()
 	s, err := Open(dir, o)
-	must(t, err)
+	machine.Must(t, err)
 	t.Cleanup(func() { s.Close() }) //nolint:errcheck // a test may have closed it
 	return s
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func file(text string) *State { return &State{Type: TypeFile, Data: []byte(text), Mode: 0o644} }
@@ -35,20 +26,35 @@ func edit(before, after string) []Record {
 	return []Record{{Operation: "overwrite", Name: "a.txt", Path: "/w/a.txt", Before: file(before), After: file(after)}}
 }
 
+// made records a change that is made at once.
+func made(t *testing.T, s *Store, o Origin, records []Record) {
+	t.Helper()
+	p, err := s.Begin(o, records)
+	machine.Must(t, err)
+	machine.Must(t, p.Done(nil))
+}
+
+// age has a file be older than the journal keeps any.
+func age(t *testing.T, name string) {
+	t.Helper()
+	old := time.Now().Add(-31 * 24 * time.Hour)
+	machine.Must(t, os.Chtimes(name, old, old))
+}
+
 func list(t *testing.T, s *Store) []Entry {
 	t.Helper()
 	entries, err := s.Entries(Query{})
-	must(t, err)
+	machine.Must(t, err)
 	return entries
 }
 
 func text(t *testing.T, s *Store, e Entry, st *State) string {
 	t.Helper()
 	c, err := s.Content(e)
-	must(t, err)
+	machine.Must(t, err)
 	defer c.Close()
 	data, err := c.Read(st)
-	must(t, err)
+	machine.Must(t, err)
 	return string(data)
 }
 
@@ -56,14 +62,14 @@ func TestWhatWasBegunIsThereForEverybody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	s, other := open(t, dir, Options{}), open(t, dir, Options{})
 	p, err := s.Begin(Origin{CallID: "one", Agent: "claude", Turn: 3}, edit("before\n", "after\n"))
-	must(t, err)
+	machine.Must(t, err)
 	if e := list(t, other); len(e) != 1 || e[0].State != StatePending || e[0].CallID != "one" || e[0].Turn != 3 {
 		t.Fatalf("the other program sees %+v", e)
 	}
-	must(t, p.Done(nil))
+	machine.Must(t, p.Done(nil))
 	q, err := other.Begin(Origin{CallID: "two"}, edit("after\n", "other\n"))
-	must(t, err)
-	must(t, q.Undone("the disk is full"))
+	machine.Must(t, err)
+	machine.Must(t, q.Undone("the disk is full"))
 	e := list(t, s)
 	if len(e) != 2 || e[0].CallID != "two" || e[0].State != StateUndone || e[0].Why != "the disk is full" || e[1].State != StateDone {
 		t.Fatalf("listed %+v", e)
@@ -76,8 +82,8 @@ func TestWhatWasBegunIsThereForEverybody(t *testing.T) {
 func TestWhatIsThereNowReplacesWhatWasToBe(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "journal"), Options{})
 	p, err := s.Begin(Origin{}, edit("a\n", "b\n"))
-	must(t, err)
-	must(t, p.Done(edit("a\n", "b, formatted\n")))
+	machine.Must(t, err)
+	machine.Must(t, p.Done(edit("a\n", "b, formatted\n")))
 	if e := list(t, s)[0]; text(t, s, e, e.Records[0].After) != "b, formatted\n" || text(t, s, e, e.Records[0].Before) != "a\n" {
 		t.Errorf("kept %+v", e)
 	}
@@ -85,22 +91,18 @@ func TestWhatIsThereNowReplacesWhatWasToBe(t *testing.T) {
 
 func TestLargeFilesAreReadFromWhereTheyAre(t *testing.T) {
 	dir := t.TempDir()
-	data := make([]byte, 9<<20+77)
-	random := rand.NewChaCha8([32]byte{})
-	random.Read(data) //nolint:errcheck // it never fails
-	must(t, os.WriteFile(filepath.Join(dir, "large"), data, 0o600))
+	data := noise(1, 9<<20+77)
+	machine.Must(t, os.WriteFile(filepath.Join(dir, "large"), []byte(data), 0o600))
 	s := open(t, filepath.Join(dir, "journal"), Options{})
 	before := &State{Type: TypeDirectory, Children: []Child{
 		{Name: "large", State: State{Type: TypeFile, Path: filepath.Join(dir, "large")}},
 		{Name: "empty", State: State{Type: TypeFile}},
 		{Name: "link", State: State{Type: TypeSymlink, Link: "large"}},
 	}}
-	p, err := s.Begin(Origin{}, []Record{{Operation: "delete", Path: dir, Before: before}})
-	must(t, err)
-	must(t, p.Done(nil))
+	made(t, s, Origin{}, []Record{{Operation: "delete", Path: dir, Before: before}})
 	e := list(t, s)[0]
 	kept := e.Records[0].Before.Children
-	if got := text(t, s, e, &kept[0].State); got != string(data) || kept[0].Hash != before.Children[0].Hash || kept[0].Hash == "" {
+	if got := text(t, s, e, &kept[0].State); got != data || kept[0].Hash != before.Children[0].Hash || kept[0].Hash == "" {
 		t.Errorf("the large file came back with %d bytes", len(got))
 	}
 	if got := text(t, s, e, &kept[1].State); got != "" || kept[2].Link != "large" {
@@ -111,10 +113,8 @@ func TestLargeFilesAreReadFromWhereTheyAre(t *testing.T) {
 func TestNobodyElseCanReadIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "journal")
 	s := open(t, dir, Options{})
-	p, err := s.Begin(Origin{}, edit("secret", "more"))
-	must(t, err)
-	must(t, p.Done(nil))
-	must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+	made(t, s, Origin{}, edit("secret", "more"))
+	machine.Must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
 		if want := os.FileMode(0o600); err == nil && !info.IsDir() && info.Mode().Perm() != want || info.IsDir() && info.Mode().Perm() != 0o700 {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
@@ -126,17 +126,13 @@ func TestATornEndHidesNothingBefore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	s := open(t, dir, Options{})
 	for _, id := range []string{"one", "two"} {
-		p, err := s.Begin(Origin{CallID: id}, edit(id, id+" after"))
-		must(t, err)
-		must(t, p.Done(nil))
+		made(t, s, Origin{CallID: id}, edit(id, id+" after"))
 	}
-	names, err := s.segments()
-	must(t, err)
-	name := filepath.Join(dir, names[0])
+	name, _ := framesOf(t, s)
 	whole, err := os.ReadFile(name)
-	must(t, err)
+	machine.Must(t, err)
 	for cut := len(whole); cut >= 0; cut -= machine.Cases(5, 1) {
-		must(t, os.WriteFile(name, whole[:cut], 0o600))
+		machine.Must(t, os.WriteFile(name, whole[:cut], 0o600))
 		for _, e := range list(t, s) {
 			if text(t, s, e, e.Records[0].Before) != e.CallID {
 				t.Fatalf("cut at %d: %+v does not hold what it held", cut, e)
@@ -154,9 +150,7 @@ func TestAFailedWriteLeavesRoomForTheNext(t *testing.T) {
 			t.Fatalf("Begin gave %v", err)
 		}
 		s.Break(Faults{})
-		p, err := s.Begin(Origin{CallID: "next"}, edit("c", "d"))
-		must(t, err)
-		must(t, p.Done(nil))
+		made(t, s, Origin{CallID: "next"}, edit("c", "d"))
 		if e := list(t, s)[0]; e.CallID != "next" || e.State != StateDone || text(t, s, e, e.Records[0].After) != "d" {
 			t.Errorf("after the failure: %+v", e)
 		}
@@ -172,13 +166,8 @@ func TestItStaysBelowItsSize(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	const most = 1 << 20
 	s := open(t, dir, Options{MaxBytes: most, NoSync: true})
-	random := rand.NewChaCha8([32]byte{})
-	for range 200 {
-		data := make([]byte, 20<<10)
-		random.Read(data) //nolint:errcheck // it never fails
-		p, err := s.Begin(Origin{}, edit(string(data), "b"))
-		must(t, err)
-		must(t, p.Done(nil))
+	for n := range uint64(200) {
+		made(t, s, Origin{}, edit(noise(n, 20<<10), "b"))
 		s.prune()
 		if size := s.Size(); size > most+most/4 {
 			t.Fatalf("it has %d bytes", size)
@@ -195,18 +184,14 @@ func TestItStaysBelowItsSize(t *testing.T) {
 func TestOldSegmentsGo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	s := open(t, dir, Options{})
-	p, err := s.Begin(Origin{}, edit("a", "b"))
-	must(t, err)
-	must(t, p.Done(nil))
-	names, err := s.segments()
-	must(t, err)
-	old := time.Now().Add(-31 * 24 * time.Hour)
-	must(t, os.Chtimes(filepath.Join(dir, names[0]), old, old))
+	made(t, s, Origin{}, edit("a", "b"))
+	segment, _ := framesOf(t, s)
+	age(t, segment)
 	other := open(t, dir, Options{})
 	if other.prune(); len(list(t, other)) != 1 {
 		t.Fatal("what a living program writes to was removed")
 	}
-	must(t, s.Close())
+	machine.Must(t, s.Close())
 	if other.prune(); len(list(t, other)) != 0 {
 		t.Error("an old segment stayed")
 	}
@@ -217,21 +202,21 @@ func TestOnlyThoseWhoAreGoneWereInterrupted(t *testing.T) {
 	dead, alive, third := open(t, dir, Options{}), open(t, dir, Options{}), open(t, dir, Options{})
 	for _, s := range []*Store{dead, alive} {
 		_, err := s.Begin(Origin{CallID: s.writer}, edit("a", "b"))
-		must(t, err)
+		machine.Must(t, err)
 	}
 	if found, err := third.Interrupted(); err != nil || len(found) != 0 {
 		t.Fatalf("of two that live: %v, %v", found, err)
 	}
-	must(t, dead.Close())
+	machine.Must(t, dead.Close())
 	found, err := third.Interrupted()
-	if must(t, err); len(found) != 1 || found[0].CallID != dead.writer {
+	if machine.Must(t, err); len(found) != 1 || found[0].CallID != dead.writer {
 		t.Fatalf("found %+v", found)
 	}
-	must(t, third.Mark(found[0].ID, StateUndone, "it was put back", nil, nil))
+	machine.Must(t, third.Mark(found[0].ID, StateUndone, "it was put back", nil, nil))
 	if found, err := third.Interrupted(); err != nil || len(found) != 0 {
 		t.Fatalf("what was settled is found again: %v, %v", found, err)
 	}
-	must(t, third.Tidy())
+	machine.Must(t, third.Tidy())
 	if names, _ := filepath.Glob(filepath.Join(dir, dead.writer+"*"+lifeSuffix)); len(names) != 0 {
 		t.Error("the sign of the dead stays")
 	}
@@ -239,18 +224,15 @@ func TestOnlyThoseWhoAreGoneWereInterrupted(t *testing.T) {
 
 func TestChunksAreKeptOnceASegment(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "journal"), Options{NoSync: true})
-	data := make([]byte, 100<<10)
-	rand.NewChaCha8([32]byte{}).Read(data) //nolint:errcheck // it never fails
+	data := noise(1, 100<<10)
 	for range 10 {
-		p, err := s.Begin(Origin{}, edit(string(data), string(data[1:])))
-		must(t, err)
-		must(t, p.Done(nil))
+		made(t, s, Origin{}, edit(data, data[1:]))
 	}
 	if size := s.Size(); size > 220<<10 {
 		t.Errorf("ten times the same took %d bytes", size)
 	}
 	e := list(t, s)[9]
-	if got := text(t, s, e, e.Records[0].After); !bytes.Equal([]byte(got), data[1:]) {
+	if text(t, s, e, e.Records[0].After) != data[1:] {
 		t.Error("it did not come back")
 	}
 }
@@ -276,16 +258,14 @@ func TestAFolderThatWasRemovedIsMadeAnew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	s := open(t, dir, Options{})
 	for range 2 {
-		p, err := s.Begin(Origin{CallID: "c"}, edit("a", "b"))
-		must(t, err)
-		must(t, p.Done(nil))
+		made(t, s, Origin{CallID: "c"}, edit("a", "b"))
 		if alive, err := lives(dir); err != nil || len(alive) != 1 || !alive[s.writer] {
 			t.Errorf("signs of life: %v, %v", alive, err)
 		}
 		if n := len(list(t, s)); n != 1 {
 			t.Errorf("%d entries", n)
 		}
-		must(t, os.RemoveAll(dir))
+		machine.Must(t, os.RemoveAll(dir))
 	}
 }
 
@@ -295,22 +275,22 @@ func TestListsCostWhatIsNew(t *testing.T) {
 	s, other := open(t, dir, Options{NoSync: true}), open(t, dir, Options{})
 	for n := range 50 {
 		p, err := s.Begin(Origin{Turn: n}, edit("a", "b"))
-		must(t, err)
+		machine.Must(t, err)
 		if e := list(t, other); len(e) != n+1 || e[0].Turn != n || e[0].State != StatePending {
 			t.Fatalf("after %d there are %d, the last %+v", n, len(e), e[0])
 		}
-		must(t, p.Done(nil))
-		must(t, other.Mark(p.ID, StateReverted, "", []string{"/w/a.txt"}, nil))
+		machine.Must(t, p.Done(nil))
+		machine.Must(t, other.Mark(p.ID, StateReverted, "", []string{"/w/a.txt"}, nil))
 		if e := list(t, other)[0]; e.State != StateReverted || !e.Reverted["/w/a.txt"] {
 			t.Fatalf("after its end: %+v", e)
 		}
 	}
 	names, err := other.segments()
-	must(t, err)
+	machine.Must(t, err)
 	// Who begins one in the same millisecond may come first.
 	first := slices.IndexFunc(names, func(name string) bool { return writerOf(name) == s.writer })
 	info, err := os.Stat(filepath.Join(dir, names[first]))
-	must(t, err)
+	machine.Must(t, err)
 	if at := other.known[names[first]]; at.upTo != info.Size() || len(at.begun) != 50 {
 		t.Errorf("it knows %d bytes of %d, and %d entries", at.upTo, info.Size(), len(at.begun))
 	}
@@ -320,7 +300,7 @@ func TestListsCostWhatIsNew(t *testing.T) {
 func TestAnEndThatCouldNotBeWritten(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "journal"), Options{})
 	p, err := s.Begin(Origin{CallID: "c"}, edit("a", "b"))
-	must(t, err)
+	machine.Must(t, err)
 	if e := list(t, s); len(e) != 1 || !s.Live(e[0]) {
 		t.Errorf("while it is made: %+v", e)
 	}
@@ -332,7 +312,7 @@ func TestAnEndThatCouldNotBeWritten(t *testing.T) {
 	if e := list(t, s); len(e) != 1 || e[0].State != StatePending || s.Live(e[0]) {
 		t.Errorf("when it is over: %+v", e)
 	}
-	must(t, s.Close())
+	machine.Must(t, s.Close())
 	if e, err := open(t, s.Dir(), Options{}).Interrupted(); err != nil || len(e) != 1 || e[0].CallID != "c" {
 		t.Errorf("the next start looks into %+v, %v", e, err)
 	}

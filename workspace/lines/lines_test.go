@@ -12,19 +12,17 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/lines"
 )
 
 func file(t *testing.T, data []byte) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	t.Cleanup(func() { f.Close() })
-	if _, err := f.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.Write(data)
+	machine.Must(t, err)
 	return f
 }
 
@@ -66,17 +64,13 @@ func TestEachLineIsFound(t *testing.T) {
 			data := spell(text.String(), unit)
 			f := file(t, data)
 			x, err := lines.NewIndex(context.Background(), f, int64(len(data)), unit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			machine.Must(t, err)
 			if x.Lines() != len(want) {
 				t.Fatalf("unit %d: %d lines, not %d", unit, x.Lines(), len(want))
 			}
 			for _, n := range []int{1, 2, 100, 199, 200, 201, 202, 203, 250, len(want) - 1, len(want)} {
 				from, to, err := x.Range(f, n, n+1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				machine.Must(t, err)
 				expected := spell(strings.Join(want[n-1:min(n+1, len(want))], ""), unit)
 				if got := data[from:to]; string(got) != string(expected) {
 					t.Errorf("unit %d, line %d: %d bytes from %d, not %d", unit, n, len(got), from, len(expected))
@@ -103,9 +97,8 @@ func TestSmallFiles(t *testing.T) {
 func TestHolesAreSkipped(t *testing.T) {
 	f := file(t, []byte("first\n"))
 	const end = 10 << 30
-	if _, err := f.WriteAt([]byte("last\nopen"), end); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.WriteAt([]byte("last\nopen"), end)
+	machine.Must(t, err)
 	x, err := lines.NewIndex(context.Background(), f, end+9, lines.Bytes)
 	if err != nil || x.Lines() != 3 {
 		t.Fatalf("%d lines, %v", x.Lines(), err)
@@ -121,12 +114,8 @@ func TestAFileThatBecomesShorter(t *testing.T) {
 		t.Errorf("counting: %v", err)
 	}
 	x, err := lines.NewIndex(context.Background(), f, 2<<20, lines.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Truncate(100); err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
+	machine.Must(t, f.Truncate(100))
 	if _, _, err := x.Range(f, 1<<19, 1<<19); !errors.Is(err, lines.ErrShorter) {
 		t.Errorf("finding: %v", err)
 	}
@@ -149,9 +138,7 @@ func TestCache(t *testing.T) {
 	stamp := func() (string, time.Time) { return name, touched }
 	index := func(unit lines.Unit) *lines.Index {
 		x, err := c.Index(context.Background(), f, 4, unit, stamp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, err)
 		return x
 	}
 	first := index(lines.Bytes)

@@ -9,35 +9,29 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 )
 
-// binaryDiff is git's diff of a file's bytes, and git's own answer when it is applied to others.
+// binaryDiff is git's diff of a file's bytes.
 func binaryDiff(t *testing.T, dir string, was, now []byte, options ...string) string {
 	t.Helper()
-	write := func(name string, data []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	repo := machine.Folder{TB: t, Dir: dir}
+	git := func(args ...string) string {
+		out, err := machine.Git(t, dir, "", args...)
+		machine.Must(t, err)
+		return out
 	}
-	write("x", was)
-	for _, args := range [][]string{{"add", "x"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", "--allow-empty"}} {
-		if _, err := git(t, dir, "", args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("x", now)
-	diff, err := git(t, dir, "", append([]string{"diff"}, options...)...)
-	if err != nil || diff == "" {
-		t.Fatal(diff, err)
-	}
-	return diff
+	repo.Write("x", string(was))
+	git("add", "x")
+	git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", "--allow-empty")
+	repo.Write("x", string(now))
+	return git(append([]string{"diff"}, options...)...)
 }
 
 func newRepo(t *testing.T, format string) string {
 	dir := t.TempDir()
-	if _, err := git(t, dir, "", "init", "-q", "--object-format="+format); err != nil {
-		t.Fatal(err)
-	}
+	_, err := machine.Git(t, dir, "", "init", "-q", "--object-format="+format)
+	machine.Must(t, err)
 	return dir
 }
 
@@ -120,10 +114,8 @@ func TestBytesThatDoNotFit(t *testing.T) {
 			continue
 		}
 		plain := t.TempDir() // in which git has no objects to fall back on
-		if err := os.WriteFile(filepath.Join(plain, "x"), c.was, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := git(t, plain, c.diff, "apply", "-"); err == nil {
+		machine.Must(t, os.WriteFile(filepath.Join(plain, "x"), c.was, 0o644))
+		if _, err := machine.Git(t, plain, c.diff, "apply", "-"); err == nil {
 			t.Errorf("%s: git applies it", name)
 		}
 	}

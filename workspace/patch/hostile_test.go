@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/diff"
 )
 
@@ -47,9 +48,7 @@ func TestManyHunksTakeLittleWork(t *testing.T) {
 		}, func(int) int { return 1 << 29 }), mostWork},
 	} {
 		files, err := Parse(c.patch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, err)
 		a := newApplier(c.text, files[0].Hunks)
 		made := 0
 		for i, h := range files[0].Hunks {
@@ -83,9 +82,7 @@ func TestOverlap(t *testing.T) {
 		{"@@ -6,3 +6,3 @@\n e\n-f\n+F\n g\n@@ -3,3 +3,3 @@\n b\n-c\n+C\n d\n", "a\nb\nc\nd\ne\nf\ng\nh\n", reasonOrder},
 	} {
 		files, err := Parse(head + c.patch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, err)
 		_, _, err = Apply(context.Background(), c.text, files[0].Hunks)
 		var m *Mismatch
 		if !errors.As(err, &m) || m.Reason != c.want || m.Hunk != 2 {

@@ -1,13 +1,10 @@
 package patch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,25 +13,6 @@ import (
 
 	"pillion/internal/testrig/machine"
 )
-
-// git runs the git program in dir, without anybody's settings.
-func git(t testing.TB, dir string, input string, args ...string) (string, error) {
-	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "LC_ALL=C")
-	cmd.Stdin = strings.NewReader(input)
-	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("git: %v", err)
-	}
-	if err != nil && stderr.Len() > 0 {
-		return out.String(), errors.New(stderr.String())
-	}
-	return out.String(), nil // git diff ends with 1 when there is a difference
-}
 
 // drawText is a text of few different lines, so that places are often alike.
 func drawText(t *rapid.T, name string) string {
@@ -87,7 +65,7 @@ func ours(diff, text string) verdict {
 // the same, and so they do on one that has moved on. Where they differ one of these
 // holds: we are more lenient, and say so; or we refuse what has no certain place.
 func TestGitApplies(t *testing.T) {
-	dir := t.TempDir()
+	dir := machine.Folder{TB: t, Dir: t.TempDir()}
 	seen := map[string]int{}
 	machine.Rapid(t, 150, 500)
 	rapid.Check(t, func(r *rapid.T) {
@@ -98,15 +76,17 @@ func TestGitApplies(t *testing.T) {
 			now = drawEdited(r, base, "meanwhile")
 		}
 		context := rapid.SampledFrom([]int{3, 3, 3, 1, 2, 5, 0}).Draw(r, "context")
-		write(t, dir, "a/f", base)
-		write(t, dir, "b/f", after)
-		diff, _ := git(t, dir, "", "diff", "--no-index", fmt.Sprintf("-U%d", context), "a/f", "b/f")
+		dir.Write("a/f", base)
+		dir.Write("b/f", after)
+		diff, _ := machine.Git(t, dir.Dir, "", "diff", "--no-index", fmt.Sprintf("-U%d", context), "a/f", "b/f")
 		if diff == "" {
 			return
 		}
-		write(t, dir, "f", now)
-		_, refused := git(t, dir, diff, "apply", "-p2", "--whitespace=nowarn", "-")
-		theirs := verdict{text: read(t, dir, "f"), refused: refused}
+		dir.Write("f", now)
+		_, refused := machine.Git(t, dir.Dir, diff, "apply", "-p2", "--whitespace=nowarn", "-")
+		text, err := os.ReadFile(dir.Abs("f"))
+		dir.Must(err)
+		theirs := verdict{text: string(text), refused: refused}
 		mine := ours(diff, now)
 		seen[judge(r, diff, now, theirs, mine)]++
 	})
@@ -156,19 +136,4 @@ func contextless(diff string, hunk int) int {
 		return -1
 	}
 	return len(h.Old())
-}
-
-func write(t testing.TB, dir, name, text string) {
-	at := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t testing.TB, dir, name string) string {
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }

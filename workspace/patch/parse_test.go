@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 )
 
 // brief is a file of a patch in one line.
@@ -165,9 +166,7 @@ func TestBeginPatch(t *testing.T) {
 
 func TestBeginPatchFiles(t *testing.T) {
 	files, err := Parse("Here it is:\n*** Begin Patch\n*** Add File: new.txt\n+one\n+\n*** Delete File: gone.txt\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n-x\n+y\n\n*** Update File: c.txt\n*** Move to: d.txt\n*** Add File: empty.txt\n*** End Patch\nthat is all\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	var got []string
 	for _, f := range files {
 		got = append(got, brief(f))
@@ -195,9 +194,7 @@ func TestSeveralBeginPatches(t *testing.T) {
 // TestBlanksAroundMarkers: Codex takes them, and its models write them.
 func TestBlanksAroundMarkers(t *testing.T) {
 	files, err := Parse("\n  *** Begin Patch \n\t*** Add File:  new.txt \n+one\n  *** Delete File: old.txt\t\n *** Update File: a.txt  \n   *** Move to:  b.txt \n@@\n-x\n+y\n *** End Patch\n  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	got := ""
 	for _, f := range files {
 		got += fmt.Sprintf("%s %s %s %d; ", f.Operation, f.Old, f.New, len(f.Hunks))

@@ -96,9 +96,7 @@ func checkRequired(t *testing.T, q Query, must []clause, match string) {
 func checkDFA(t *testing.T, re *regexp.Regexp, pattern, text string) {
 	t.Helper()
 	tree, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	d := newDFA(tree)
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -170,9 +168,7 @@ func TestManyStates(t *testing.T) {
 		text.WriteString(made(r, []string{"a", "b"}, 60) + []string{"c\n", "\n"}[r.IntN(2)])
 	}
 	w, err := newWanted(Query{Text: "(a|b)*a(a|b){14}c", Regex: true, CaseSensitive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	if got, want := places(w.finder(), text.String()), expected(regexp.MustCompile("(a|b)*a(a|b){14}c"), text.String()); len(got) != len(want) || len(want) == 0 {
 		t.Errorf("%d lines, not %d", len(got), len(want))
 	}

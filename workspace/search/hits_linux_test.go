@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/search"
 )
@@ -52,10 +53,10 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 	needRipgrep(t)
 	search.TrustStamps(t)
 	goRoot, err := exec.Command("go", "env", "GOROOT").Output()
-	must(t, err)
+	machine.Must(t, err)
 	dir := filepath.Join(strings.TrimSpace(string(goRoot)), "src", "go")
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	must(t, err)
+	machine.Must(t, err)
 	defer w.Close()
 	settled := errors.New("not every change is told")
 	files := search.NewFiles(func(context.Context) error { return settled }, func() {})
@@ -95,7 +96,7 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 			}
 			q.MaxMatches, q.Files, q.IndexBytes = 10_000, files, search.IndexBytes
 			r, err := search.Run(context.Background(), w.Roots(), q, &bytesOnDisk{})
-			must(t, err)
+			machine.Must(t, err)
 			var got []string
 			for _, m := range r.Matches {
 				got = append(got, fmt.Sprintf("%s:%d", m.Path, m.Line))
@@ -118,15 +119,15 @@ func TestHitsInARealTreeAsRipgrep(t *testing.T) {
 // or an index.
 func TestAHostileTree(t *testing.T) {
 	f := newForest(t)
-	f.write("a/good.txt", "the needle is here\n")
-	f.must(unix.Mkfifo(f.abs("a/fifo"), 0o600))
-	f.must(os.Symlink("/dev/zero", f.abs("a/endless")))
-	f.must(os.Symlink("nowhere", f.abs("a/broken")))
-	f.must(os.WriteFile(f.abs("a/huge"), []byte("the needle is here\n"), 0o644))
-	f.must(os.Truncate(f.abs("a/huge"), 5<<30)) // of which nothing takes room
-	f.write("a/line", strings.Repeat("x", 900_000)+"the needle is here")
+	f.Write("a/good.txt", "the needle is here\n")
+	f.Must(unix.Mkfifo(f.Abs("a/fifo"), 0o600))
+	f.Must(os.Symlink("/dev/zero", f.Abs("a/endless")))
+	f.Must(os.Symlink("nowhere", f.Abs("a/broken")))
+	f.Must(os.WriteFile(f.Abs("a/huge"), []byte("the needle is here\n"), 0o644))
+	f.Must(os.Truncate(f.Abs("a/huge"), 5<<30)) // of which nothing takes room
+	f.Write("a/line", strings.Repeat("x", 900_000)+"the needle is here")
 	for i := range 200 {
-		f.write(fmt.Sprintf("going/%d.txt", i), "the needle is here\n")
+		f.Write(fmt.Sprintf("going/%d.txt", i), "the needle is here\n")
 	}
 	f.tree.Start()
 	f.warm()
@@ -139,13 +140,13 @@ func TestAHostileTree(t *testing.T) {
 		// Each file that is read has another one vanish, or become a pipe that nobody writes to.
 		var n atomic.Int64
 		source := &meddling{change: func(workspace.Path) {
-			name := f.abs(fmt.Sprintf("going/%d.txt", n.Add(1)))
+			name := f.Abs(fmt.Sprintf("going/%d.txt", n.Add(1)))
 			if os.Remove(name) == nil && n.Load()%2 == 0 {
 				_ = unix.Mkfifo(name, 0o600)
 			}
 		}}
 		r, err := search.Run(context.Background(), []workspace.Path{f.root}, search.Query{Text: "the needle is", Files: f.Files, IndexBytes: search.IndexBytes}, source)
-		f.must(err)
+		f.Must(err)
 		hits := 0
 		for _, m := range r.Matches {
 			if m.Path == "a/good.txt" || m.Path == "a/line" {
@@ -176,13 +177,13 @@ func tooLargeToBeKept(t *testing.T, listed int) {
 	search.ListAtMost(t, 50, listed)
 	f := newForest(t)
 	for i := range 100 {
-		f.write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
+		f.Write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
 	}
 	f.tree.Start()
 	for round := range 10 {
 		f.index()
 		f.tick()
-		f.write("d1/f1.txt", fmt.Sprintf("text of round%d.\n", round))
+		f.Write("d1/f1.txt", fmt.Sprintf("text of round%d.\n", round))
 		source := &bytesOnDisk{}
 		got := f.found(f.Files, source, search.Query{Text: fmt.Sprintf("round%d.", round)})
 		if !strings.Contains(got, `"count":1,"files_searched":100`) {
@@ -199,7 +200,7 @@ func tooLargeToBeKept(t *testing.T, listed int) {
 func TestTenSearchesAtOnce(t *testing.T) {
 	f := newForest(t)
 	for i := range 100 {
-		f.write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
+		f.Write(fmt.Sprintf("d%d/f%d.txt", i%7, i), fmt.Sprintf("text of file%d.\n", i))
 	}
 	f.tree.Start()
 	f.warm()
@@ -210,7 +211,7 @@ func TestTenSearchesAtOnce(t *testing.T) {
 			var err error
 			for n := 0; n < 30 && err == nil; n++ {
 				mark := fmt.Sprintf("mark %d of searcher %d.", n, i)
-				if err = os.WriteFile(f.abs(fmt.Sprintf("d%d/own%d.txt", i%7, i)), []byte(mark), 0o644); err != nil {
+				if err = os.WriteFile(f.Abs(fmt.Sprintf("d%d/own%d.txt", i%7, i)), []byte(mark), 0o644); err != nil {
 					break
 				}
 				q := search.Query{Text: mark, Files: f.Files, IndexBytes: search.IndexBytes}
@@ -223,6 +224,6 @@ func TestTenSearchesAtOnce(t *testing.T) {
 		}()
 	}
 	for range 10 {
-		f.must(<-done)
+		f.Must(<-done)
 	}
 }

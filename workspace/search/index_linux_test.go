@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -69,27 +70,27 @@ func (s *bytesOnDisk) Text(p workspace.Path, data []byte) (string, error) {
 
 // found is what a search gives, with the list of files and the index or without.
 func (f *forest) found(files *search.Files, source search.Source, q search.Query) string {
-	f.t.Helper()
+	f.Helper()
 	q.Files, q.IndexBytes = files, search.IndexBytes
 	r, err := search.Run(context.Background(), []workspace.Path{f.root}, q, source)
-	f.must(err)
+	f.Must(err)
 	out, err := json.Marshal(r)
-	f.must(err)
+	f.Must(err)
 	return string(out)
 }
 
 // same holds what is found with the index to what is found without.
 func (f *forest) same(after string, q search.Query) {
-	f.t.Helper()
+	f.Helper()
 	got, want := f.found(f.Files, &bytesOnDisk{}, q), f.found(nil, &bytesOnDisk{}, q)
 	if got != want {
-		f.t.Fatalf("after %s, %+v finds\n%s\nand not\n%s", after, q, got, want)
+		f.Fatalf("after %s, %+v finds\n%s\nand not\n%s", after, q, got, want)
 	}
 }
 
 // index brings the index up to date.
 func (f *forest) index() {
-	f.t.Helper()
+	f.Helper()
 	f.IndexNow(&bytesOnDisk{}, f.root)
 }
 
@@ -191,29 +192,31 @@ func TestAnIndexWithoutWatchersIsNeverStale(t *testing.T) {
 
 // tick waits until the clock of the file system has moved on.
 func (f *forest) tick() {
-	f.t.Helper()
+	f.Helper()
 	name := filepath.Join(f.top, "tick")
 	modified := func() int64 {
-		f.must(os.WriteFile(name, nil, 0o644))
+		f.Must(os.WriteFile(name, nil, 0o644))
 		info, err := os.Stat(name)
-		f.must(err)
+		f.Must(err)
 		return info.ModTime().UnixNano()
 	}
 	for began := modified(); modified() == began; {
 	}
 }
 
-// disturb changes something, and says what.
+// disturb changes something, rules too, and says what.
 func (f *forest) disturb(random *rand.Rand) string {
 	pick := func(names ...string) string { return names[random.IntN(len(names))] }
-	name := func() string { return strings.Repeat(pick("a/", "b/", ""), random.IntN(3)) + pick("x", "y", "a", "b") }
-	at := f.abs(name())
-	switch random.IntN(9) {
+	name := func() string {
+		return strings.Repeat(pick("a/", "b/", ""), random.IntN(3)) + pick("x", "y", "a", "b", "c.o")
+	}
+	at := f.Abs(name())
+	switch random.IntN(16) {
 	case 0:
 		_ = os.RemoveAll(at)
 		return "remove " + at
 	case 1:
-		to := f.abs(name())
+		to := f.Abs(name())
 		_ = os.Rename(at, to)
 		return "rename " + at + " " + to
 	case 2:
@@ -233,9 +236,26 @@ func (f *forest) disturb(random *rand.Rand) string {
 		}
 		return "append to " + at
 	case 5:
-		to := f.abs(name())
+		to := f.Abs(name())
 		_ = os.Link(at, to)
 		return "link " + at + " " + to
+	case 6:
+		_ = os.Symlink(pick("x", "a", "b"), at)
+		return "link to a name at " + at
+	case 7:
+		_ = os.MkdirAll(at, 0o755)
+		return "mkdir " + at
+	case 8:
+		_ = os.Chmod(at, fs.FileMode(0o700|random.IntN(0o77)))
+		return "mode " + at
+	case 9:
+		if random.IntN(4) > 0 {
+			return "nothing"
+		}
+		at = f.Abs(pick("", "a", "b") + "/" + pick(".gitignore", ".ignore", ".rgignore", ".git/info/exclude"))
+		_ = os.MkdirAll(filepath.Dir(at), 0o755)
+		_ = os.WriteFile(at, []byte(pick("a\n", "*.o\n", "/b/\n!x\n", "")), 0o644)
+		return "rules " + at
 	}
 	if os.MkdirAll(filepath.Dir(at), 0o755) == nil {
 		_ = os.WriteFile(at, []byte(text(random)), 0o644)
@@ -250,16 +270,16 @@ func (f *forest) replace(at string) string {
 		return ", which is none"
 	}
 	data, err := os.ReadFile(at)
-	f.must(err)
+	f.Must(err)
 	for i, b := range data {
 		if b == 'n' {
 			data[i] = 'm'
 		}
 	}
 	other := filepath.Join(f.top, "other")
-	f.must(os.WriteFile(other, data, 0o644))
-	f.must(os.Chtimes(other, info.ModTime(), info.ModTime()))
-	f.must(os.Rename(other, at))
+	f.Must(os.WriteFile(other, data, 0o644))
+	f.Must(os.Chtimes(other, info.ModTime(), info.ModTime()))
+	f.Must(os.Rename(other, at))
 	return " by one of the same size and time"
 }
 
@@ -267,10 +287,10 @@ func (f *forest) replace(at string) string {
 func TestAnIndexSparesReading(t *testing.T) {
 	f := newForest(t)
 	for i := range 40 {
-		f.write(fmt.Sprintf("d%d/f%d.txt", i%5, i), fmt.Sprintf("some text with needle%d in it\n", i))
+		f.Write(fmt.Sprintf("d%d/f%d.txt", i%5, i), fmt.Sprintf("some text with needle%d in it\n", i))
 	}
-	f.write("binary", "needle\x00")
-	f.write("marked", "\xef\xbb\xbfneedle with a mark\n")
+	f.Write("binary", "needle\x00")
+	f.Write("marked", "\xef\xbb\xbfneedle with a mark\n")
 	f.tree.Start()
 	f.warm()
 	f.index()
@@ -306,7 +326,7 @@ func TestAnIndexSparesReading(t *testing.T) {
 
 func TestAnIndexThatTakesTooMuchIsLetGo(t *testing.T) {
 	f := newForest(t)
-	f.write("a", strings.Repeat("some text", 1000))
+	f.Write("a", strings.Repeat("some text", 1000))
 	var told []search.IndexState
 	f.Indexed(func(s search.IndexState) { told = append(told, s) })
 	f.IndexWithin(100, &bytesOnDisk{}, f.root)
@@ -328,7 +348,7 @@ func TestAnIndexThatTakesTooMuchIsLetGo(t *testing.T) {
 func TestWhatIsToldOfAnIndex(t *testing.T) {
 	f := newForest(t)
 	for i := range 100 {
-		f.write(fmt.Sprintf("d%d/f%d.txt", i, i), "some text")
+		f.Write(fmt.Sprintf("d%d/f%d.txt", i, i), "some text")
 	}
 	var told []search.IndexState
 	f.Indexed(func(s search.IndexState) { told = append(told, s) })
@@ -345,13 +365,13 @@ func TestWhatIsToldOfAnIndex(t *testing.T) {
 		t.Errorf("%d times, at last %+v", len(told), whole)
 	}
 	told = nil
-	f.write("d0/new.txt", "other text")
+	f.Write("d0/new.txt", "other text")
 	f.index()
 	if len(told) != 0 {
 		t.Errorf("when little is mended: %+v", told)
 	}
 	for i := range 20 {
-		f.write(fmt.Sprintf("d0/new%d.txt", i), "other text")
+		f.Write(fmt.Sprintf("d0/new%d.txt", i), "other text")
 	}
 	f.index()
 	if len(told) != 1 || told[0].Building || told[0].Files != 121 {
@@ -362,16 +382,16 @@ func TestWhatIsToldOfAnIndex(t *testing.T) {
 // A folder that takes another's place has files of the same names.
 func TestAnIndexOfAFolderThatWasReplaced(t *testing.T) {
 	f := newForest(t)
-	f.write("a/b/c.txt", "the first text")
-	f.must(os.MkdirAll(filepath.Join(f.top, "other/b"), 0o755))
-	f.must(os.WriteFile(filepath.Join(f.top, "other/b/c.txt"), []byte("the second one"), 0o644))
+	f.Write("a/b/c.txt", "the first text")
+	f.Must(os.MkdirAll(filepath.Join(f.top, "other/b"), 0o755))
+	f.Must(os.WriteFile(filepath.Join(f.top, "other/b/c.txt"), []byte("the second one"), 0o644))
 	f.tree.Start()
 	for round := range 20 {
 		f.warm()
 		f.index()
-		f.must(os.Rename(f.abs("a"), filepath.Join(f.top, "away")))
-		f.must(os.Rename(filepath.Join(f.top, "other"), f.abs("a")))
-		f.must(os.Rename(filepath.Join(f.top, "away"), filepath.Join(f.top, "other")))
+		f.Must(os.Rename(f.Abs("a"), filepath.Join(f.top, "away")))
+		f.Must(os.Rename(filepath.Join(f.top, "other"), f.Abs("a")))
+		f.Must(os.Rename(filepath.Join(f.top, "away"), filepath.Join(f.top, "other")))
 		f.same(fmt.Sprintf("round %d", round), search.Query{Text: "first text"})
 		f.same(fmt.Sprintf("round %d", round), search.Query{Text: "second one"})
 	}
@@ -393,11 +413,11 @@ func TestAFileThatChangesWhileItIsIndexed(t *testing.T) {
 	f := newForest(t)
 	f.tree.Start()
 	for round := range 20 {
-		f.write("a/file", "the first text")
+		f.Write("a/file", "the first text")
 		f.warm()
 		f.IndexNow(&meddling{change: func(workspace.Path) {
-			f.write("a/file", "the second one")
-			f.must(f.tree.Settle(context.Background()))
+			f.Write("a/file", "the second one")
+			f.Must(f.tree.Settle(context.Background()))
 		}}, f.root)
 		f.same(fmt.Sprintf("round %d", round), search.Query{Text: "second one"})
 	}

@@ -55,7 +55,7 @@ func ripgrep(t *testing.T, dir string, options ...string) (files []string, ok bo
 func below(t *testing.T, dir string) []string {
 	t.Helper()
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	must(t, err)
+	machine.Must(t, err)
 	defer w.Close()
 	var files []string
 	err = w.Roots()[0].Walk(context.Background(), workspace.WalkOptions{}, func(e workspace.Entry) error {
@@ -64,7 +64,7 @@ func below(t *testing.T, dir string) []string {
 		}
 		return nil
 	})
-	must(t, err)
+	machine.Must(t, err)
 	slices.Sort(files)
 	return files
 }
@@ -72,9 +72,7 @@ func below(t *testing.T, dir string) []string {
 func plant(t testing.TB, dir string, names []string) {
 	t.Helper()
 	for _, name := range names {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must(t, os.WriteFile(file, nil, 0o644))
+		machine.Folder{TB: t, Dir: dir}.Write(name, "")
 	}
 }
 
@@ -222,7 +220,7 @@ func ignoreAgainstRipgrep(t *testing.T, ignore, inner string) {
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	plant(t, dir, hostile)
 	for name, text := range map[string]string{".gitignore": ignore, "x/.gitignore": inner, "src/.ignore": inner} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		machine.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	want, ok := ripgrep(t, dir, "--no-require-git", "--no-messages")
 	if !ok {
@@ -283,7 +281,7 @@ func TestFilesOfRealTreesAsRipgrep(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "all").Output()
-	must(t, err)
+	machine.Must(t, err)
 	dirs := strings.Fields(string(out))
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)

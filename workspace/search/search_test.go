@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/search"
 )
@@ -58,13 +59,11 @@ func project(t testing.TB, files map[string]string) *workspace.Workspace {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
-	dir := t.TempDir()
+	dir := machine.Folder{TB: t, Dir: t.TempDir()}
 	for name, text := range files {
-		abs := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(abs), 0o755))
-		must(t, os.WriteFile(abs, []byte(text), 0o644))
+		dir.Write(name, text)
 	}
-	return openWorkspace(t, dir)
+	return openWorkspace(t, dir.Dir)
 }
 
 func openWorkspace(t testing.TB, dirs ...string) *workspace.Workspace {
@@ -74,22 +73,15 @@ func openWorkspace(t testing.TB, dirs ...string) *workspace.Workspace {
 		folders[i].Dir = dir
 	}
 	w, err := workspace.Open(folders...)
-	must(t, err)
-	t.Cleanup(func() { must(t, w.Close()) })
+	machine.Must(t, err)
+	t.Cleanup(func() { machine.Must(t, w.Close()) })
 	return w
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func run(t testing.TB, w *workspace.Workspace, q search.Query) search.Result {
 	t.Helper()
 	r, err := search.Run(t.Context(), w.Roots(), q, disk{})
-	must(t, err)
+	machine.Must(t, err)
 	if r.Count != len(r.Matches) {
 		t.Errorf("count is %d of %d", r.Count, len(r.Matches))
 	}
@@ -255,10 +247,10 @@ func TestWhichFilesAreSearched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := project(t, files)
 			in, err := w.ResolveDir(test.in)
-			must(t, err)
+			machine.Must(t, err)
 			test.query.Text = "x"
 			r, err := search.Run(t.Context(), []workspace.Path{in}, test.query, disk{})
-			must(t, err)
+			machine.Must(t, err)
 			var got []string
 			for _, m := range r.Matches {
 				got = append(got, m.Path)
@@ -304,10 +296,10 @@ func TestLimitIsHonest(t *testing.T) {
 func TestBuffersLieOverTheDisk(t *testing.T) {
 	w := project(t, map[string]string{"a": "on disk", "b": "on disk"})
 	r, err := search.Run(t.Context(), w.Roots(), search.Query{Text: "typed"}, disk{"a": "just typed\n"})
-	must(t, err)
+	machine.Must(t, err)
 	expect(t, brief(r), []string{"a:1:6:just typed"})
 	r, err = search.Run(t.Context(), w.Roots(), search.Query{Text: "disk"}, disk{"a": "just typed\n"})
-	must(t, err)
+	machine.Must(t, err)
 	expect(t, brief(r), []string{"b:1:4:on disk"})
 }
 
@@ -317,7 +309,7 @@ func TestSeveralFolders(t *testing.T) {
 	w = openWorkspace(t, filepath.Join(dir, "two"), filepath.Join(dir, "one"), filepath.Join(dir, "one", "in"))
 	expect(t, brief(run(t, w, search.Query{Text: "x"})), []string{"two/a:1:1:x", "one/a:1:1:x", "in/b:1:1:x"})
 	expect(t, brief(run(t, w, search.Query{Text: "x", Glob: "one/a"})), []string{"one/a:1:1:x"})
-	must(t, os.RemoveAll(filepath.Join(dir, "two")))
+	machine.Must(t, os.RemoveAll(filepath.Join(dir, "two")))
 	expect(t, brief(run(t, w, search.Query{Text: "x"})), []string{"one/a:1:1:x", "in/b:1:1:x"})
 }
 
@@ -357,6 +349,7 @@ func TestWrongQueries(t *testing.T) {
 
 // stopping is a Source that cancels the search from within, once.
 type stopping struct {
+	disk
 	cancel context.CancelFunc
 	once   sync.Once
 }
@@ -369,10 +362,6 @@ func (s *stopping) ReadText(workspace.Path) (string, error) {
 func (*stopping) Open() ([]workspace.Path, bool) { return nil, true }
 
 func (*stopping) IsApart(workspace.Path) bool { return true }
-
-func (*stopping) Text(workspace.Path, []byte) (string, error) { return "", nil }
-
-func (*stopping) Limit() int64 { return 0 }
 
 func TestCancelStopsTheSearch(t *testing.T) {
 	files := map[string]string{}
@@ -428,7 +417,7 @@ func TestResultOnTheWire(t *testing.T) {
 		{Text: "x", Context: search.AutoContext}: `{"matches":[{"path":"f","line":2,"column":1,"text":"x \"\u2028","before":["a"]}],"count":1,"files_searched":1,"truncated":false}`,
 	} {
 		data, err := json.Marshal(run(t, w, query))
-		must(t, err)
+		machine.Must(t, err)
 		expect(t, string(data), want)
 	}
 }

@@ -3,7 +3,6 @@ package tracking_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -23,8 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // rig is a workspace that is watched, as a sidecar has it.
 type rig struct {
-	t    *testing.T
-	dir  string
+	machine.Folder
 	docs *document.Store
 	*tracking.Tracker
 	committer *change.Committer
@@ -35,22 +34,22 @@ type rig struct {
 
 func newRig(t *testing.T, kernel bool) *rig {
 	t.Setenv("HOME", t.TempDir())
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	w, err2 := workspace.Open(workspace.Folder{Dir: dir})
-	must(t, err, err2)
-	r := &rig{t: t, dir: dir, docs: document.NewStore(w), told: make(chan []tracking.Change, 1000), seen: make(chan []watch.Event, 1000)}
+	dir := machine.NewFolder(t)
+	w, err := workspace.Open(workspace.Folder{Dir: dir.Dir})
+	dir.Must(err)
+	r := &rig{Folder: dir, docs: document.NewStore(w), told: make(chan []tracking.Change, 1000), seen: make(chan []watch.Event, 1000)}
 	r.Tracker = tracking.New(r.docs, func(c []tracking.Change) { r.told <- c })
 	r.Patient(time.Hour, time.Hour)
 	r.committer = &change.Committer{Documents: r.docs, Making: r.Making}
 	watcher := &watch.Watcher{}
 	t.Cleanup(func() {
-		must(t, watcher.Close(), w.Close())
+		r.Must(watcher.Close(), w.Close())
 		r.Close()
 	})
 	if !kernel {
 		return r
 	}
-	tree := watcher.Tree(watch.TreeOptions{Roots: func() []string { return []string{dir} }, Folders: w.WatchedFolders, Private: t.TempDir()})
+	tree := watcher.Tree(watch.TreeOptions{Roots: func() []string { return []string{dir.Dir} }, Folders: w.WatchedFolders, Private: t.TempDir()})
 	tree.Follow(func(events []watch.Event) {
 		r.Follow(events)
 		r.seen <- events
@@ -60,31 +59,15 @@ func newRig(t *testing.T, kernel bool) *rig {
 	return r
 }
 
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func (r *rig) abs(name string) string { return filepath.Join(r.dir, name) }
-
-func (r *rig) write(name, text string) {
-	r.t.Helper()
-	must(r.t, os.MkdirAll(filepath.Dir(r.abs(name)), 0o755), os.WriteFile(r.abs(name), []byte(text), 0o644))
-}
-
 func (r *rig) path(name string) workspace.Path {
 	p, err := r.docs.Workspace().Resolve(name)
-	must(r.t, err)
+	r.Must(err)
 	return p
 }
 
 // want waits until all of these have been told, and wants nothing else told before.
 func (r *rig) want(what string, want ...tracking.Change) {
-	r.t.Helper()
+	r.Helper()
 	got := map[tracking.Change]bool{}
 	deadline := time.After(time.Minute)
 	for len(got) < len(want) {
@@ -96,11 +79,11 @@ func (r *rig) want(what string, want ...tracking.Change) {
 				}
 				got[c] = true
 				if !slices.Contains(want, c) {
-					r.t.Fatalf("%s: told %+v, want %+v", what, changes, want)
+					r.Fatalf("%s: told %+v, want %+v", what, changes, want)
 				}
 			}
 		case <-deadline:
-			r.t.Fatalf("%s: told only of %v, want %+v", what, got, want)
+			r.Fatalf("%s: told only of %v, want %+v", what, got, want)
 		}
 	}
 	r.before = want
@@ -112,36 +95,36 @@ func by(path, kind, who string) tracking.Change {
 
 // commit has an agent write a file.
 func (r *rig) commit(name, text string) {
-	r.t.Helper()
+	r.Helper()
 	f, err := r.docs.Snapshot(1<<20).ReadIfExists(r.path(name), "")
-	must(r.t, err)
+	r.Must(err)
 	after := f.Content
 	after.Text = text
 	one, err := change.New(f, after)
-	must(r.t, err)
+	r.Must(err)
 	one.CreateDirs = true
-	_, err = r.committer.Commit(r.t.Context(), change.Only(one, "test"), journal.Origin{SessionID: "s1"})
-	must(r.t, err)
+	_, err = r.committer.Commit(r.Context(), change.Only(one, "test"), journal.Origin{SessionID: "s1"})
+	r.Must(err)
 }
 
 func (r *rig) tree(c change.TreeChange, err error) {
-	r.t.Helper()
-	must(r.t, err)
-	_, err = r.committer.Commit(r.t.Context(), change.Set{Tree: []change.TreeChange{c}}, journal.Origin{SessionID: "s1"})
-	must(r.t, err)
+	r.Helper()
+	r.Must(err)
+	_, err = r.committer.Commit(r.Context(), change.Set{Tree: []change.TreeChange{c}}, journal.Origin{SessionID: "s1"})
+	r.Must(err)
 }
 
 func TestWhoChangedIt(t *testing.T) {
 	r := newRig(t, true)
-	r.write("a.txt", "one\n")
+	r.Write("a.txt", "one\n")
 	r.want("a new file", by("a.txt", "created", "outside"))
 	r.commit("a.txt", "two\n")
 	r.want("an agent's edit", by("a.txt", "changed", "agent:s1"))
 	r.commit("new/deep/b.txt", "b\n")
 	r.want("an agent's new file, and its folders", by("new", "created", "agent:s1"), by("new/deep", "created", "agent:s1"), by("new/deep/b.txt", "created", "agent:s1"))
-	r.write("a.txt", "three\n")
+	r.Write("a.txt", "three\n")
 	r.want("somebody else's edit of the same file", by("a.txt", "changed", "outside"))
-	must(t, os.Remove(r.abs("a.txt")))
+	r.Must(os.Remove(r.Abs("a.txt")))
 	r.want("its end", by("a.txt", "deleted", "outside"))
 
 	snap := r.docs.Snapshot(1 << 20)
@@ -151,23 +134,23 @@ func TestWhoChangedIt(t *testing.T) {
 	r.want("an agent's folders", by("made", "created", "agent:s1"), by("made/here", "created", "agent:s1"))
 	r.tree(change.NewDelete(r.docs.Snapshot(1<<20), r.path("moved"), true))
 	r.want("an agent's deletion", by("moved", "deleted", "agent:s1"))
-	r.write("moved", "a file of another's now")
+	r.Write("moved", "a file of another's now")
 	r.want("what comes there later", by("moved", "created", "outside"))
 }
 
 func TestTheEditorsChanges(t *testing.T) {
 	r := newRig(t, true)
-	r.write("a.txt", "one\n")
+	r.Write("a.txt", "one\n")
 	r.want("a new file", by("a.txt", "created", "outside"))
 	p := r.path("a.txt")
 	r.docs.Open(p, p.URI(), 1, "one\n")
 	r.docs.Change(p, 2, "typed\n")
-	r.write("a.txt", "typed\n")
+	r.Write("a.txt", "typed\n")
 	r.docs.Saved(p)
 	r.Saved(p)
 	r.want("what was typed is saved", by("a.txt", "changed", "editor"))
 
-	r.write("a.txt", "formatted\n") // the editor formats as it saves, and says so a little later
+	r.Write("a.txt", "formatted\n") // the editor formats as it saves, and says so a little later
 	r.docs.Change(p, 3, "formatted\n")
 	r.docs.Saved(p)
 	r.Saved(p)
@@ -177,7 +160,7 @@ func TestTheEditorsChanges(t *testing.T) {
 	for len(r.seen) > 0 {
 		<-r.seen
 	}
-	r.write("a.txt", "checked out\n")
+	r.Write("a.txt", "checked out\n")
 	<-r.seen                             // no editor is faster
 	r.docs.Change(p, 4, "checked out\n") // the editor reloads it
 	r.want("another's change that the editor reloads", by("a.txt", "changed", "outside"))
@@ -185,13 +168,13 @@ func TestTheEditorsChanges(t *testing.T) {
 
 func TestIgnoredFilesAreNobodysBusiness(t *testing.T) {
 	r := newRig(t, true)
-	r.write(".gitignore", "*.o\nbuild/\n")
+	r.Write(".gitignore", "*.o\nbuild/\n")
 	r.want("new rules", by(".gitignore", "created", "outside"), tracking.Change{Type: "changed", By: "outside"})
-	r.write("a.o", "")
-	r.write("build/x", "")
-	must(t, os.MkdirAll(r.abs(".git/objects"), 0o755))
+	r.Write("a.o", "")
+	r.Write("build/x", "")
+	r.Must(os.MkdirAll(r.Abs(".git/objects"), 0o755))
 	r.want("a repository changes what is ignored", tracking.Change{Type: "changed", By: "outside"})
-	r.write("a.c", "")
+	r.Write("a.c", "")
 	r.want("a file that counts", by("a.c", "created", "outside"))
 }
 
@@ -200,8 +183,8 @@ func TestALotAtOnceIsTold(t *testing.T) {
 	var events []watch.Event
 	for i := range 300 {
 		name := fmt.Sprint("f", i)
-		r.write(name, "")
-		events = append(events, watch.Event{Dir: r.dir, Name: name, Op: watch.Created})
+		r.Write(name, "")
+		events = append(events, watch.Event{Dir: r.Dir, Name: name, Op: watch.Created})
 	}
 	r.Follow(events)
 	changes := <-r.told
@@ -213,9 +196,9 @@ func TestALotAtOnceIsTold(t *testing.T) {
 // TestWhatTheEditorWatches stands in where folders cannot be watched.
 func TestWhatTheEditorWatches(t *testing.T) {
 	r := newRig(t, false)
-	r.write("a.txt", "one")
-	r.write(".git/x", "")
-	r.Changed([]string{r.path("a.txt").URI(), "file://" + r.abs(".git/x"), "file:///elsewhere/x", "nonsense"})
+	r.Write("a.txt", "one")
+	r.Write(".git/x", "")
+	r.Changed([]string{r.path("a.txt").URI(), "file://" + r.Abs(".git/x"), "file:///elsewhere/x", "nonsense"})
 	r.want("what it says", by("a.txt", "changed", "outside"))
 	r.commit("a.txt", "two")
 	r.Changed([]string{r.path("a.txt").URI()})
@@ -230,13 +213,13 @@ func TestWhatTheEditorWatches(t *testing.T) {
 // TestWhatIsSeenWhileItIsMade is told when it is known what stands there.
 func TestWhatIsSeenWhileItIsMade(t *testing.T) {
 	r := newRig(t, false)
-	r.write("a.txt", "one")
+	r.Write("a.txt", "one")
 	f, err := r.docs.Snapshot(1<<20).Read(r.path("a.txt"), "")
-	must(t, err)
+	r.Must(err)
 	after := f.Content
 	after.Text = "two"
 	one, err := change.New(f, after)
-	must(t, err)
+	r.Must(err)
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan []tracking.Change, 9)
 		tracker := tracking.New(r.docs, func(c []tracking.Change) { told <- c })

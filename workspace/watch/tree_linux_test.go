@@ -22,8 +22,7 @@ import (
 // entries as a file list would, and lists again what he is told of.
 type forest struct {
 	*Tree
-	t    *testing.T
-	root string
+	machine.Folder
 
 	mu     sync.Mutex // guards all below
 	listed map[string][]string
@@ -32,12 +31,12 @@ type forest struct {
 }
 
 func newForest(t *testing.T, budget int) *forest {
-	f := &forest{t: t, root: filepath.Join(t.TempDir(), "root"), listed: map[string][]string{}}
-	f.must(os.Mkdir(f.root, 0o755))
+	f := &forest{Folder: machine.Folder{TB: t, Dir: filepath.Join(t.TempDir(), "root")}, listed: map[string][]string{}}
+	f.Must(os.Mkdir(f.Dir, 0o755))
 	w := &Watcher{}
-	t.Cleanup(func() { f.must(w.Close()) })
+	t.Cleanup(func() { f.Must(w.Close()) })
 	f.Tree = w.Tree(TreeOptions{
-		Roots: func() []string { return []string{f.root} }, Folders: walkNotIgnored, Private: t.TempDir(), Budget: budget,
+		Roots: func() []string { return []string{f.Dir} }, Folders: walkNotIgnored, Private: t.TempDir(), Budget: budget,
 		Changed: func(s State) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -66,21 +65,6 @@ func walkNotIgnored(ctx context.Context, dir string, visit func(string) error) e
 		}
 	}
 	return err
-}
-
-func (f *forest) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-func (f *forest) abs(name string) string { return filepath.Join(f.root, name) }
-
-func (f *forest) write(name string) {
-	f.t.Helper()
-	f.must(os.MkdirAll(filepath.Dir(f.abs(name)), 0o755))
-	f.must(os.WriteFile(f.abs(name), []byte(name), 0o644))
 }
 
 // told lists again what has changed, and of a new folder all that is in it.
@@ -144,8 +128,8 @@ func (f *forest) list(dir string) {
 
 // truth is what there is, found by looking.
 func (f *forest) truth() map[string][]string {
-	other := &forest{t: f.t, listed: map[string][]string{}}
-	other.list(f.root)
+	other := &forest{listed: map[string][]string{}}
+	other.list(f.Dir)
 	return other.listed
 }
 
@@ -157,15 +141,15 @@ func (f *forest) known() map[string][]string {
 
 // ready waits until the tree can settle.
 func (f *forest) ready() {
-	f.t.Helper()
+	f.Helper()
 	f.until("it is ready", func() bool { return f.State().Ready })
 }
 
 func (f *forest) until(what string, is func() bool) {
-	f.t.Helper()
+	f.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			f.t.Fatalf("%s: not within a minute; the state is %+v", what, f.State())
+			f.Fatalf("%s: not within a minute; the state is %+v", what, f.State())
 		}
 	}
 }
@@ -173,22 +157,22 @@ func (f *forest) until(what string, is func() bool) {
 // settled settles, and looks until that works: folders are looked through again
 // now and then. From then on the follower knows the truth.
 func (f *forest) settled() {
-	f.t.Helper()
+	f.Helper()
 	var err error
 	f.until("it settles", func() bool {
-		ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(f.Context(), time.Minute)
 		defer cancel()
 		err = f.Settle(ctx)
 		return err == nil
 	})
 	if known, truth := f.known(), f.truth(); !maps.EqualFunc(known, truth, slices.Equal) {
-		f.t.Fatalf("known: %v\n truth: %v", known, truth)
+		f.Fatalf("known: %v\n truth: %v", known, truth)
 	}
 }
 
 func TestTreeTellsBeforeItSettles(t *testing.T) {
 	f := newForest(t, 0)
-	f.write("before/a")
+	f.Write("before/a", "")
 	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
 		t.Errorf("before the start: %v", err)
 	}
@@ -197,8 +181,8 @@ func TestTreeTellsBeforeItSettles(t *testing.T) {
 	f.ready()
 	f.settled()
 	for i := range machine.Cases(40, 400) {
-		f.write(fmt.Sprintf("new%d/deep/deeper/a", i%20))
-		f.write(fmt.Sprintf("before/%d", i))
+		f.Write(fmt.Sprintf("new%d/deep/deeper/a", i%20), "")
+		f.Write(fmt.Sprintf("before/%d", i), "")
 		f.settled()
 	}
 	if n := f.State().Watched; n != 2+3*20 {
@@ -230,7 +214,7 @@ func TestTreeFollowsAnything(t *testing.T) {
 // anything may fail: another may have been faster.
 func (f *forest) anything(random *rand.Rand) {
 	name := func() string {
-		depth, name := 1+random.IntN(4), f.root
+		depth, name := 1+random.IntN(4), f.Dir
 		for range depth {
 			name = filepath.Join(name, []string{"a", "b", "c", "d", "ignored"}[random.IntN(5)])
 		}
@@ -257,19 +241,19 @@ func TestTreeAfterAnOverflow(t *testing.T) {
 	f.hold = hold
 	f.mu.Unlock()
 	limit, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
-	f.must(err)
+	f.Must(err)
 	var n int
 	fmt.Sscan(string(limit), &n)
-	f.write("first")
+	f.Write("first", "")
 	waits := make(chan error, 1)
 	for i := range n/2 + 5000 { // made and removed; some are read before the follower is held
 		if i == 10 {
 			go func() { waits <- f.Settle(t.Context()) }()
 		}
-		f.must(os.Symlink("nowhere", f.abs("x")))
-		f.must(os.Remove(f.abs("x")))
+		f.Must(os.Symlink("nowhere", f.Abs("x")))
+		f.Must(os.Remove(f.Abs("x")))
 	}
-	f.write("last/one")
+	f.Write("last/one", "")
 	f.mu.Lock()
 	f.hold = nil
 	f.mu.Unlock()
@@ -288,20 +272,20 @@ func TestTreeAfterAnOverflow(t *testing.T) {
 func TestPlacesOfWhatIsGone(t *testing.T) {
 	f := newForest(t, 5)
 	for i := range 8 {
-		f.write(fmt.Sprintf("%d/a", i))
+		f.Write(fmt.Sprintf("%d/a", i), "")
 	}
 	w, err := newWatching(f.Tree)
-	f.must(err)
+	f.Must(err)
 	defer func() {
 		close(w.done) // nobody runs it
-		f.must(w.close())
+		f.Must(w.close())
 	}()
 	w.scan()
 	if s := f.State(); !s.Degraded || s.Watched != 5 {
 		t.Errorf("got %+v", s)
 	}
 	for i := range 6 {
-		f.must(os.RemoveAll(f.abs(fmt.Sprint(i))))
+		f.Must(os.RemoveAll(f.Abs(fmt.Sprint(i))))
 	}
 	w.scan()
 	if s := f.State(); !s.Ready || s.Watched != 3 {
@@ -312,7 +296,7 @@ func TestPlacesOfWhatIsGone(t *testing.T) {
 func TestTreeWithinItsBudget(t *testing.T) {
 	f := newForest(t, 5)
 	for i := range 8 {
-		f.write(fmt.Sprintf("%d/a", i))
+		f.Write(fmt.Sprintf("%d/a", i), "")
 	}
 	f.Start()
 	f.until("it says so", func() bool { return f.State().Degraded })
@@ -323,35 +307,35 @@ func TestTreeWithinItsBudget(t *testing.T) {
 		t.Errorf("settled: %v", err)
 	}
 	for i := range 6 {
-		f.must(os.RemoveAll(f.abs(fmt.Sprint(i))))
+		f.Must(os.RemoveAll(f.Abs(fmt.Sprint(i))))
 	}
 	f.Rescan()
 	f.settled()
 	for i := range 6 {
-		f.write(fmt.Sprintf("%d/a", i))
+		f.Write(fmt.Sprintf("%d/a", i), "")
 	}
 	f.until("it says so again", func() bool { return f.State().Degraded })
 }
 
 func TestTreeWhoseRootGoesAndComes(t *testing.T) {
 	f := newForest(t, 0)
-	f.write("a/b")
-	held, err := os.Open(f.root) // as the workspace holds it: the kernel tells of no end
-	f.must(err)
+	f.Write("a/b", "")
+	held, err := os.Open(f.Dir) // as the workspace holds it: the kernel tells of no end
+	f.Must(err)
 	defer held.Close()
 	f.Start()
 	f.settled()
-	f.must(os.RemoveAll(f.root))
+	f.Must(os.RemoveAll(f.Dir))
 	f.until("it says so", func() bool { return f.State().Degraded })
-	f.must(os.Mkdir(f.root, 0o755))
-	f.write("c/d")
+	f.Must(os.Mkdir(f.Dir, 0o755))
+	f.Write("c/d", "")
 	f.settled()
-	f.must(os.Rename(f.root, f.root+"2"))
-	f.must(os.Mkdir(f.root, 0o755))
-	f.write("e/f")
+	f.Must(os.Rename(f.Dir, f.Dir+"2"))
+	f.Must(os.Mkdir(f.Dir, 0o755))
+	f.Write("e/f", "")
 	f.settled()
-	f.must(os.Rename(filepath.Dir(f.root), filepath.Dir(f.root)+"2")) // of which nobody is told
-	defer os.RemoveAll(filepath.Dir(f.root) + "2")
+	f.Must(os.Rename(filepath.Dir(f.Dir), filepath.Dir(f.Dir)+"2")) // of which nobody is told
+	defer os.RemoveAll(filepath.Dir(f.Dir) + "2")
 	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
 		t.Errorf("settled: %v", err)
 	}
@@ -361,16 +345,16 @@ func TestTreeWithManyFolders(t *testing.T) {
 	f := newForest(t, 0)
 	const folders = 300
 	for i := range folders {
-		f.must(os.MkdirAll(f.abs(fmt.Sprintf("%d/%d/ignored/no", i%40, i)), 0o755))
+		f.Must(os.MkdirAll(f.Abs(fmt.Sprintf("%d/%d/ignored/no", i%40, i)), 0o755))
 	}
 	f.Start()
 	f.settled()
 	if n := f.State().Watched; n != folders+41 {
 		t.Errorf("%d are watched", n)
 	}
-	f.must(os.Rename(f.abs("1"), f.abs("new")))
+	f.Must(os.Rename(f.Abs("1"), f.Abs("new")))
 	f.settled()
-	f.write("new/1/a")
+	f.Write("new/1/a", "")
 	f.settled()
 }
 
@@ -378,13 +362,13 @@ func TestTreeWithManyFolders(t *testing.T) {
 func TestTreeWithNewRules(t *testing.T) {
 	f := newForest(t, 0)
 	for _, name := range []string{"a", "b", "c"} {
-		f.must(os.Mkdir(f.abs(name), 0o755))
+		f.Must(os.Mkdir(f.Abs(name), 0o755))
 	}
 	f.Start()
 	f.settled()
 	for _, name := range []string{"a/.gitignore", "b/.ignore", "c/.git"} {
 		before := f.scans()
-		f.write(name)
+		f.Write(name, "")
 		f.until(name+" has it look again", func() bool { return f.scans() > before })
 		f.settled()
 	}
@@ -414,7 +398,7 @@ func TestTreeThatIsClosed(t *testing.T) {
 			waits <- nil
 		}()
 	}
-	f.must(f.close())
+	f.Must(f.close())
 	for range cap(waits) {
 		<-waits
 	}
@@ -431,9 +415,7 @@ func TestTheEndComesAtAnyMoment(t *testing.T) {
 	for range machine.Cases(40, 400) {
 		w := &Watcher{}
 		lookedThrough(w, root, private)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		machine.Must(t, w.Close())
 	}
 }
 
@@ -478,8 +460,8 @@ func TestWhereNothingSettles(t *testing.T) {
 
 func TestNoPlaceForTheMark(t *testing.T) {
 	f := newForest(t, 0)
-	f.options.Private = f.abs("file/below")
-	f.write("file")
+	f.options.Private = f.Abs("file/below")
+	f.Write("file", "")
 	f.Start()
 	f.until("it says so", func() bool { return f.State().Degraded })
 	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"testing"
 )
 
 // RunAs has the command run as another user, who gets the folders. Only root can.
@@ -17,4 +18,10 @@ func RunAs(command *exec.Cmd, uid int, folders ...string) error {
 		}
 	}
 	return nil
+}
+
+// Fifo makes a named pipe.
+func Fifo(t testing.TB, name string) {
+	t.Helper()
+	Must(t, syscall.Mkfifo(name, 0o600))
 }

@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pillion/internal/testrig/machine"
 )
 
 // TestAnothersRepository: a folder that came from anywhere has no other work tree's repository read.
 func TestAnothersRepository(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := machine.NewFolder(t).Dir
 	sh := exec.Command("sh", "-ec", `
 		git init -q other && cd other && git -c user.name=a -c user.email=b commit -q --allow-empty -m x && git worktree add -q ../linked && cd ..
 		git init -q --separate-git-dir apart.git separate
@@ -70,14 +69,10 @@ func TestAnothersRepository(t *testing.T) {
 // TestTooManyFilesToLookAt: what was not looked at may lead out.
 func TestTooManyFilesToLookAt(t *testing.T) {
 	defer func(was int) { mostLooked = was }(mostLooked)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := machine.NewFolder(t).Dir
 	gitDir := filepath.Join(dir, ".git")
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	_, err := machine.Git(t, dir, "", "init", "-q")
+	machine.Must(t, err)
 	if err := CheckOwn([]string{dir}, dir, gitDir); err != nil {
 		t.Error(err)
 	}
@@ -90,13 +85,9 @@ func TestTooManyFilesToLookAt(t *testing.T) {
 // TestYesAndNoAsGitReadsThem, git itself beside it.
 func TestYesAndNoAsGitReadsThem(t *testing.T) {
 	for _, value := range []string{"true", "YES", "on", "1", "2k", "0x1", "-1", "010", "false", "No", "off", "0", "0k", "0x0", ""} {
-		cmd := exec.Command("git", "-c", "a.b="+value, "config", "--type=bool", "a.b")
-		cmd.Dir = t.TempDir()
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%q: %v", value, err)
-		}
-		if got, want := (Config{"a.b": {value}}).Bool("a.b", false), strings.TrimSpace(string(out)) == "true"; got != want {
+		out, err := machine.Git(t, t.TempDir(), "", "-c", "a.b="+value, "config", "--type=bool", "a.b")
+		machine.Must(t, err)
+		if got, want := (Config{"a.b": {value}}).Bool("a.b", false), out == "true\n"; got != want {
 			t.Errorf("%q is %t, and %t for git", value, got, want)
 		}
 	}

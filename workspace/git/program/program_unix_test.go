@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pillion/internal/testrig/machine"
 )
 
 func TestMain(m *testing.M) {
@@ -49,37 +51,25 @@ name-rev HEAD`, "\n")
 
 // repository is one with a program that leaves a mark.
 type repository struct {
-	*testing.T
-	dir, mark, evil string
+	machine.Folder
+	mark, evil string
 }
 
 func newRepository(t *testing.T) *repository {
 	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	r := &repository{T: t, dir: filepath.Join(base, "work"), mark: filepath.Join(base, "mark")}
-	r.must(err)
-	r.must(os.Mkdir(r.dir, 0o755))
+	base := machine.NewFolder(t)
+	r := &repository{Folder: machine.Folder{TB: t, Dir: base.Abs("work")}, mark: base.Abs("mark")}
+	r.Must(os.Mkdir(r.Dir, 0o755))
 	r.evil = r.program("evil", "echo x >>"+r.mark+"\ncat \"$@\"\n")
 	r.git("init", "-q", "-b", "main")
 	return r
 }
 
-func (r *repository) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
 func (r *repository) program(name, text string) string {
-	file := filepath.Join(filepath.Dir(r.dir), name)
-	r.must(os.MkdirAll(filepath.Dir(file), 0o755))
-	r.must(os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o755))
+	file := filepath.Join(filepath.Dir(r.Dir), name)
+	r.Must(os.MkdirAll(filepath.Dir(file), 0o755))
+	r.Must(os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o755))
 	return file
-}
-
-func (r *repository) write(name, text string) {
-	r.must(os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
 }
 
 func (r *repository) git(args ...string) string {
@@ -90,7 +80,7 @@ func (r *repository) git(args ...string) string {
 func (r *repository) fed(input string, args ...string) string {
 	r.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = r.dir, strings.NewReader(input)
+	cmd.Dir, cmd.Stdin = r.Dir, strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.Fatalf("git %v: %v\n%s", args, err, out)
@@ -114,25 +104,25 @@ func (r *repository) commit(subject string, parents ...string) {
 // history has all that the lines come to: a merge with a conflict, changes in the index and
 // in files, attributes that choose the drivers e and a=b.
 func (r *repository) history() *repository {
-	r.write(".gitattributes", "a.txt filter=e diff=e merge=e\nb.txt filter=a=b diff=a=b\n")
-	r.write("a.txt", "one\n")
-	r.write("b.txt", "one\n")
-	r.write("c.txt", "one\n")
+	r.Write(".gitattributes", "a.txt filter=e diff=e merge=e\nb.txt filter=a=b diff=a=b\n")
+	r.Write("a.txt", "one\n")
+	r.Write("b.txt", "one\n")
+	r.Write("c.txt", "one\n")
 	r.commit("first")
 	r.git("branch", "side")
-	r.write("a.txt", "two\n")
+	r.Write("a.txt", "two\n")
 	r.commit("second", "HEAD")
 	r.git("checkout", "-q", "side")
-	r.write("a.txt", "three\n")
+	r.Write("a.txt", "three\n")
 	r.commit("third", "HEAD")
 	r.git("checkout", "-q", "main")
-	r.write("a.txt", "four\n")
+	r.Write("a.txt", "four\n")
 	r.commit("merged", "main", "side")
-	r.write("b.txt", "two\n")
+	r.Write("b.txt", "two\n")
 	r.git("add", "b.txt")
-	r.write("a.txt", "five\n")
-	r.write("b.txt", "three\n")
-	r.must(os.Chtimes(filepath.Join(r.dir, "c.txt"), time.Unix(1, 0), time.Unix(1, 0))) // diff notes in the index that it is the same
+	r.Write("a.txt", "five\n")
+	r.Write("b.txt", "three\n")
+	r.Must(os.Chtimes(filepath.Join(r.Dir, "c.txt"), time.Unix(1, 0), time.Unix(1, 0))) // diff notes in the index that it is the same
 	return r
 }
 
@@ -156,14 +146,14 @@ func (r *repository) ran() bool {
 
 func (r *repository) plainly(line string) string {
 	cmd := exec.Command("git", strings.Fields(line)...)
-	cmd.Dir = r.dir
+	cmd.Dir = r.Dir
 	return r.output(cmd)
 }
 
 func (r *repository) reading(line string, env ...string) string {
 	r.Helper()
-	cmd, err := Reading(r.Context(), git(r.T), r.dir, append(os.Environ(), env...), strings.Fields(line)...)
-	r.must(err)
+	cmd, err := Reading(r.Context(), git(r.TB), r.Dir, append(os.Environ(), env...), strings.Fields(line)...)
+	r.Must(err)
 	return r.output(cmd)
 }
 
@@ -176,12 +166,10 @@ func (r *repository) output(cmd *exec.Cmd) string {
 	return string(out)
 }
 
-func git(t *testing.T) string {
+func git(t testing.TB) string {
 	t.Helper()
 	file, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine.Must(t, err)
 	return file
 }
 
@@ -211,10 +199,10 @@ func TestReadingRunsNothing(t *testing.T) {
 			r := newRepository(t).history()
 			r.program("hooks/post-index-change", r.evil+"\n")
 			included := "[core]\n\tfsmonitor = " + r.evil + "\n[filter \"e\"]\n\tclean = " + r.evil + "\n"
-			r.must(os.WriteFile(filepath.Join(filepath.Dir(r.dir), "included"), []byte(included), 0o600))
+			r.Must(os.WriteFile(filepath.Join(filepath.Dir(r.Dir), "included"), []byte(included), 0o600))
 			if strings.HasPrefix(settings, "extensions") {
 				r.git("config", "core.repositoryFormatVersion", "1")
-				r.write(".git/config.worktree", included)
+				r.Write(".git/config.worktree", included)
 			}
 			r.set(strings.Fields(settings)...)
 			for _, line := range lines {
@@ -227,7 +215,7 @@ func TestReadingRunsNothing(t *testing.T) {
 					t.Errorf("%s runs the program", line)
 				}
 			}
-			r.must(os.Chtimes(filepath.Join(r.dir, "c.txt"), time.Unix(2, 0), time.Unix(2, 0))) // there is something to note in the index again
+			r.Must(os.Chtimes(filepath.Join(r.Dir, "c.txt"), time.Unix(2, 0), time.Unix(2, 0))) // there is something to note in the index again
 			if !slices.ContainsFunc(lines, func(line string) bool { r.plainly(line); return r.ran() }) {
 				t.Error("git does not run the program either: this shows nothing")
 			}
@@ -241,8 +229,8 @@ func TestTheUsersOwnRuns(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t).history()
 	own := r.program("own", "tr a-z A-Z\n")
-	global := filepath.Join(filepath.Dir(r.dir), "global")
-	r.must(os.WriteFile(global, []byte("[filter \"e\"]\n\tclean = "+own+"\n\tsmudge = cat\n\trequired\n[diff \"e\"]\n\ttextconv = "+own+" <\n"), 0o600))
+	global := filepath.Join(filepath.Dir(r.Dir), "global")
+	r.Must(os.WriteFile(global, []byte("[filter \"e\"]\n\tclean = "+own+"\n\tsmudge = cat\n\trequired\n[diff \"e\"]\n\ttextconv = "+own+" <\n"), 0o600))
 	r.set("filter.e.clean=EVIL", "filter.e.required=false", "diff.e.textconv=EVIL")
 	if got := r.reading("diff a.txt", "GIT_CONFIG_GLOBAL="+global); !strings.Contains(got, "+FIVE") || r.ran() {
 		t.Errorf("it printed %s", got)
@@ -272,17 +260,17 @@ func TestSubmodulesStayShut(t *testing.T) {
 			r := newRepository(t)
 			inner := newRepository(t).history()
 			inner.git("stash", "-q")
-			r.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.dir, "sub")
-			r.write("top", "one\n")
+			r.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.Dir, "sub")
+			r.Write("top", "one\n")
 			r.commit("first")
-			sub := &repository{T: t, dir: filepath.Join(r.dir, "sub"), mark: r.mark, evil: r.evil}
-			sub.write("a.txt", "six\n")
+			sub := &repository{machine.Folder{TB: t, Dir: r.Abs("sub")}, r.mark, r.evil}
+			sub.Write("a.txt", "six\n")
 			sub.commit("sixth", "HEAD")
 			r.commit("second", "HEAD")
 			sub.commit("seventh", "HEAD")
 			r.git("add", "sub")
-			r.write("top", "eno\n")
-			sub.write("a.txt", "xis\n") // of the same size, so that git looks into it
+			r.Write("top", "eno\n")
+			sub.Write("a.txt", "xis\n") // of the same size, so that git looks into it
 			r.set(settings)
 			sub.set("filter.e.clean=EVIL", "diff.e.textconv=EVIL", "gpg.program=EVIL", "log.showSignature=true")
 			for _, line := range append(slices.Clone(lines[:8]), "ls-files -m -o", "describe --all --always") {
@@ -316,16 +304,16 @@ func TestNothingIsFetched(t *testing.T) {
 			t.Parallel()
 			r := newRepository(t)
 			r.program("evil", "echo x >>"+r.mark+"\n")
-			r.git("clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+from.dir, "clone")
-			r.dir = filepath.Join(r.dir, "clone")
+			r.git("clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+from.Dir, "clone")
+			r.Dir = filepath.Join(r.Dir, "clone")
 			for _, s := range strings.Fields(settings) {
 				key, _, _ := strings.Cut(s, "=")
-				_ = exec.Command("git", "-C", r.dir, "config", "--unset-all", key).Run() //nolint:errcheck // it may not be set
+				_ = exec.Command("git", "-C", r.Dir, "config", "--unset-all", key).Run() //nolint:errcheck // it may not be set
 			}
 			r.set(strings.Fields(settings)...)
 			const line = "show HEAD:a.txt"
-			cmd, err := Reading(t.Context(), git(t), r.dir, append(os.Environ(), "GIT_ALLOW_PROTOCOL=file:ext:ssh:git"), strings.Fields(line)...)
-			r.must(err)
+			cmd, err := Reading(t.Context(), git(t), r.Dir, append(os.Environ(), "GIT_ALLOW_PROTOCOL=file:ext:ssh:git"), strings.Fields(line)...)
+			r.Must(err)
 			older := *cmd
 			older.Env = slices.DeleteFunc(slices.Clone(cmd.Env), func(entry string) bool { return strings.HasPrefix(entry, "GIT_NO_LAZY_FETCH") })
 			for _, cmd := range []*exec.Cmd{cmd, &older} {
@@ -344,11 +332,11 @@ func TestNothingIsFetched(t *testing.T) {
 // understand what it is told, and what is no reading.
 func TestWhatIsNotRead(t *testing.T) {
 	r := newRepository(t)
-	pipe := filepath.Join(filepath.Dir(r.dir), "pipe")
-	r.must(syscall.Mkfifo(pipe, 0o600))
+	pipe := filepath.Join(filepath.Dir(r.Dir), "pipe")
+	r.Must(syscall.Mkfifo(pipe, 0o600))
 	refused := func(file, why string, args ...string) {
 		t.Helper()
-		cmd, err := Reading(t.Context(), file, r.dir, os.Environ(), args...)
+		cmd, err := Reading(t.Context(), file, r.Dir, os.Environ(), args...)
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v, %v; want %s", cmd, err, why)
 		}
@@ -359,11 +347,11 @@ func TestWhatIsNotRead(t *testing.T) {
 	refused(r.program("old", `printf 'global\0user.name\nx\0'`), "git 2.31", "status")
 	refused(r.program("older", `echo 'error: unknown option show-scope' >&2; exit 129`), "unknown option", "status")
 	refused(r.program("endless", "yes\n"), "more than", "status")
-	secret := filepath.Join(filepath.Dir(r.dir), "token")
-	r.must(os.WriteFile(secret, []byte("deadbeef3f9a2bb1c0de\n"), 0o600))
+	secret := filepath.Join(filepath.Dir(r.Dir), "token")
+	r.Must(os.WriteFile(secret, []byte("deadbeef3f9a2bb1c0de\n"), 0o600))
 	r.set("include.path=../../token")
 	refused(git(t), "in no section", "status")
-	if _, err := Reading(t.Context(), git(t), r.dir, os.Environ(), "status"); strings.Contains(err.Error(), "deadbeef") {
+	if _, err := Reading(t.Context(), git(t), r.Dir, os.Environ(), "status"); strings.Contains(err.Error(), "deadbeef") {
 		t.Error(err)
 	}
 	r = newRepository(t)
@@ -381,7 +369,7 @@ func TestBlameReadsNoOtherFile(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t).history()
 	want := r.reading("blame -s a.txt")
-	r.write(".env", "SECRET=1\n")
+	r.Write(".env", "SECRET=1\n")
 	r.git("config", "blame.ignoreRevsFile", ".env")
 	if got := r.reading("blame -s a.txt"); got != want || strings.Contains(got, "SECRET") {
 		t.Errorf("it printed %s, want %s", got, want)

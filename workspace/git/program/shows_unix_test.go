@@ -13,22 +13,21 @@ import (
 func TestShows(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	r.write("a.txt", "one\n")
-	r.write(".env", "secret of the first\nand a line\nand one more\n")
+	r.Write("a.txt", "one\n")
+	r.Write(".env", "secret of the first\nand a line\nand one more\n")
 	r.commit("first")
 	blob, tree := r.git("rev-parse", "HEAD:.env"), r.git("rev-parse", "HEAD^{tree}")
 	r.git("tag", "content", blob)
 	r.git("tag", "first")
 	r.git("mv", ".env", "b.txt")
 	r.commit("renamed", "HEAD")
-	r.write("a.txt", "two\n")
+	r.Write("a.txt", "two\n")
 	r.commit("nothing of it", "HEAD")
 	r.git("tag", "before")
 	r.commit("merged", "HEAD~2", "HEAD")
 	r.git("tag", "merged")
 	r.git("reset", "-q", "before")
-	r.must(os.Mkdir(r.dir+"/sub", 0o755))
-	r.write("sub/.env", "secret, staged\n")
+	r.Write("sub/.env", "secret, staged\n")
 	r.git("add", "sub/.env")
 	for line, want := range map[string]string{
 		"status": "", "status -v": "sub/.env", "status --verbose -- a.txt": "sub/.env",
@@ -45,10 +44,10 @@ func TestShows(t *testing.T) {
 		"diff first: HEAD:": "first: HEAD:", "diff first HEAD merged": "merged", "diff merged^!": "merged^!", "diff first...HEAD": ".env",
 	} {
 		args := strings.Fields(line)
-		cmd, err := Reading(t.Context(), git(t), r.dir, os.Environ(), args...)
-		r.must(err)
+		cmd, err := Reading(t.Context(), git(t), r.Dir, os.Environ(), args...)
+		r.Must(err)
 		shown, err := Shows(t.Context(), cmd, nil, func(path string) bool {
-			if name, ok := strings.CutPrefix(path, r.dir+"/"); !ok || !strings.Contains(" .env a.txt b.txt sub/.env content ", " "+name+" ") {
+			if name, ok := strings.CutPrefix(path, r.Dir+"/"); !ok || !strings.Contains(" .env a.txt b.txt sub/.env content ", " "+name+" ") {
 				t.Errorf("git %s: %s is no file", line, path)
 			}
 			return strings.HasSuffix(path, ".env")
@@ -81,22 +80,21 @@ func sameWords(one, other string) bool {
 func TestShowsBelow(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	r.must(os.Mkdir(r.dir+"/sub", 0o755))
-	r.write("a.txt", "one\n")
-	r.write("sub/b.txt", "one\n")
+	r.Write("a.txt", "one\n")
+	r.Write("sub/b.txt", "one\n")
 	r.commit("first")
 	for arg, want := range map[string]string{"HEAD:a.txt": "a.txt", "HEAD:./b.txt": "sub/b.txt", "HEAD:../a.txt": "a.txt"} {
-		cmd, err := Reading(t.Context(), git(t), r.dir+"/sub", os.Environ(), "show", arg)
-		r.must(err)
-		shown, err := Shows(t.Context(), cmd, nil, func(path string) bool { return path == r.dir+"/"+want })
+		cmd, err := Reading(t.Context(), git(t), r.Dir+"/sub", os.Environ(), "show", arg)
+		r.Must(err)
+		shown, err := Shows(t.Context(), cmd, nil, func(path string) bool { return path == r.Dir+"/"+want })
 		if err != nil || len(shown.Files) != 1 {
 			t.Errorf("%s: %+v, %v", arg, shown, err)
 		}
 	}
 	r.git("config", "core.worktree", t.TempDir())
-	for _, dir := range []string{r.dir, r.dir + "/sub"} {
+	for _, dir := range []string{r.Dir, r.Dir + "/sub"} {
 		cmd, err := Reading(t.Context(), git(t), dir, os.Environ(), "blame", "a.txt")
-		r.must(err)
+		r.Must(err)
 		if _, err := Shows(t.Context(), cmd, nil, func(string) bool { return false }); !errors.Is(err, ErrElsewhere) {
 			t.Errorf("in %s: %v", dir, err)
 		}
@@ -109,30 +107,30 @@ func TestShowsBelow(t *testing.T) {
 func TestShowsOfTheWorkTreeAlone(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
-	r.write("a.txt", "one\n")
-	r.must(os.Mkdir(r.dir+"/sub", 0o755))
+	r.Write("a.txt", "one\n")
+	r.Must(os.Mkdir(r.Dir+"/sub", 0o755))
 	r.commit("first")
 	shows := func(dir string, args ...string) error {
 		cmd, err := Reading(t.Context(), git(t), dir, os.Environ(), args...)
-		r.must(err)
-		_, err = Shows(t.Context(), cmd, []string{r.dir}, func(string) bool { return false })
+		r.Must(err)
+		_, err = Shows(t.Context(), cmd, []string{r.Dir}, func(string) bool { return false })
 		return err
 	}
 	r.git("worktree", "add", "-q", "linked")
-	r.git("init", "-q", "--separate-git-dir", r.dir+"/apart.git", r.dir+"/apart")
-	for _, dir := range []string{r.dir, r.dir + "/sub", r.dir + "/linked", r.dir + "/apart", r.dir + "/.git"} {
+	r.git("init", "-q", "--separate-git-dir", r.Dir+"/apart.git", r.Dir+"/apart")
+	for _, dir := range []string{r.Dir, r.Dir + "/sub", r.Dir + "/linked", r.Dir + "/apart", r.Dir + "/.git"} {
 		if err := shows(dir, "status"); err != nil {
 			t.Errorf("in %s: %v", dir, err)
 		}
 	}
 	r.git("config", "core.worktree", "..") // itself
-	if err := shows(r.dir, "status"); err != nil {
+	if err := shows(r.Dir, "status"); err != nil {
 		t.Error(err)
 	}
 	for _, where := range []string{"../..", "/", "../sub"} {
 		r.git("config", "core.worktree", where)
 		for _, line := range []string{"status --short -uall", "diff --numstat", "ls-files", "blame a.txt", "log"} {
-			if err := shows(r.dir+"/sub", strings.Fields(line)...); !errors.Is(err, ErrElsewhere) {
+			if err := shows(r.Dir+"/sub", strings.Fields(line)...); !errors.Is(err, ErrElsewhere) {
 				t.Errorf("git %s with the work tree at %s: %v", line, where, err)
 			}
 		}

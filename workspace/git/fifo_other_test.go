@@ -1,7 +1,0 @@
-//go:build !unix
-
-package git_test
-
-import "testing"
-
-func fifo(*testing.T, string) {}
