@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 const onlyReads = `{"agents": {"*": {"tools": ["read_file"]}}}`
@@ -33,23 +34,13 @@ func toolNames(e *testrig.Editor, params object) string {
 func TestToolsThatAProjectTakesAway(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"agents": object{"*": object{"tools": []string{"read_file", "write_file", "no_such"}}}}})
-	if got := toolNames(e, object{}); got != "read_file write_file" {
-		t.Errorf("by the user's settings: %s", got)
-	}
-	if got := toolNames(e, object{"allowed": []string{"read_file", "glob"}}); got != "read_file" {
-		t.Errorf("of two that are wanted: %s", got)
-	}
-	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "TOOL_NOT_FOUND" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	check.Same(t, "by the user's settings", toolNames(e, object{}), "read_file write_file")
+	check.Same(t, "of two that are wanted", toolNames(e, object{"allowed": []string{"read_file", "glob"}}), "read_file")
+	e.Call("glob", object{"pattern": "*"}).Want(t, "TOOL_NOT_FOUND")
 	e.Write(settingsFile, `{"agents": {"*": {"tools": ["all"]}}}`)
-	if got := toolNames(e, object{}); got != "read_file write_file" {
-		t.Errorf("a project turned on %s", got)
-	}
+	check.Same(t, "a project turned on", toolNames(e, object{}), "read_file write_file")
 	e.Write(settingsFile, onlyReads)
-	if got := toolNames(e, object{}); got != "read_file" {
-		t.Errorf("a project took nothing away: %s", got)
-	}
+	check.Same(t, "a project took nothing away", toolNames(e, object{}), "read_file")
 	wantDecision(t, e, "write_file", write, "refuse")
 }
 
@@ -58,8 +49,7 @@ func TestAToolIsTakenAwayWhileItAsks(t *testing.T) {
 	t.Parallel()
 	for tool, arguments := range map[string]object{"write_file": write, "run_command": {"command": "echo hi >notes.txt"}} {
 		e := spawn(t, testrig.Options{})
-		done := e.Start(tool, arguments)
-		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a, done := e.Ask(tool, arguments)
 		e.Write(settingsFile, onlyReads)
 		r := answered(t, a, done, yes)
 		if message := r.Text(); r.Code() != "TOOL_NOT_FOUND" || !strings.Contains(message, "unknown tool: "+tool) || !strings.Contains(message, "agents.*.tools") || e.Read("notes.txt") != "" {
@@ -104,7 +94,5 @@ func TestToolsOfAnAgent(t *testing.T) {
 			}
 		}
 	}
-	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "" {
-		t.Errorf("the editor's own: %v", r.StructuredContent)
-	}
+	e.Call("glob", object{"pattern": "*"}).Want(t, "") // the editor's own
 }

@@ -74,9 +74,7 @@ func TestWhatIsUnusualIsTold(t *testing.T) {
 	if paused(t, agent) {
 		t.Error("it is still paused")
 	}
-	if code := e.Code("session/pause", object{"sessionId": "nobody"}); code != wire.CodeInvalidParams {
-		t.Errorf("a session that is not open: code %d", code)
-	}
+	e.Refuses("session/pause", object{"sessionId": "nobody"}, wire.CodeInvalidParams) // a session that is not open
 }
 
 // TestWhatIsUnusualIsStopped where the user set it so: also what was changed is put

@@ -27,8 +27,7 @@ func TestAPlanAsAnApproval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := spawnWithApp(t, kinds)
 			e.Must("session/setMode", object{"mode": "plan"}, nil)
-			done := e.Start("exit_plan_mode", object{"plan": "# Plan\n1. mend\u202e it"})
-			a := testrig.Wait(t, e.Approvals, "the plan")
+			a, done := e.Ask("exit_plan_mode", object{"plan": "# Plan\n1. mend\u202e it"})
 			preview := a.Params["preview"].(object)
 			if preview["kind"] != "plan" || preview["question"] != "Carry out this plan?" || len(preview["lines"].([]any)) != 2 || preview["lines"].([]any)[1] != `1. mend\u202e it` {
 				t.Errorf("the plan: %v", preview)
@@ -64,8 +63,7 @@ func TestAReviewAsAnApproval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := spawn(t, kinds)
 			e.Write("app.py", far)
-			done := e.Start("apply_patch_review", object{"diff": fivePatch(t), "message": "which?"})
-			a := testrig.Wait(t, e.Approvals, "the review")
+			a, done := e.Ask("apply_patch_review", object{"diff": fivePatch(t), "message": "which?"})
 			f := files(t, a)[0]
 			if h := f.Hunks[1]; a.Params["preview"].(object)["kind"] != "review" || len(f.Hunks) != 5 || h.Before == nil || h.Before.End-h.Before.Start != 1 || h.Title != "22: two = 20" {
 				t.Errorf("the file: %+v", f)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/workspace/document"
 )
 
@@ -26,16 +27,11 @@ func spawnWithApp(t *testing.T, o testrig.Options) *testrig.Editor {
 func TestApprovedEditIsWritten(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if e.Read("app.py") != app {
-		t.Fatal("the file changed before anyone approved")
-	}
+	a, done := e.Ask("edit_file", edit)
+	wantText(t, e, "app.py", app)
 	checkDiffRequest(t, e, a)
 	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
-	if want := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1))
 	s := r.StructuredContent
 	if s["ok"] != true || s["success"] != true || s["operation"] != "overwrite" || s["saved"] != true || s["replacements"] != 1.0 {
 		t.Errorf("result: %v", s)
@@ -78,26 +74,20 @@ func checkDiffRequest(t *testing.T, e *testrig.Editor, a *testrig.Approval) {
 func TestRejectionCarriesTheReason(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	r := asked(t, e, done, object{"decision": "reject", "feedback": "round in the caller"})
+	r := asked(t, e, e.Start("edit_file", edit), object{"decision": "reject", "feedback": "round in the caller"})
 	if r.Code() != "USER_REJECTED" || !strings.Contains(r.Error("message"), "round in the caller") || !strings.Contains(r.Text(), "round in the caller") {
 		t.Errorf("result: %v", r)
 	}
-	if e.Read("app.py") != app {
-		t.Error("a rejected edit changed the file")
-	}
+	wantText(t, e, "app.py", app)
 }
 
 func TestTheHumanEditsTheProposal(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 3)", 1)
 	r := answered(t, a, done, object{"decision": "edit", "after": object{"app.py": mine}})
-	if e.Read("app.py") != mine {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", mine)
 	patch, _ := r.StructuredContent["human_diff"].(string)
 	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(patch, "-    return round(sum(prices), 2)\n+    return round(sum(prices), 3)\n") {
 		t.Errorf("the agent is not told what the user changed: %v", r.StructuredContent)
@@ -112,8 +102,7 @@ func TestUnsavedTextSurvives(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	if a.File("dirty") != true || a.File("openInEditor") != true || !strings.HasPrefix(a.File("before").(string), "# mine\n") {
 		t.Errorf("the dialog does not show the unsaved text: %v", a.Params["preview"])
 	}
@@ -133,11 +122,8 @@ func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
 	must(t, os.Symlink("app.py", filepath.Join(e.Dir, "link.py")))
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
-	if r := e.Call("read_file", object{"path": "link.py"}); r.StructuredContent["content"] != "# mine\n"+app {
-		t.Errorf("through the link: %v", r.StructuredContent)
-	}
-	done := e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"})
-	asked(t, e, done, yes)
+	check.Same(t, "through the link", e.Call("read_file", object{"path": "link.py"}).StructuredContent["content"], "# mine\n"+app)
+	asked(t, e, e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"}), yes)
 	if b := e.Buffer("app.py"); b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "0", 1) || e.Read("app.py") != app {
 		t.Errorf("buffer %q, disk %q", b.Text, e.Read("app.py"))
 	}
@@ -153,8 +139,7 @@ func TestACleanOpenFileIsSaved(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Format = func(s string) string { return s + "# formatted\n" }
-	done := e.Start("edit_file", edit)
-	r := asked(t, e, done, yes)
+	r := asked(t, e, e.Start("edit_file", edit), yes)
 	if r.StructuredContent["saved"] != true || r.StructuredContent["formatted"] != true || !strings.HasSuffix(e.Read("app.py"), "# formatted\n") {
 		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
 	}
@@ -168,8 +153,7 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	app := strings.Repeat("# far above\n", 10) + app
 	e.Write("app.py", app)
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	e.Write("app.py", "# new head\n"+app)
 	changed := heard[changedTold](t, e.Changed, "approval/changed")
 	before := changed.Preview["files"].([]any)[0].(object)["before"]
@@ -178,9 +162,7 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 	}
 	// The edit only moved, so the yes to the first digest is a yes to this one.
 	answered(t, a, done, yes)
-	if want := "# new head\n" + strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", "# new head\n"+strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1))
 }
 
 // changedTold is approval/changed as an editor reads it.
@@ -200,58 +182,45 @@ func heard[T any](t *testing.T, from <-chan json.RawMessage, method string) (tol
 func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
-	first := testrig.Wait(t, e.Approvals, "the dialog")
+	first, done := e.Ask("write_file", object{"path": "app.py", "content": "gone\n"})
 	theirs := app + "# written meanwhile\n"
 	e.Write("app.py", theirs)
 	testrig.Wait(t, e.Changed, "approval/changed")
 	first.Answer <- object{"decision": "approve", "digest": first.Text("digest")}
 	second := testrig.Wait(t, e.Approvals, "the second dialog")
-	if e.Read("app.py") != theirs {
-		t.Fatal("it was written on the old yes")
-	}
+	wantText(t, e, "app.py", theirs)
 	if second.File("before") != theirs || second.Text("approvalId") == first.Text("approvalId") {
 		t.Errorf("the second dialog: %v", second.Params)
 	}
 	answered(t, second, done, yes)
-	if e.Read("app.py") != "gone\n" {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", "gone\n")
 }
 
 func TestALateEditIsMergedAndShownAgain(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	first := testrig.Wait(t, e.Approvals, "the dialog")
+	first, done := e.Ask("edit_file", edit)
 	e.Write("app.py", "# careful\n"+app)
 	testrig.Wait(t, e.Changed, "approval/changed")
 	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1) + "# and this\n"
 	first.Answer <- object{"decision": "edit", "after": object{"app.py": mine}, "digest": first.Text("digest")}
 	second := testrig.Wait(t, e.Approvals, "the second dialog")
 	after, _ := second.File("after").(string)
-	if after != "# careful\n"+mine {
-		t.Errorf("the merged proposal is %q", after)
-	}
+	check.Same(t, "the merged proposal", after, "# careful\n"+mine)
 	answered(t, second, done, yes)
-	if got := e.Read("app.py"); got != after {
-		t.Errorf("on disk: %q", got)
-	}
+	wantText(t, e, "app.py", after)
 }
 
 func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	e.Type("app.py", at(0, 0), "# typed while it was open\n")
 	testrig.Wait(t, e.Changed, "approval/changed")
 	a.Answer <- object{"decision": "reject"}
 	testrig.Wait(t, done, "the result")
-	if b := e.Buffer("app.py"); b.Text != "# typed while it was open\n"+app {
-		t.Errorf("the buffer: %q", b.Text)
-	}
+	check.Same(t, "the buffer", e.Buffer("app.py").Text, "# typed while it was open\n"+app)
 }
 
 // TestTheFileIsOpenedWhileTheDialogIsOpen: nothing in it has changed, and yet the
@@ -259,8 +228,7 @@ func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
 func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	e.Open("app.py")
 	r := answered(t, a, done, yes)
 	if b := e.Buffer("app.py"); r.IsError || !strings.Contains(b.Text, "round(") || b.Dirty || e.Read("app.py") != b.Text {
@@ -290,9 +258,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 		t.Errorf("approval/resolved: %s", got)
 	}
 	answered(t, a, failed, yes)
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Error("a late answer changed the file")
-	}
+	check.Same(t, "a late answer changed the file", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }
 
 func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
@@ -309,9 +275,7 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 	if len(ids) != waiting {
 		t.Errorf("%d ids for %d dialogs", len(ids), waiting)
 	}
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Errorf("read_file: %v", r.StructuredContent)
-	}
+	check.Same(t, "read_file", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }
 
 func TestAnAnswerThatIsNoneDenies(t *testing.T) {
@@ -348,9 +312,7 @@ func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
 	done := e.Start("edit_file", edit)
 	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve", "digest": "0000"}
 	again := testrig.Wait(t, e.Approvals, "the second dialog")
-	if e.Read("app.py") != app {
-		t.Fatal("a yes to something else was taken")
-	}
+	wantText(t, e, "app.py", app)
 	again.Answer <- object{"decision": "reject"}
 	testrig.Wait(t, done, "the result")
 }

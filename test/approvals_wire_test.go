@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -49,9 +50,7 @@ func TestToolsApprovalDoesNothing(t *testing.T) {
 	} {
 		var need object
 		e.Must("tools/approval", object{"name": c.tool, "arguments": c.args}, &need)
-		if need["sentence"] != c.sentence {
-			t.Errorf("%s: %v", c.tool, need["sentence"])
-		}
+		check.Same(t, c.tool, need["sentence"], c.sentence)
 		if need["decision"] != c.want || (c.want == "ask") != (need["preview"] != nil) {
 			t.Errorf("%s: %v", c.tool, need)
 		}
@@ -105,10 +104,7 @@ func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.OnEdit = func(json.RawMessage) (any, error) { return object{"applied": true, "version": 1, "dirty": false}, nil }
-	done := e.Start("edit_file", edit)
-	if r := asked(t, e, done, yes); r.Code() != "EXECUTION_FAILED" {
-		t.Errorf("a lie was believed: %v", r.StructuredContent)
-	}
+	asked(t, e, e.Start("edit_file", edit), yes).Want(t, "EXECUTION_FAILED") // a lie is not believed
 }
 
 func TestTheWindowClosesWithADialogOpen(t *testing.T) {
@@ -117,9 +113,7 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 	begin(t.Context(), e, "edit_file", edit) // the window closes
 	testrig.Wait(t, e.Approvals, "the dialog")
 	e.Stop()
-	if e.Read("app.py") != app {
-		t.Error("the file was changed")
-	}
+	wantText(t, e, "app.py", app)
 	if _, err := os.Stat(filepath.Join(e.Dir, ".pillion")); !errors.Is(err, os.ErrNotExist) {
 		t.Error("something was left in the workspace")
 	}
@@ -133,8 +127,7 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 func TestAnEditedCommandIsShownAgain(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("run_command", object{"command": "echo one"})
-	first := testrig.Wait(t, e.Approvals, "the agent's command")
+	first, done := e.Ask("run_command", object{"command": "echo one"})
 	mine := object{"command": "echo one > out.txt"}
 	first.Answer <- object{"decision": "edit", "modifiedArguments": mine, "digest": first.Text("digest")}
 	if got := testrig.Wait(t, e.Resolved, "its end"); !strings.Contains(string(got), `"outcome":"superseded"`) {

@@ -22,8 +22,7 @@ func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
 			t.Fatalf("chunk %d: %s", i, r.Text())
 		}
 	}
-	done := e.Start("write_file", write(chunk, 2, true))
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("write_file", write(chunk, 2, true))
 	if after, _ := a.File("after").(string); after != chunk+chunk+chunk {
 		t.Errorf("the dialog shows %d bytes", len(after))
 	}
@@ -31,9 +30,7 @@ func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
 	if r.StructuredContent["ok"] != true || r.StructuredContent["size"] != float64(3*len(chunk)) || r.StructuredContent["diff"] != "" {
 		t.Errorf("the result: %.300s", r.Text())
 	}
-	if e.Read("large.go") != chunk+chunk+chunk {
-		t.Error("the file is another")
-	}
+	wantText(t, e, "large.go", chunk+chunk+chunk)
 }
 
 // TestWhatNoDialogCanShowIsRefused: the editor would never get the question.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -23,8 +24,7 @@ func TestRunCommandShowsTheExactLine(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	e.Write("sub/keep", "")
 	line := "printf 'a\\n'; echo b >&2; exit 3"
-	done := e.Start("run_command", object{"command": line, "cwd": "sub"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("run_command", object{"command": line, "cwd": "sub"})
 	preview, _ := a.Params["preview"].(object)
 	if preview["kind"] != "command" || preview["command"] != line || preview["cwd"] != "sub" {
 		t.Errorf("preview: %v", preview)
@@ -102,9 +102,7 @@ func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
 	e := testrig.Spawn(t, []string{command, "serve"}, o)
 	line := fmt.Sprintf("cat /proc/%d/fdinfo/0 >/dev/null && echo open; ls /proc/%[1]d/fd && echo listed; echo ran", e.Command.Process.Pid)
 	out, _ := e.Call("run_command", object{"command": line}).StructuredContent["stdout"].(string)
-	if out != "ran\n" {
-		t.Errorf("the command reached the sidecar: %q", out)
-	}
+	check.Same(t, "the command reached the sidecar", out, "ran\n")
 }
 
 // copyForEveryone puts a program where any user can run it. Another program writes it: what a test

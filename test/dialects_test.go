@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -32,17 +33,13 @@ func TestDialectsOnTheWire(t *testing.T) {
 	}
 	done := startAs(e, "c", "write", object{"path": "notes.txt", "content": "two\n"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if a.Text("tool") != "write_file" {
-		t.Errorf("the user is asked about %s", a.Text("tool"))
-	}
+	check.Same(t, "the user is asked about", a.Text("tool"), "write_file")
 	a.Answer <- object{"decision": "reject", "feedback": "no"}
 	r := testrig.Wait(t, done, "the result")
 	if message, _ := r.StructuredContent["error"].(string); r.StructuredContent["ok"] != false || !strings.Contains(message, "no") || e.Read("notes.txt") != "one\n" {
 		t.Errorf("%v", r.StructuredContent)
 	}
 	for _, method := range []string{"session/open", "tools/list"} {
-		if code := e.Code(method, object{"sessionId": "x", "dialect": "pirate"}); code != wire.CodeInvalidParams {
-			t.Errorf("%s: %d", method, code)
-		}
+		e.Refuses(method, object{"sessionId": "x", "dialect": "pirate"}, wire.CodeInvalidParams)
 	}
 }

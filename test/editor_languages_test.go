@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/workspace/document"
 )
@@ -62,9 +63,7 @@ func TestTheEditorsServersAnswer(t *testing.T) {
 		if r.Code() != "" || location["path"] != "kettle.tea" || r.StructuredContent["server_status"] != "editor" {
 			t.Errorf("%s: got %v", shape, r.StructuredContent)
 		}
-		if named := r.StructuredContent["server"] == "tealeaf"; named != strings.Contains(text, "tealeaf") {
-			t.Errorf("%s: answered by %v", shape, r.StructuredContent["server"])
-		}
+		check.Same(t, shape+" answered by", r.StructuredContent["server"] == "tealeaf", strings.Contains(text, "tealeaf"))
 	}
 }
 
@@ -79,9 +78,7 @@ func TestAnEditorThatDoesNotKnowIsNoAnswer(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			e := asking(t, func(ctx context.Context, _ string, _ json.RawMessage) (any, error) { return answer(ctx) })
-			if r := definition(e); r.Code() != "LSP_UNAVAILABLE" {
-				t.Errorf("got %v, want nobody's answer", r.StructuredContent)
-			}
+			definition(e).Want(t, "LSP_UNAVAILABLE")
 		})
 	}
 }
@@ -90,9 +87,7 @@ func TestAnEditorWithoutLanguageFeaturesIsNotAsked(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{}) // which fails the test when it is asked for what it has not
 	e.Write("kettle.tea", "boil water\npour water\n")
-	if r := definition(e); r.Code() != "LSP_UNAVAILABLE" {
-		t.Errorf("got %v, want nobody's answer", r.StructuredContent)
-	}
+	definition(e).Want(t, "LSP_UNAVAILABLE")
 }
 
 // TestAnAnswerAboutAnotherTextIsNotUsed: the user typed on while it was asked.
@@ -110,7 +105,5 @@ func TestAnAnswerAboutAnotherTextIsNotUsed(t *testing.T) {
 		t.Errorf("got %v, want the answer about the text as it is", r.StructuredContent)
 	}
 	version.Store(1)
-	if r := definition(e); r.Code() != "LSP_UNAVAILABLE" {
-		t.Errorf("got %v, want no answer: it is about the text before", r.StructuredContent)
-	}
+	definition(e).Want(t, "LSP_UNAVAILABLE")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // mcpServer is a server of an MCP client's settings. Its tool "grow" gives it another.
@@ -108,9 +109,7 @@ func TestAServerOfAProject(t *testing.T) {
 	if got := list.found(); len(got) > 0 {
 		t.Fatalf("untrusted it offers %v", got)
 	}
-	if r := e.Call("test__where", object{}); r.Code() != "TOOL_NOT_FOUND" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	e.Call("test__where", object{}).Want(t, "TOOL_NOT_FOUND")
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 	e.Must("tools/list", object{}, &list)
 	if got := list.found(); len(got) != 3 {
@@ -121,13 +120,9 @@ func TestAServerOfAProject(t *testing.T) {
 	if facts := fmt.Sprint(a.Params["preview"]); !strings.Contains(facts, settingsFile) || !strings.Contains(facts, "mcp-server") {
 		t.Errorf("the dialog says %s", facts)
 	}
-	if r := answered(t, a, done, yes); r.Code() != "" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	answered(t, a, done, yes).Want(t, "")
 	e.Write(settingsFile, text+" ")
-	if r := e.Call("test__where", object{}); r.Code() != "TOOL_NOT_FOUND" {
-		t.Errorf("with another text: %v", r.StructuredContent)
-	}
+	e.Call("test__where", object{}).Want(t, "TOOL_NOT_FOUND") // with another text
 }
 
 // TestServersEndWithTheSidecar, and so does what they started.
@@ -196,9 +191,7 @@ func TestFoundToolsInATerminal(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, listed)
 		}
 	}
-	if got := pillion("call", "--yes", "greet", `{}`); got != "hello from greet\n" {
-		t.Errorf("greet printed %q", got)
-	}
+	check.Same(t, "greet printed", pillion("call", "--yes", "greet", `{}`), "hello from greet\n")
 	if got := pillion("call", "--yes", "test__where"); strings.Contains(got, "swordfish") || !strings.Contains(got, filepath.Base(e.Dir)) {
 		t.Errorf("where printed %q", got)
 	}
@@ -214,8 +207,7 @@ func TestAFoundToolIsTheScriptThatItRuns(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: map[string]any{"tools": map[string]any{"toolDiscoveryCommand": `echo '[{"name": "greet", "description": "Greets."}]'`, "toolCallCommand": "sh call.sh"}}})
 	e.Write("call.sh", "echo one\n")
-	done := e.Start("greet", object{})
-	first := testrig.Wait(t, e.Approvals, "the dialog")
+	first, done := e.Ask("greet", object{})
 	e.Write("call.sh", "echo two\n")
 	first.Answer <- object{"digest": first.Text("digest"), "decision": "approve", "decisionId": "session"}
 	if r := asked(t, e, done, object{"decision": "approve", "decisionId": "session"}); !strings.Contains(r.Text(), "two") {

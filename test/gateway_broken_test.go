@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/gateway"
 	"pillion/internal/testrig/machine"
 )
@@ -119,7 +120,5 @@ func TestConnectionsThatBreak(t *testing.T) {
 		}
 	}
 	made := strings.Fields(e.Read("made.txt"))
-	if strings.Join(made, " ") != strings.Join(ids, " ") {
-		t.Errorf("made were %v", made)
-	}
+	check.Same(t, "what was made", strings.Join(made, " "), strings.Join(ids, " "))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/gateway"
 	"pillion/internal/testrig/machine"
 )
@@ -56,9 +57,7 @@ func TestFramesThatAreWrong(t *testing.T) {
 		}
 	}
 	c.Call("last", "read_file", object{"path": "notes.txt"})
-	if f := c.Next(); f.Object("result").Text("content") != "one\n" {
-		t.Errorf("after all that: %v", f)
-	}
+	check.Same(t, "after all that", c.Next().Object("result").Text("content"), "one\n")
 }
 
 // TestCallsThatComeTwice: a call is made and answered once, however often and over however
@@ -75,9 +74,7 @@ func TestCallsThatComeTwice(t *testing.T) {
 	}
 	c.Send(again)
 	c.Call("2", "glob", object{"pattern": "made*"})
-	if f := c.Next(); f.Text("call_id") != "2" {
-		t.Errorf("it was answered again: %v", f)
-	}
+	check.Same(t, "it was answered again", c.Next().Text("call_id"), "2")
 	until(t, func() bool { // what was sent is known to have arrived, and is not sent again
 		c.Break()
 		c = g.Accept()
@@ -85,9 +82,7 @@ func TestCallsThatComeTwice(t *testing.T) {
 		c.Call(fmt.Sprint(time.Now().UnixNano()), "glob", object{"pattern": "*"})
 		return c.Next().Text("call_id") != "2"
 	})
-	if got := e.Read("made.txt"); got != "made\n" {
-		t.Errorf("it was made %d times", strings.Count(got, "made"))
-	}
+	wantText(t, e, "made.txt", "made\n")
 }
 
 // TestADialogOutlivesTheConnection: what is answered while there is none is sent after the
@@ -122,9 +117,7 @@ func TestAGatewayThatFloods(t *testing.T) {
 			_ = c.Try(object{"type": "assistant_message", "token": strings.Repeat("x", 1000)})
 		}
 	}()
-	if r := e.Call("read_file", object{"path": "notes.txt"}); r.IsError {
-		t.Errorf("the editor is not served: %s", r.Text())
-	}
+	e.Call("read_file", object{"path": "notes.txt"}).Want(t, "") // the editor is served
 	answered := map[string]bool{}
 	for len(answered) < calls {
 		f := c.Next()
@@ -187,10 +180,8 @@ func TestAGatewayThatStalls(t *testing.T) {
 		}
 		return done >= 8
 	})
-	if r := e.Call("read_file", object{"path": "large.txt", "end_line": 1}); r.IsError {
-		t.Errorf("the editor is not served: %s", r.Text())
-	}
-	checkMemoryBelow(t, e.Command.Process.Pid, 400) // of the two thousand that it wants
+	e.Call("read_file", object{"path": "large.txt", "end_line": 1}).Want(t, "") // the editor is served
+	checkMemoryBelow(t, e.Command.Process.Pid, 400)                             // of the two thousand that it wants
 	e.Must("gateway/disconnect", object{}, nil)
 	testrig.Wait(t, sent, "the end of what it sends")
 }
@@ -294,9 +285,7 @@ func TestTwoGatewaysAndAnAgentOnOneFile(t *testing.T) {
 		t.Errorf("%+v; the file is %q", r, e.Read("a.txt"))
 	}
 	one.Call("again", "glob", object{"pattern": "*"})
-	if f := one.Next(); fmt.Sprint(f.Object("result")["changed_outside"]) != "[a.txt]" {
-		t.Errorf("the first is not told: %v", f)
-	}
+	check.Same(t, "the first is not told", fmt.Sprint(one.Next().Object("result")["changed_outside"]), "[a.txt]")
 	if status := gatewayNow(e); fmt.Sprint(status.Connections) != "[{one connected} {two connected}]" {
 		t.Errorf("%v", status)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/gateway"
 )
 
@@ -55,9 +56,7 @@ func TestAGatewaysCalls(t *testing.T) {
 
 	c.Call("w1", "write_file", object{"path": "new.txt", "content": "two\n"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if agent := fmt.Sprint(a.Params["agent"], a.Text("sessionId"), a.Text("callId")); agent != "map[name:127.0.0.1 via:gateway]onew1" {
-		t.Errorf("the dialog is for %s", agent)
-	}
+	check.Same(t, "the dialog is for", fmt.Sprint(a.Params["agent"], a.Text("sessionId"), a.Text("callId")), "map[name:127.0.0.1 via:gateway]onew1")
 	if preview, _ := json.Marshal(a.Params["preview"]); !strings.Contains(string(preview), "127.0.0.1, through a gateway") {
 		t.Errorf("the dialog does not say how it came in: %s", preview)
 	}
@@ -215,9 +214,7 @@ func TestAGatewayThatLies(t *testing.T) {
 		}
 	}
 	c.Send(object{"type": "tool_result", "call_id": "1", "result": object{"success": true}})
-	if f := c.Next(); f.Text("type") != "error" {
-		t.Errorf("its own result gives %v", f)
-	}
+	check.Same(t, "its own result", c.Next().Text("type"), "error")
 	if _, err := os.Stat(filepath.Join(e.Dir, "a.txt")); err == nil {
 		t.Error("it was written without the user")
 	}
@@ -260,9 +257,7 @@ func TestACommandStreams(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(e.Dir, "go")))
 	for f = c.Next(); f.Object("result")["exit_code"] == nil; f = c.Next() {
-		if f.Object("result").Text("stdout") != "two\n" {
-			t.Errorf("a part is %v", f)
-		}
+		check.Same(t, "a part", f.Object("result").Text("stdout"), "two\n")
 	}
 	if r := f.Object("result"); r["exit_code"] != 3.0 || r.Text("stdout") != "one\ntwo\n" || r["success"] != true {
 		t.Errorf("the result is %v", f)
@@ -324,9 +319,7 @@ func TestTheContextOfAConversation(t *testing.T) {
 	if f = c.Next(); f.Text("error_code") != "PATH_OUTSIDE_WORKSPACE" {
 		t.Errorf("a path outside gives %v", f)
 	}
-	if got := fmt.Sprint(talk(t, e).Context); got != "[{src/a.py user 2} {src/b.py agent 0}]" {
-		t.Errorf("the context is %s", got)
-	}
+	check.Same(t, "the context", fmt.Sprint(talk(t, e).Context), "[{src/a.py user 2} {src/b.py agent 0}]")
 	e.Must("context/update", object{"action": "clear"}, nil)
 	if f = c.Next(); f.Text("action") != "clear" || f["data"] != nil {
 		t.Errorf("clearing gives %v", f)
@@ -336,9 +329,7 @@ func TestTheContextOfAConversation(t *testing.T) {
 	if len(list.Context) != 0 {
 		t.Errorf("the context is %v", list.Context)
 	}
-	if code := e.Code("context/update", object{"action": "add_file", "data": object{"path": "../x"}}); code != -32602 {
-		t.Errorf("a path outside: %d", code)
-	}
+	e.Refuses("context/update", object{"action": "add_file", "data": object{"path": "../x"}}, -32602) // a path outside
 }
 
 // TestAConversation: what the agent says and does, as an editor's view follows it.
@@ -360,9 +351,7 @@ func TestAConversation(t *testing.T) {
 	c.Send(object{"type": "assistant_message", "token": "lo \x1b[31m\u202e<b>", "is_final": true})
 	c.Send(object{"type": "error", "error_code": "LLM_ERROR", "message": "no model", "details": object{}})
 	c.Send(object{"type": "agent_status", "status": "sleeping"})
-	if f := c.Next(); f.Text("type") != "error" {
-		t.Errorf("an unknown status gives %v", f)
-	}
+	check.Same(t, "an unknown status", c.Next().Text("type"), "error")
 	var all string
 	for range 2 {
 		all += strings.TrimPrefix(testrig.Wait(t, heard, "the words"), "conversation/appended ")
@@ -375,24 +364,18 @@ func TestAConversation(t *testing.T) {
 	for _, entry := range now.Entries {
 		entries = append(entries, fmt.Sprintf("%s %q %t", entry.Kind, entry.Text, entry.Done))
 	}
-	if got := strings.Join(entries, "\n"); got != "agent \"Hello [31m<b>\" true\nerror \"LLM_ERROR: no model\" true" {
-		t.Errorf("the conversation is\n%s", got)
-	}
+	check.Same(t, "the conversation", strings.Join(entries, "\n"), "agent \"Hello [31m<b>\" true\nerror \"LLM_ERROR: no model\" true")
 	if now.Status != "thinking" || now.Connection != "connected" || now.SessionID != "one" {
 		t.Errorf("%+v", now)
 	}
-	if code := e.Code("conversation/send", object{"conversationId": now.ConversationID, "text": strings.Repeat("x", 10_001)}); code != -32602 {
-		t.Errorf("too long a message: %d", code)
-	}
+	e.Refuses("conversation/send", object{"conversationId": now.ConversationID, "text": strings.Repeat("x", 10_001)}, -32602) // too long a message
 	// A cancelled call pauses the session; the next message lets it go on.
 	c.Call("1", "write_file", object{"path": "a.txt", "content": "a"})
 	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "cancel"}
 	c.Next()
 	c.Next()
 	c.Call("2", "glob", object{"pattern": "*"})
-	if f := c.Next(); f.Text("error_code") != "CANCELLED" {
-		t.Errorf("a paused session: %v", f)
-	}
+	check.Same(t, "a paused session", c.Next().Text("error_code"), "CANCELLED")
 	e.Must("conversation/send", object{"conversationId": now.ConversationID, "text": "go on"}, nil)
 	if f := c.Next(); f.Text("type") != "user_message" || f.Text("content") != "go on" {
 		t.Errorf("the message is %v", f)
@@ -412,9 +395,7 @@ func TestAConversation(t *testing.T) {
 	if now = talk(t, e); now.Connection != "disconnected" {
 		t.Errorf("%+v", now)
 	}
-	if code := e.Code("conversation/send", object{"conversationId": now.ConversationID, "text": "hello?"}); code != -32803 {
-		t.Errorf("a message to nobody: %d", code)
-	}
+	e.Refuses("conversation/send", object{"conversationId": now.ConversationID, "text": "hello?"}, -32803) // a message to nobody
 	if err := c.Ended(); !strings.Contains(err.Error(), "StatusNormalClosure") {
 		t.Errorf("the gateway saw %v", err)
 	}
@@ -442,13 +423,9 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for _, url := range []string{"", "ws://gateway.example.org/ws", "http://127.0.0.1/ws", "wss://user:secret@127.0.0.1/ws", "ws://", "nonsense", "ws://192.0.2.1:1/ws"} {
-		if code := e.Code("gateway/connect", object{"url": url}); code != -32602 {
-			t.Errorf("%q: %d", url, code)
-		}
+		e.Refuses("gateway/connect", object{"url": url}, -32602)
 	}
-	if code := e.Code("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "a\r\nX-Other: 1"}); code != -32602 {
-		t.Errorf("a token with a line break: %d", code)
-	}
+	e.Refuses("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "a\r\nX-Other: 1"}, -32602) // a token with a line break
 	var state gatewayState
 	g := gateway.New(t)
 	g.Refuse.Store(401)
@@ -483,12 +460,8 @@ func TestTheEditorsOwnSessionIsNoGateways(t *testing.T) {
 		if id == "taken" {
 			e.Must("session/open", object{"sessionId": id}, nil)
 		}
-		if code := e.Code("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "", "sessionId": id}); code != -32602 {
-			t.Errorf("%s: %d", id, code)
-		}
-		if code := e.Code("agent/message", object{"type": "agent_status", "status": "idle", "session_id": id}); code != -32602 {
-			t.Errorf("%s over the editor: %d", id, code)
-		}
+		e.Refuses("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "", "sessionId": id}, -32602)
+		e.Refuses("agent/message", object{"type": "agent_status", "status": "idle", "session_id": id}, -32602)
 	}
 }
 

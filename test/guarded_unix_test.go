@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestWhatProgramsReadIsGuardedUnderAnyName: a repository of dotfiles, into which the home's files
@@ -384,9 +385,7 @@ func TestLinksAreGuardedThoughGitSaysTooLittle(t *testing.T) {
 	must(t, os.Symlink("dots/myrc", home+"/.zshrc"))
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/dots"}, Settings: map[string]any{"mode": "auto_edit"}})
 	for _, name := range []string{"myrc", "plain"} {
-		if got := asks(e, "write_file", object{"path": name, "content": "new\n"}); got != "ask" {
-			t.Errorf("%s: %s", name, got)
-		}
+		check.Same(t, name, asks(e, "write_file", object{"path": name, "content": "new\n"}), "ask")
 	}
 }
 

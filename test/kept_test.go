@@ -13,6 +13,7 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/tools/session"
 )
 
@@ -79,9 +80,7 @@ func TestASessionComesBack(t *testing.T) {
 			if fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("comes back as %+v\nwas %+v", after, before)
 			}
-			if r := callAs(e, "p", "write_file", object{"path": "x.txt", "content": "2"}); r.Code() != "POLICY_DENIED" {
-				t.Errorf("in plan mode: %v", r.StructuredContent)
-			}
+			callAs(e, "p", "write_file", object{"path": "x.txt", "content": "2"}).Want(t, "POLICY_DENIED") // in plan mode
 			if r := callAs(e, "p", "todo_read", object{}); fmt.Sprint(r.StructuredContent["todos_changed"]) != "<nil>" || fmt.Sprint(r.StructuredContent["count"]) != "2" {
 				t.Errorf("the to-do list: %v", r.StructuredContent)
 			}
@@ -127,9 +126,7 @@ func TestWhatTheUserChangedIsToldAfterARestart(t *testing.T) {
 	e.Stop()
 	e = again(t, e, testrig.Options{})
 	openAs(e, "p", "planner")
-	if r := callAs(e, "p", "todo_read", object{}); fmt.Sprint(r.StructuredContent["todos_changed"]) != `[ticked "look"]` {
-		t.Errorf("the agent hears %v", r.StructuredContent["todos_changed"])
-	}
+	check.Same(t, "the agent hears", fmt.Sprint(callAs(e, "p", "todo_read", object{}).StructuredContent["todos_changed"]), `[ticked "look"]`)
 }
 
 // TestAKeptModeIsNeverLooser than the settings are now.
@@ -274,9 +271,7 @@ func TestAnAgentComesBack(t *testing.T) {
 	e = again(t, e, testrig.Options{})
 	strangers()
 	back := dialAs(t, e, "Codex", e.Dir, own)
-	if back.Session() != own {
-		t.Errorf("comes back as %+v", back.Session())
-	}
+	check.Same(t, "comes back as", back.Session(), own)
 	if text := todosBy(t, back, "todo_read", object{}); !strings.Contains(text, "hush") {
 		t.Errorf("reads %s", text)
 	}
@@ -381,9 +376,7 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": "one"}, nil)
 	c = g.Accept()
 	c.Call("t2", "todo_read", object{})
-	if f := c.Next(); fmt.Sprint(f.Object("result")["count"]) != "0" {
-		t.Errorf("after the end: %v", f)
-	}
+	check.Same(t, "after the end", fmt.Sprint(c.Next().Object("result")["count"]), "0")
 }
 
 // TestTheEditorsOwnSessionComesBack: with its rules for whoever names it alone.

@@ -19,8 +19,7 @@ func TestAMergedResultIsShownAsSuch(t *testing.T) {
 	}
 	typed := "# typed\n" + app
 	e.Type("app.py", document.Range{}, "# typed\n")
-	done := e.Start("write_file", object{"path": "app.py", "content": strings.Replace(app, "[1, 2]", "[1, 2, 3]", 1)})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("write_file", object{"path": "app.py", "content": strings.Replace(app, "[1, 2]", "[1, 2, 3]", 1)})
 	want := strings.Replace(typed, "[1, 2]", "[1, 2, 3]", 1)
 	if a.File("merged") != true || a.File("after") != want || a.File("before") != typed {
 		t.Errorf("the dialog: merged %v, %q", a.File("merged"), a.File("after"))

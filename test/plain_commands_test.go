@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -55,8 +56,7 @@ func TestAnswersByCommand(t *testing.T) {
 			t.Parallel()
 			e := spawnWithApp(t, testrig.Options{Plain: true})
 			e.KeepsBoxes = true
-			done := e.Start("edit_file", edit)
-			box := testrig.Wait(t, e.Boxes, "the message box")
+			box, done := e.AskInBox("edit_file", edit)
 			if got, err := e.Execute(c.command, c.args...); err != nil || got["approvalId"] == "" {
 				t.Fatalf("%v, %v", got, err)
 			}
@@ -71,9 +71,7 @@ func TestAnswersByCommand(t *testing.T) {
 			if c.command != "pillion.approveSession" {
 				return
 			}
-			if r := e.Call("edit_file", object{"path": "app.py", "old_string": "round(", "new_string": "abs("}); r.IsError {
-				t.Errorf("it was not approved for the session: %v", r.StructuredContent)
-			}
+			e.Call("edit_file", object{"path": "app.py", "old_string": "round(", "new_string": "abs("}).Want(t, "") // it was approved for the session
 		})
 	}
 }
@@ -105,13 +103,11 @@ func TestACommandNamesItsApproval(t *testing.T) {
 		t.Errorf("an unknown approval: %v", err)
 	}
 	must(t, execute(e, "pillion.approve", second["approvalId"]))
-	if r := testrig.Wait(t, two, "the second result"); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
-		t.Errorf("the second call: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, two, "the second result").Want(t, "")
+	wantText(t, e, "two.txt", "2")
+	wantText(t, e, "one.txt", "")
 	must(t, execute(e, "pillion.reject"))
-	if r := testrig.Wait(t, one, "the first result"); r.Code() != "USER_REJECTED" {
-		t.Errorf("the first call: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, one, "the first result").Want(t, "USER_REJECTED")
 }
 
 func TestWhatWasNotShownCannotBeApproved(t *testing.T) {
@@ -171,18 +167,13 @@ func TestABoxThatWasLost(t *testing.T) {
 	if _, err := e.Execute("pillion.show"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("nothing is open, and yet: %v", err)
 	}
-	done := e.Start("edit_file", edit)
-	lost := testrig.Wait(t, e.Boxes, "the message box")
+	lost, done := e.AskInBox("edit_file", edit)
 	must(t, execute(e, "pillion.show"))
 	box := testrig.Wait(t, e.Boxes, "the message box once more")
 	lost.Answer <- "Approve"
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Error("the lost box approved something")
-	}
+	check.Same(t, "the lost box approved something", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 	box.Answer <- "Reject"
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "USER_REJECTED")
 }
 
 func TestStatusIsShown(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // bar is one $/progress of a work done progress.
@@ -36,8 +37,7 @@ func endOfBar(t *testing.T, e *testrig.Editor) bar {
 func TestProgressOfACallThatWaits(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
-	done := e.Start("edit_file", edit)
-	box := testrig.Wait(t, e.Boxes, "the message box")
+	box, done := e.AskInBox("edit_file", edit)
 	token := testrig.Wait(t, e.Created, "window/workDoneProgress/create")
 	begin := nextBar(t, e)
 	if begin.Token != token || begin.Value.Kind != "begin" || begin.Value.Title != `"fake editor": Edit app.py` && begin.Value.Title != "fake editor: Edit app.py" ||
@@ -62,9 +62,7 @@ func TestProgressOfACommandThatIsCancelled(t *testing.T) {
 	e.Notify("window/workDoneProgress/cancel", object{"token": "another"})
 	e.Notify("window/workDoneProgress/cancel", object{"token": token})
 	r := testrig.Wait(t, done, "the result")
-	if r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "the user stopped this call") {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	r.Want(t, "CANCELLED", "the user stopped this call")
 	if end := endOfBar(t, e); end.Token != token || end.Value.Kind != "end" {
 		t.Errorf("the end: %+v", end)
 	}
@@ -77,14 +75,9 @@ func TestProgressThatIsCancelledWithdrawsTheQuestion(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
 	e.KeepsBoxes = true
-	done := e.Start("edit_file", edit)
-	box := testrig.Wait(t, e.Boxes, "the message box")
+	box, done := e.AskInBox("edit_file", edit)
 	e.Notify("window/workDoneProgress/cancel", object{"token": testrig.Wait(t, e.Created, "window/workDoneProgress/create")})
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "CANCELLED")
 	box.Answer <- "Approve"
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Error("the withdrawn question was approved")
-	}
+	check.Same(t, "the withdrawn question was approved", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }

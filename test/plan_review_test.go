@@ -25,9 +25,7 @@ func TestPlanReview(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := spawnWithApp(t, testrig.Options{})
 			e.Must("session/setMode", object{"mode": "plan"}, nil)
-			if r := e.Call("edit_file", edit); r.Code() != "POLICY_DENIED" {
-				t.Errorf("an edit in plan mode: %v", r.StructuredContent)
-			}
+			e.Call("edit_file", edit).Want(t, "POLICY_DENIED") // an edit in plan mode
 			done := e.Start("exit_plan_mode", object{"plan": "# Plan\n1. mend it"})
 			p := testrig.Wait(t, e.Plans, "the plan")
 			var params struct{ PlanID, Plan, SessionID string }
@@ -53,8 +51,7 @@ func TestAPlanWithoutPlugin(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	e.Must("session/setMode", object{"mode": "plan"}, nil)
-	done := e.Start("exit_plan_mode", object{"plan": "# Plan"})
-	box := testrig.Wait(t, e.Boxes, "the message box")
+	box, done := e.AskInBox("exit_plan_mode", object{"plan": "# Plan"})
 	if !strings.Contains(box.Message, "# Plan") {
 		t.Errorf("the box says %q", box.Message)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/machine"
 )
 
@@ -107,9 +108,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	// The user types into it, and ends it.
 	var written struct{ BytesWritten int }
 	e.Must("process/write", object{"sessionId": "s1", "processId": "echo", "input": "me\n"}, &written)
-	if written.BytesWritten != 3 {
-		t.Errorf("process/write: %+v", written)
-	}
+	check.Same(t, "process/write", written.BytesWritten, 3)
 	eventually(t, "the answer", func() bool { return heard.text(t, "echo") == "grüße\ngot me\n" })
 	var killed struct {
 		Running  bool
@@ -131,16 +130,10 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 		"process/kill":  {"sessionId": "s2", "processId": "echo"},
 		"process/write": {"sessionId": "s1", "processId": "none", "input": "x"},
 	} {
-		if code := e.Code(method, params); code != -32602 {
-			t.Errorf("%s of an unknown process: code %d", method, code)
-		}
+		e.Refuses(method, params, -32602)
 	}
-	if code := e.Code("process/kill", object{"sessionId": "s1", "processId": "echo", "signal": "STOP"}); code != -32602 {
-		t.Errorf("an unknown signal: code %d", code)
-	}
-	if code := e.Code("process/write", object{"sessionId": "s1", "processId": "echo", "input": "late"}); code != -32803 {
-		t.Errorf("a write after the end: code %d", code)
-	}
+	e.Refuses("process/kill", object{"sessionId": "s1", "processId": "echo", "signal": "STOP"}, -32602) // an unknown signal
+	e.Refuses("process/write", object{"sessionId": "s1", "processId": "echo", "input": "late"}, -32803) // a write after the end
 }
 
 func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
@@ -286,9 +279,7 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 		t.Errorf("a long line: exit code %v, kept %d bytes", long["exit_code"], len(out))
 	}
 	endless := e.Call("run_command", object{"command": "yes", "timeout_seconds": 1}).StructuredContent
-	if endless["exit_code"] != 124.0 {
-		t.Errorf("yes: exit code %v", endless["exit_code"])
-	}
+	check.Same(t, "yes: exit code", endless["exit_code"], 124.0)
 	checkMemoryBelow(t, e.Command.Process.Pid, 150)
 }
 

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // promptCommand is what Claude Code is set up to run at each prompt.
@@ -89,7 +90,5 @@ func TestAPromptNamesTheTurn(t *testing.T) {
 	}
 	e.Must("journal/list", object{}, &list)
 	got, _ := json.Marshal(list.Entries)
-	if want := `[{"Turn":3,"Prompt":"After /clear"},{"Turn":2,"Prompt":"Now the tea"},{"Turn":2,"Prompt":"Now the tea"},{"Turn":1,"Prompt":"Put the kettle on"}]`; string(got) != want {
-		t.Errorf("listed %s, want %s", got, want)
-	}
+	check.Same(t, "listed", string(got), `[{"Turn":3,"Prompt":"After /clear"},{"Turn":2,"Prompt":"Now the tea"},{"Turn":2,"Prompt":"Now the tea"},{"Turn":1,"Prompt":"Put the kettle on"}]`)
 }

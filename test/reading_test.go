@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // A file comes in chunks, all of them and in their order, before the result that has
@@ -44,9 +45,7 @@ func TestAFileStreamsAsProgress(t *testing.T) {
 		content.WriteString(p.Value.Content)
 	}
 	<-done
-	if content.String() != text.String() {
-		t.Error("the chunks are not the file")
-	}
+	check.Same(t, "the chunks are not the file", content.String(), text.String())
 	if s := r.StructuredContent; s["ok"] != true || s["content"] != "" || s["total_lines"] != 200_000.0 || s["eol"] != "lf" {
 		t.Errorf("result: %v", s)
 	}

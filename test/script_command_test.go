@@ -18,8 +18,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 			e := spawn(t, testrig.Options{})
 			file := map[string]string{"sh build.sh": "build.sh", "make": "Makefile"}[line]
 			script := e.Write(file, "all:\n\techo one\n")
-			done := e.Start("run_command", object{"command": line})
-			a := testrig.Wait(t, e.Approvals, "the dialog")
+			a, done := e.Ask("run_command", object{"command": line})
 			e.Write(file, "all:\n\techo two >planted\n")
 			changed := heard[changedTold](t, e.Changed, "approval/changed")
 			if changed.Moved || changed.Digest == "" || changed.Digest == a.Text("digest") {
@@ -30,9 +29,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 			if again.Text("digest") == a.Text("digest") { // that of changed may be of the file half written
 				t.Error("it asks about what the script was before")
 			}
-			if r := answered(t, again, done, no); r.Code() != "USER_REJECTED" {
-				t.Errorf("result: %v", r.StructuredContent)
-			}
+			answered(t, again, done, no).Want(t, "USER_REJECTED")
 			if _, err := os.Stat(filepath.Join(filepath.Dir(script), "planted")); err == nil {
 				t.Error("it ran")
 			}

@@ -12,15 +12,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestSessionsInATerminal: open ones and kept ones, each as it is.
 func TestSessionsInATerminal(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	if out := pillion(t, e, "session"); out != "No agent has worked here yet, or nothing is kept of it any more.\n" {
-		t.Errorf("before: %s", out)
-	}
+	check.Same(t, "before", pillion(t, e, "session"), "No agent has worked here yet, or nothing is kept of it any more.\n")
 	busy(t, e, "p")
 	e.Must("session/open", object{"sessionId": "q", "agent": object{"name": "evil\x1b[2J\u202eagent\nopen"}}, nil)
 	callAs(e, "q", "todo_write", object{"todos": []object{item("1", "\x1b]0;"+strings.Repeat("wide ", 40)+"\nfaked", "in_progress")}})

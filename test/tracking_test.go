@@ -121,7 +121,5 @@ func TestAFolderThatIsMadeAgain(t *testing.T) {
 	}
 	e.Write("new.txt", "new\n")
 	wantChange(t, e.Files, tracking.Change{Path: "new.txt", Type: "created", By: "outside"})
-	if r := e.Call("read_file", object{"path": "new.txt"}); r.IsError {
-		t.Errorf("got %+v", r)
-	}
+	e.Call("read_file", object{"path": "new.txt"}).Want(t, "")
 }

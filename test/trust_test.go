@@ -44,12 +44,8 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 		t.Errorf("%+v, want %q of %s", u, want, file)
 	}
 	// Only what is there now can be trusted.
-	if code := e.Code("settings/trust", object{"path": u.Path, "hash": strings.Repeat("0", 64)}); code != wire.CodeInvalidParams {
-		t.Errorf("another hash: code %d", code)
-	}
-	if code := e.Code("settings/trust", object{"path": filepath.Join(e.Home, "x"), "hash": u.Hash}); code != wire.CodeInvalidParams {
-		t.Errorf("another file: code %d", code)
-	}
+	e.Refuses("settings/trust", object{"path": u.Path, "hash": strings.Repeat("0", 64)}, wire.CodeInvalidParams)    // another hash
+	e.Refuses("settings/trust", object{"path": filepath.Join(e.Home, "x"), "hash": u.Hash}, wire.CodeInvalidParams) // another file
 	wantDecision(t, e, "write_file", write, "ask")
 	var answer struct{ Trusted bool }
 	if e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Trusted {
@@ -66,9 +62,7 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 	if u := testrig.Wait(t, e.Untrusted, "another question"); len(u.Rules) != 2 {
 		t.Errorf("after it changed: %+v", u)
 	}
-	if code := e.Code("settings/trust", object{"path": u.Path, "hash": u.Hash}); code != wire.CodeInvalidParams {
-		t.Errorf("the hash of the text that was there: code %d", code)
-	}
+	e.Refuses("settings/trust", object{"path": u.Path, "hash": u.Hash}, wire.CodeInvalidParams) // the hash of the text that was there
 	// The text that was trusted is trusted, also in another window.
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "deny": ["edit_file"]}, "mode": "auto_edit"}`)
 	wantDecision(t, e, "write_file", write, "run")
@@ -89,9 +83,7 @@ func TestANoHoldsUntilTheFileChanges(t *testing.T) {
 	if len(u.Problems) != 1 || !strings.HasPrefix(u.Problems[0], `rule "run_command(git *)" is ignored: `) {
 		t.Errorf("what has no effect: %q", u.Problems)
 	}
-	if code := e.Code("settings/ignore", object{"path": u.Path, "hash": strings.Repeat("0", 64)}); code != wire.CodeInvalidParams {
-		t.Errorf("another hash: code %d", code)
-	}
+	e.Refuses("settings/ignore", object{"path": u.Path, "hash": strings.Repeat("0", 64)}, wire.CodeInvalidParams) // another hash
 	var answer struct{ Ignored bool }
 	if e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Ignored {
 		t.Error("it still asks")
@@ -121,12 +113,10 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
 	e.Must("session/open", object{"sessionId": "s"}, nil)
-	done := e.Start("run_command", object{"command": "echo hi >made.txt"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("run_command", object{"command": "echo hi >made.txt"})
 	e.Write(settingsFile, `{"mode": "plan", "permissions": {"deny": ["run_command"]}}`)
-	if r := answered(t, a, done, yes); r.Code() != "POLICY_DENIED" || e.Read("made.txt") != "" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	answered(t, a, done, yes).Want(t, "POLICY_DENIED")
+	wantText(t, e, "made.txt", "")
 	var s struct {
 		Sessions []struct{ SessionID, Mode string }
 	}
@@ -157,9 +147,7 @@ func TestADialogDiesWithARuleThatDenies(t *testing.T) {
 	done := e.Start("write_file", write)
 	testrig.Wait(t, e.Approvals, "the dialog")
 	e.Write(settingsFile, `{"permissions": {"deny": ["write_file"]}}`)
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "POLICY_DENIED" || !strings.Contains(r.Error("message"), "deny it with the rule write_file") {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "POLICY_DENIED", "deny it with the rule write_file")
 	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
 		t.Errorf("the dialog ended with %s", resolved)
 	}
@@ -329,8 +317,7 @@ func TestARuleForTheWorkspace(t *testing.T) {
 	} {
 		t.Run(test.decision, func(t *testing.T) {
 			e := spawn(t, testrig.Options{})
-			done := e.Start("write_file", write)
-			a := testrig.Wait(t, e.Approvals, "the dialog")
+			a, done := e.Ask("write_file", write)
 			if !strings.Contains(string(a.Raw), `"id":"`+test.decision+`"`) {
 				t.Fatalf("on offer: %s", a.Raw)
 			}
@@ -359,8 +346,7 @@ func TestNoRuleForWhatIsProtected(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"write_file"}}}})
 	protected := object{"path": settingsFile, "content": "{}"}
-	done := e.Start("write_file", protected)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("write_file", protected)
 	if decisions, _ := a.Params["decisions"].([]any); len(decisions) != 2 {
 		t.Errorf("on offer: %v", decisions)
 	}

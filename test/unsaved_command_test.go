@@ -12,8 +12,7 @@ func askWithUnsaved(t *testing.T, line string) (*testrig.Editor, <-chan testrig.
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
-	done := e.Start("run_command", object{"command": line})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("run_command", object{"command": line})
 	if preview, _ := a.Params["preview"].(object); len(unsavedOf(preview)) != 1 {
 		t.Fatalf("preview: %v", preview)
 	}

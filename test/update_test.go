@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // extension lays out a folder as VS Code has one for each version of an extension.
@@ -83,7 +84,5 @@ func TestAStrandedAgentIsRepaired(t *testing.T) {
 	}
 	p.Answer <- "Repair"
 	eventually(t, "the repair", func() bool { return startedBy(t, home) != gone })
-	if server := startedBy(t, home); server != filepath.Join(home, ".local/share/pillion/bin/pillion") {
-		t.Errorf("it starts %s", server)
-	}
+	check.Same(t, "it starts", startedBy(t, home), filepath.Join(home, ".local/share/pillion/bin/pillion"))
 }
