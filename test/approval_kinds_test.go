@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // kinds are what our plugins declare: plans and reviews come as approvals.
@@ -40,9 +41,7 @@ func TestAPlanAsAnApproval(t *testing.T) {
 			if own, _ := c.answer["modifiedArguments"].(object); own["plan"] != r.StructuredContent["plan"] {
 				t.Errorf("the agent's plan: %v", r.StructuredContent)
 			}
-			if got := testrig.Wait(t, e.Resolved, "the end"); !strings.Contains(string(got), `"outcome":"`+c.outcome+`"`) {
-				t.Errorf("it ended as %s, want %s", got, c.outcome)
-			}
+			check.Has(t, "its end", string(testrig.Wait(t, e.Resolved, "the end")), `"outcome":"`+c.outcome+`"`)
 		})
 	}
 }

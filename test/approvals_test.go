@@ -92,9 +92,7 @@ func TestTheHumanEditsTheProposal(t *testing.T) {
 	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(patch, "-    return round(sum(prices), 2)\n+    return round(sum(prices), 3)\n") {
 		t.Errorf("the agent is not told what the user changed: %v", r.StructuredContent)
 	}
-	if !strings.Contains(r.Text(), "+    return round(sum(prices), 3)") {
-		t.Error("the model cannot read the final text")
-	}
+	check.Has(t, "what the model reads", r.Text(), "+    return round(sum(prices), 3)")
 }
 
 func TestUnsavedTextSurvives(t *testing.T) {
@@ -254,9 +252,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	cancel()
 	testrig.Wait(t, a.Ctx.Done(), "the end of the dialog")
-	if got := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(got, `"withdrawn"`) {
-		t.Errorf("approval/resolved: %s", got)
-	}
+	check.Has(t, "approval/resolved", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"withdrawn"`)
 	answered(t, a, failed, yes)
 	check.Same(t, "a late answer changed the file", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }

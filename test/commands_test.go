@@ -55,9 +55,7 @@ func TestOutputStreamsAsProgress(t *testing.T) {
 	// Progress comes before the result on the same pipe, so it is there by now.
 	select {
 	case p := <-e.Progress:
-		if !strings.Contains(string(p), `"token-1"`) || !strings.Contains(string(p), `"stream":"stdout"`) || !strings.Contains(string(p), `streamed\n`) || !strings.Contains(string(p), `"kind":"report"`) {
-			t.Errorf("$/progress: %s", p)
-		}
+		check.Has(t, "$/progress", string(p), `"token-1"`, `"stream":"stdout"`, `streamed\n`, `"kind":"report"`)
 	default:
 		t.Error("no progress came before the result")
 	}
@@ -80,9 +78,7 @@ func TestACommandSeesNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(out, "PATH=") {
-		t.Errorf("the command has no PATH: %s", out)
-	}
+	check.Has(t, "the environment", out, "PATH=")
 }
 
 // TestACommandCannotReachTheSidecarsPipes: through them it could answer its own

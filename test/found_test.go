@@ -117,9 +117,7 @@ func TestAServerOfAProject(t *testing.T) {
 	}
 	done := e.Start("test__where", object{}) // whatever class it gives itself
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if facts := fmt.Sprint(a.Params["preview"]); !strings.Contains(facts, settingsFile) || !strings.Contains(facts, "mcp-server") {
-		t.Errorf("the dialog says %s", facts)
-	}
+	check.Has(t, "the dialog", fmt.Sprint(a.Params["preview"]), settingsFile, "mcp-server")
 	answered(t, a, done, yes).Want(t, "")
 	e.Write(settingsFile, text+" ")
 	e.Call("test__where", object{}).Want(t, "TOOL_NOT_FOUND") // with another text
@@ -186,11 +184,7 @@ func TestFoundToolsInATerminal(t *testing.T) {
 		return string(out)
 	}
 	listed := pillion("tools")
-	for _, want := range []string{"test__where", "[test]", "greet", "[tools.toolDiscoveryCommand]", "its name can be taken for that of Pillion's own tool glob"} {
-		if !strings.Contains(listed, want) {
-			t.Errorf("it lacks %q:\n%s", want, listed)
-		}
-	}
+	check.Has(t, "it", listed, "test__where", "[test]", "greet", "[tools.toolDiscoveryCommand]", "its name can be taken for that of Pillion's own tool glob")
 	check.Same(t, "greet printed", pillion("call", "--yes", "greet", `{}`), "hello from greet\n")
 	if got := pillion("call", "--yes", "test__where"); strings.Contains(got, "swordfish") || !strings.Contains(got, filepath.Base(e.Dir)) {
 		t.Errorf("where printed %q", got)
@@ -210,9 +204,7 @@ func TestAFoundToolIsTheScriptThatItRuns(t *testing.T) {
 	first, done := e.Ask("greet", object{})
 	e.Write("call.sh", "echo two\n")
 	first.Answer <- object{"digest": first.Text("digest"), "decision": "approve", "decisionId": "session"}
-	if r := asked(t, e, done, object{"decision": "approve", "decisionId": "session"}); !strings.Contains(r.Text(), "two") {
-		t.Errorf("after the second dialog: %s", r.Text())
-	}
+	check.Has(t, "after the second dialog", asked(t, e, done, object{"decision": "approve", "decisionId": "session"}).Text(), "two")
 	wantDecision(t, e, "greet", object{}, "run")
 	e.Write("call.sh", "echo three\n")
 	wantDecision(t, e, "greet", object{}, "ask")

@@ -396,9 +396,7 @@ func TestAConversation(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	e.Refuses("conversation/send", object{"conversationId": now.ConversationID, "text": "hello?"}, -32803) // a message to nobody
-	if err := c.Ended(); !strings.Contains(err.Error(), "StatusNormalClosure") {
-		t.Errorf("the gateway saw %v", err)
-	}
+	check.Has(t, "what the gateway saw", c.Ended().Error(), "StatusNormalClosure")
 }
 
 // TestGoodbyeAmidWork: a user who disconnects while an answer is on its way, or while the
@@ -496,7 +494,5 @@ func TestWhoChangedAFileIsNamed(t *testing.T) {
 		t.Fatalf("the write gives %v", got)
 	}
 	r := e.Call("edit_file", object{"path": "table.txt", "old_string": "bob,3", "new_string": "bob,4"})
-	if text := fmt.Sprint(r.StructuredContent["error"]); !strings.Contains(text, "the file has changed since you read it, by 127.0.0.1") || !strings.Contains(text, "+bob,22") {
-		t.Errorf("the edit gives %s", text)
-	}
+	check.Has(t, "the edit", fmt.Sprint(r.StructuredContent["error"]), "the file has changed since you read it, by 127.0.0.1", "+bob,22")
 }

@@ -69,15 +69,11 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(left, "-two = 20\n+two = 2\n") || !strings.Contains(left, "-three = 30\n+three = 3\n") || strings.Contains(left, "-one") {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
-	if !strings.Contains(r.Text(), "The user chose 3 of 5 hunks") {
-		t.Errorf("the agent reads %q", r.Text())
-	}
+	check.Has(t, "what the agent reads", r.Text(), "The user chose 3 of 5 hunks")
 	check.Same(t, "additions", r.StructuredContent["additions"], 3.0)
 	// The agent knows the file as it is now: it need not read it to write it anew.
 	b, second := e.Ask("write_file", object{"path": "app.py", "content": "x\n"})
-	if strings.Contains(string(b.Raw), "has not read") {
-		t.Errorf("the second question: %s", b.Params["reasons"])
-	}
+	check.Lacks(t, "the second question", string(b.Raw), "has not read")
 	b.Answer <- object{"decision": "reject"}
 	testrig.Wait(t, second, "the second result")
 }
@@ -104,9 +100,7 @@ func TestWhatAChoiceOfHunksMeans(t *testing.T) {
 		if r.Code() != c.code || r.StructuredContent["edited_by_human"] != c.edited || c.code != "" && !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != c.text {
 			t.Errorf("%s: %v, on disk %q", name, r.StructuredContent, e.Read("app.py"))
 		}
-		if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"outcome":"`+c.outcome+`"`) {
-			t.Errorf("%s: %s", name, resolved)
-		}
+		check.Has(t, "the end of "+name, string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"outcome":"`+c.outcome+`"`)
 	}
 }
 

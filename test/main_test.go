@@ -12,6 +12,7 @@ import (
 
 	"pillion/cli"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/tools/process"
 )
 
@@ -60,12 +61,7 @@ func self(t testing.TB) string {
 	return exe
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
 
 // What the user does with a request.
 var yes, no = object{"decision": "approve"}, object{"decision": "reject"}

@@ -3,7 +3,6 @@ package test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
@@ -41,7 +40,5 @@ func TestMemory(t *testing.T) {
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v, %+v", err, r)
 	}
-	if out := pillion(t, e, "journal", "-C", e.Dir); !strings.Contains(out, "Remember in ~/.config/pillion/PILLION.md") {
-		t.Errorf("pillion journal says %s", out)
-	}
+	check.Has(t, "pillion journal", pillion(t, e, "journal", "-C", e.Dir), "Remember in ~/.config/pillion/PILLION.md")
 }

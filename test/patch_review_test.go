@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -176,11 +177,7 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 	wantText(t, e, "new.py", "")
 	wantText(t, e, "old.py", "old\n")
 	left, _ := r.StructuredContent["human_diff"].(string)
-	for _, line := range []string{"left out: creating new.py\n", "left out: deleting stays.py\n", "left out: moving old.py to moved.py\n", "-three = 30\n+three = 3\n"} {
-		if !strings.Contains(left, line) {
-			t.Errorf("what was left out lacks %q:\n%s", line, left)
-		}
-	}
+	check.Has(t, "what was left out", left, "left out: creating new.py\n", "left out: deleting stays.py\n", "left out: moving old.py to moved.py\n", "-three = 30\n+three = 3\n")
 	modified, _ := json.Marshal(r.StructuredContent["files_modified"])
 	var rows []string
 	for _, row := range r.StructuredContent["results"].([]any) {
@@ -205,9 +202,7 @@ func TestAPatchThatFitsNoMoreEndsItsDialog(t *testing.T) {
 	testrig.Wait(t, e.Approvals, "the dialog")
 	mine := replaced(far, "three = 3", "mine = 3")
 	e.Write("app.py", mine)
-	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
-		t.Errorf("approval/resolved: %s", resolved)
-	}
+	check.Has(t, "approval/resolved", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"stale"`)
 	r := testrig.Wait(t, done, "the result")
 	rows, _ := r.StructuredContent["results"].([]any)
 	if r.Code() != "PATCH_APPLY_FAILED" || len(rows) != 2 || r.StructuredContent["applied"] != false || !strings.Contains(r.Text(), "mine·=·3") {

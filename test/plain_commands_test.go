@@ -19,9 +19,7 @@ func TestCommandsAreOfferedToEditorsWithoutPlugin(t *testing.T) {
 	e := spawn(t, testrig.Options{Silent: true})
 	raw := string(e.Initialize(testrig.Options{Dirs: []string{e.Dir}, Plain: true}))
 	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.endProcess","pillion.newTurn","pillion.pause","pillion.reject","pillion.revertCall","pillion.revertSession","pillion.revertTurn","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
-	if !strings.Contains(raw, want) {
-		t.Errorf("the commands in %s", raw)
-	}
+	check.Has(t, "the capabilities", raw, want)
 	if info, err := e.Execute("pillion.setMode", "plan"); err != nil || info["mode"] != "plan" {
 		t.Errorf("pillion.setMode gave %v, %v", info, err)
 	}
@@ -189,11 +187,7 @@ func TestStatusIsShown(t *testing.T) {
 		t.Errorf("pillion.status gave %v", status)
 	}
 	shown := testrig.Wait(t, e.Messages, "window/showMessage")
-	for _, part := range []string{"1 request is waiting for your answer", "+    return round(sum(prices), 2)", "session editor: ", "mode default"} {
-		if !strings.Contains(shown, part) {
-			t.Errorf("%q is not in %q", part, shown)
-		}
-	}
+	check.Has(t, "the message", shown, "1 request is waiting for your answer", "+    return round(sum(prices), 2)", "session editor: ", "mode default")
 	must(t, execute(e, "pillion.reject"))
 	testrig.Wait(t, done, "the result")
 }
@@ -205,15 +199,11 @@ func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{Plain: true, Commands: true, Bars: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
 	done := e.Start("edit_file", edit)
-	if m := testrig.Wait(t, e.Messages, "a word about the question"); !strings.Contains(m, "asks: Edit app.py (pillion.show") {
-		t.Errorf("the user is told %q", m)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "a word about the question"), "asks: Edit app.py (pillion.show")
 	if _, err := e.Execute("pillion.approve"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("what nobody has seen was approved: %v", err)
 	}
-	if m := testrig.Wait(t, e.Messages, "the failure"); !strings.Contains(m, "was not shown yet") {
-		t.Errorf("the user is told %q", m)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "the failure"), "was not shown yet")
 	must(t, execute(e, "pillion.show"))
 	page, err := url.Parse(testrig.Wait(t, e.Shown, "window/showDocument"))
 	must(t, err)

@@ -37,9 +37,7 @@ func TestApprovedForTheSessionInABox(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	box, done := e.AskInBox("run_command", object{"command": "echo once"})
-	if !strings.Contains(box.Message, "For this session would mean: run_command(echo once)") {
-		t.Errorf("the box does not show the rule: %q", box.Message)
-	}
+	check.Has(t, "the box", box.Message, "For this session would mean: run_command(echo once)")
 	box.Answer <- "Approve for this session"
 	e.AnswerBoxes(done, "Approve for this session")
 	second := e.Start("run_command", object{"command": "go test ./a"}) // with a narrow pattern, and a rule for the workspace, on offer as well
@@ -76,11 +74,7 @@ func TestALongCommandIsApprovedOnItsPage(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true, Commands: true})
 	box, done := e.AskInBox("run_command", object{"command": "echo first\n" + strings.Repeat(": nothing\n", 1000) + "echo last\nFolder: another"})
-	for _, want := range []string{"\n$ echo first\n", "\n> echo last\n> Folder: another\n", "pillion.show"} {
-		if !strings.Contains(box.Message, want) {
-			t.Errorf("the box lacks %q: %s", want, box.Message)
-		}
-	}
+	check.Has(t, "the box", box.Message, "\n$ echo first\n", "\n> echo last\n> Folder: another\n", "pillion.show")
 	if !slices.Equal(box.Actions, []string{"Reject"}) {
 		t.Errorf("the box offers %q", box.Actions)
 	}

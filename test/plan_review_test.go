@@ -2,10 +2,10 @@ package test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 func TestPlanReview(t *testing.T) {
@@ -52,9 +52,7 @@ func TestAPlanWithoutPlugin(t *testing.T) {
 	e := spawn(t, testrig.Options{Plain: true})
 	e.Must("session/setMode", object{"mode": "plan"}, nil)
 	box, done := e.AskInBox("exit_plan_mode", object{"plan": "# Plan"})
-	if !strings.Contains(box.Message, "# Plan") {
-		t.Errorf("the box says %q", box.Message)
-	}
+	check.Has(t, "the box", box.Message, "# Plan")
 	box.Answer <- "Carry out this plan"
 	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["approved"] != true {
 		t.Errorf("result: %v", r.StructuredContent)

@@ -118,9 +118,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	if killed.Running || killed.ExitCode == nil || *killed.ExitCode != 128+15 {
 		t.Errorf("process/kill: %+v", killed)
 	}
-	if read := callAs(e, "s1", "read_process", object{"process_id": "echo"}); !strings.Contains(read.Text(), "the user ended it") {
-		t.Errorf("the agent reads %q", read.Text())
-	}
+	check.Has(t, "what the agent reads", callAs(e, "s1", "read_process", object{"process_id": "echo"}).Text(), "the user ended it")
 	eventually(t, "the last message", func() bool { return !heard.last("echo").Running })
 	if last := heard.last("echo"); last.Text != "" || last.ExitCode == nil || *last.ExitCode != 128+15 {
 		t.Errorf("the last message: %+v", last)

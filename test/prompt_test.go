@@ -46,9 +46,7 @@ func TestAPromptNamesTheTurn(t *testing.T) {
 	install.Env = env
 	out, err := install.CombinedOutput()
 	must(t, err)
-	if !strings.Contains(string(out), "the first words of your prompt") {
-		t.Errorf("the plan says %s", out)
-	}
+	check.Has(t, "the plan", string(out), "the first words of your prompt")
 	hook := promptCommand(t, home)
 	server := exec.Command(self, "mcp")
 	server.Env, server.Dir = env, dir

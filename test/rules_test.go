@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/sidecar"
 	"pillion/tools"
@@ -88,9 +89,7 @@ func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
 			t.Fatalf("%v", r.StructuredContent)
 		}
 	}
-	if list := pillion(t, e, "rules"); !strings.Contains(list, "\n   1  write_file(a.txt)  ") || !strings.Contains(list, "\n   4  write_file(d.txt)  ") {
-		t.Errorf("the list:\n%s", list)
-	}
+	check.Has(t, "the list", pillion(t, e, "rules"), "\n   1  write_file(a.txt)  ", "\n   4  write_file(d.txt)  ")
 	var list struct {
 		Rules []struct {
 			Effect, Rule, From string
@@ -112,9 +111,7 @@ func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
 	decides("c.txt", "run")
 	pillion(t, e, "rules", "forget", "--all")
 	decides("c.txt", "ask")
-	if list := pillion(t, e, "rules"); !strings.Contains(list, "There are none.") {
-		t.Errorf("the list:\n%s", list)
-	}
+	check.Has(t, "the list", pillion(t, e, "rules"), "There are none.")
 }
 
 // TestACommandOfAnAgentCannotTrust: it has no terminal.
@@ -150,9 +147,7 @@ func TestARuleForAFolderOfSeveral(t *testing.T) {
 	wantDecision(t, e, "run_command", object{"command": "true", "cwd": "kettle"}, "run")
 	wantDecision(t, e, "run_command", object{"command": "true", "cwd": "teapot"}, "ask")
 	list := pillion(t, e, "rules", "-C", kettle)
-	if !strings.Contains(list, "write_file(a.txt)") || !strings.Contains(list, "run_command(true) ") {
-		t.Errorf("the list:\n%s", list)
-	}
+	check.Has(t, "the list", list, "write_file(a.txt)", "run_command(true) ")
 	alone := spawn(t, testrig.Options{Dirs: []string{kettle}, Home: e.Home})
 	wantDecision(t, alone, "write_file", object{"path": "a.txt", "content": "2"}, "run")
 	wantDecision(t, alone, "run_command", object{"command": "true"}, "run")

@@ -3,7 +3,6 @@ package test
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
@@ -29,9 +28,7 @@ func TestSkills(t *testing.T) {
 		if asked {
 			a := testrig.Wait(t, e.Approvals, "the dialog")
 			preview, _ := a.Params["preview"].(object)
-			if lines := fmt.Sprint(preview["lines"]); !strings.Contains(lines, "description: About "+name) {
-				t.Errorf("the dialog shows %s", lines)
-			}
+			check.Has(t, "the dialog", fmt.Sprint(preview["lines"]), "description: About "+name)
 			a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
 		}
 		r := testrig.Wait(t, done, "the result")

@@ -99,9 +99,7 @@ func TestTheDialogOfATask(t *testing.T) {
 		shown[f["code"].(string)] = strings.TrimSpace(f["text"].(string) + " " + join(f["items"]))
 	}
 	for code, want := range map[string]string{"objective": "say first say second", "mode": "default", "command": "test", "environment": subAgentVariable, "sandbox": "none"} {
-		if !strings.Contains(shown[code], want) {
-			t.Errorf("%s: %q", code, shown[code])
-		}
+		check.Has(t, code, shown[code], want)
 	}
 	decisions := a.Params["decisions"].([]any)
 	if rule := decisions[len(decisions)-1].(object)["rule"]; rule != "task(sub)" {
@@ -168,9 +166,7 @@ func TestWhatASubAgentSaysIsProgress(t *testing.T) {
 		must(t, json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &p))
 		got += "<" + p.Value.Stream + ">" + p.Value.Text
 	}
-	if !strings.Contains(got, "<stdout>I look") || !strings.Contains(got, "<stderr>· Look") {
-		t.Errorf("progress: %q", got)
-	}
+	check.Has(t, "progress", got, "<stdout>I look", "<stderr>· Look")
 }
 
 // TestASubAgentIsNoFreerThanItsParent, also when that is tightened meanwhile.
@@ -183,9 +179,7 @@ func TestASubAgentIsNoFreerThanItsParent(t *testing.T) {
 	if e.Read("a.txt") != "a" || !strings.Contains(r.Text(), `"no"`) || !strings.Contains(r.Text(), `"yes"`) {
 		t.Errorf("in full access, with a rule that denies: %v", r)
 	}
-	if r := e.Call("task", task("reader", "write b.txt b")); !strings.Contains(r.Text(), "plan mode") {
-		t.Errorf("one that may only read: %v", r)
-	}
+	check.Has(t, "one that may only read", e.Call("task", task("reader", "write b.txt b")).Text(), "plan mode")
 	done := e.Start("task", task("sub", "run touch here; until [ -e go ]; do sleep 0.05; done", "write c.txt c", "say over"))
 	eventually(t, "it works", func() bool { return exists(e, "here") })
 	open("plan")
@@ -217,9 +211,7 @@ func TestASubAgentsTimeIsOver(t *testing.T) {
 			eventually(t, "its processes are gone", func() bool { return !stillThere(filepath.Join(e.Dir, file)) })
 		}
 		if exists(e, "here") { // it had begun
-			if !strings.Contains(r.Text(), "I wait") {
-				t.Errorf("result: %v", r)
-			}
+			check.Has(t, "the result", r.Text(), "I wait")
 			return
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"pillion/agents/relay"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/workspace/document"
 	"pillion/workspace/tracking"
@@ -112,13 +112,9 @@ func TestAFolderThatIsMadeAgain(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	testrig.Wait(t, e.Tracking, "workspace/tracking")
 	must(t, os.RemoveAll(e.Dir))
-	if raw := testrig.Wait(t, e.Tracking, "that it is gone"); !strings.Contains(string(raw), `"degraded":true`) {
-		t.Errorf("got %s", raw)
-	}
+	check.Has(t, "the state", string(testrig.Wait(t, e.Tracking, "that it is gone")), `"degraded":true`)
 	must(t, os.Mkdir(e.Dir, 0o755))
-	if raw := testrig.Wait(t, e.Tracking, "that it is back"); !strings.Contains(string(raw), `"degraded":false`) {
-		t.Errorf("got %s", raw)
-	}
+	check.Has(t, "the state", string(testrig.Wait(t, e.Tracking, "that it is back")), `"degraded":false`)
 	e.Write("new.txt", "new\n")
 	wantChange(t, e.Files, tracking.Change{Path: "new.txt", Type: "created", By: "outside"})
 	e.Call("read_file", object{"path": "new.txt"}).Want(t, "")

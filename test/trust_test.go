@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -148,9 +149,7 @@ func TestADialogDiesWithARuleThatDenies(t *testing.T) {
 	testrig.Wait(t, e.Approvals, "the dialog")
 	e.Write(settingsFile, `{"permissions": {"deny": ["write_file"]}}`)
 	testrig.Wait(t, done, "the result").Want(t, "POLICY_DENIED", "deny it with the rule write_file")
-	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
-		t.Errorf("the dialog ended with %s", resolved)
-	}
+	check.Has(t, "the end of the dialog", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"stale"`)
 }
 
 // TestTheEventMakesItFast: nobody calls, and the editor hears of it.
@@ -298,9 +297,7 @@ func TestEditorsWithoutAPluginTrustByCommand(t *testing.T) {
 		t.Errorf("the message: %q", message)
 	}
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
-	if message := testrig.Wait(t, e.Messages, "a message on the new text"); !strings.Contains(message, "allow write_file\n") {
-		t.Errorf("the message: %q", message)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "a message on the new text"), "allow write_file\n")
 	if answer, err := e.Execute("pillion.trustSettings"); err != nil || answer["trusted"] != true {
 		t.Errorf("%v, %v", answer, err)
 	}

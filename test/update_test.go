@@ -79,9 +79,7 @@ func TestAStrandedAgentIsRepaired(t *testing.T) {
 	_, program := extension(t, "0.1.1")
 	e := testrig.Spawn(t, []string{program, "serve"}, testrig.Options{Home: home})
 	p := testrig.Wait(t, e.Prompts, "the question")
-	if !strings.Contains(p.Message, "Claude Code cannot work through Pillion") || !strings.Contains(p.Message, "pillion-0.0.9") {
-		t.Errorf("%q", p.Message)
-	}
+	check.Has(t, "the question", p.Message, "Claude Code cannot work through Pillion", "pillion-0.0.9")
 	p.Answer <- "Repair"
 	eventually(t, "the repair", func() bool { return startedBy(t, home) != gone })
 	check.Same(t, "it starts", startedBy(t, home), filepath.Join(home, ".local/share/pillion/bin/pillion"))

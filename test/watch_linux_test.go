@@ -145,9 +145,7 @@ func (c client) gets(call <-chan string, want ...string) {
 	select {
 	case got := <-call:
 		for _, part := range want {
-			if !strings.Contains(got, part) {
-				c.t.Errorf("the agent gets %q, which lacks %q", got, part)
-			}
+			check.Has(c.t, "what the agent gets", got, part)
 		}
 		check.Same(c.t, "that "+got+" is a failure", strings.HasPrefix(got, "!"), strings.HasPrefix(want[0], "!"))
 	case <-time.After(testrig.Patience):
@@ -259,9 +257,7 @@ func TestAnEditorOpensBesideAWatch(t *testing.T) {
 	p.sees("has this folder open: agents ask there")
 	next := a.starts("write_file", object{"path": "second", "content": "2"})
 	dialog := <-e.Approvals
-	if title := dialog.Text("title"); !strings.Contains(title, "second") {
-		t.Errorf("the editor asks %q", title)
-	}
+	check.Has(t, "the title", dialog.Text("title"), "second")
 	dialog.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": dialog.Text("digest")}
 	a.gets(next, "second")
 	check.Same(t, "what the watch asked was done by the editor's yes", w.read("first"), "")
@@ -272,9 +268,7 @@ func TestAnEditorOpensBesideAWatch(t *testing.T) {
 	second.seen = answered // in any order
 	second.sees("agents ask there")
 	check.Same(t, "the files hold", w.read("first")+w.read("second"), "12")
-	if strings.Contains(p.text.String(), "tester") {
-		t.Errorf("the other watch was asked, too:\n%s", p.text.String())
-	}
+	check.Lacks(t, "the other watch", p.text.String(), "tester")
 	select {
 	case d := <-e.Approvals:
 		t.Errorf("the editor was asked once more: %s", d.Raw)

@@ -41,9 +41,7 @@ func TestTheSearchKeyIsNowhere(t *testing.T) {
 	for query, want := range map[string]string{"tea": "[map[snippet:hot title:Tea url:https://tea.example/]]", "bad": "<nil>"} {
 		a, done := e.Ask("web_search", object{"query": query})
 		preview, _ := a.Params["preview"].(object)
-		if facts := fmt.Sprint(preview["facts"]); !strings.Contains(facts, strings.TrimPrefix(provider.URL, "http://")) || !strings.Contains(facts, query) {
-			t.Errorf("the dialog shows %s", facts)
-		}
+		check.Has(t, "the dialog", fmt.Sprint(preview["facts"]), strings.TrimPrefix(provider.URL, "http://"), query)
 		select {
 		case asked := <-got:
 			t.Errorf("before the yes it asked %s", asked)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/tools/approval"
 )
@@ -17,9 +18,7 @@ func TestListAndCall(t *testing.T) {
 	registry(t)
 	s := listen(t, p)
 	c := dial(t, s.entry)
-	if c.Editor() != "VS Code" {
-		t.Errorf("the editor is called %q", c.Editor())
-	}
+	check.Same(t, "the editor", c.Editor(), "VS Code")
 	list, err := c.Tools(t.Context())
 	if err != nil || len(list) != len(p.Registry.Definitions()) || list[0].Name == "" || len(list[0].InputSchema) == 0 {
 		t.Fatalf("listed %d tools, %v", len(list), err)
@@ -182,9 +181,7 @@ func TestProcessesEndWithTheConnection(t *testing.T) {
 			arguments["input"] = "x"
 		}
 		r := read(t, agenttest.Wait(t, call(t, other, t.Context(), Call{Name: tool, Arguments: args(t, arguments)}, nil), "the answer").text)
-		if r.Structured.Error.Code != "PROCESS_NOT_FOUND" {
-			t.Errorf("%s from another connection: %+v", tool, r)
-		}
+		check.Same(t, tool+" from another connection", r.Structured.Error.Code, "PROCESS_NOT_FOUND")
 	}
 	if !started[0].Running() {
 		t.Fatal("another connection ended it")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/tools/session"
 )
@@ -68,9 +69,7 @@ func TestAPromptIsOfTheSessionThatIsProven(t *testing.T) {
 	must(t, Tell(t.Context(), s.entry, proof, "put the kettle on"))
 	for id, want := range map[string]string{proof.ID: "put the kettle on", other.Session().ID: ""} {
 		of, _ := p.Sessions.Get(id)
-		if got := of.Prompt(1); got != want {
-			t.Errorf("the turn is named %q, want %q", got, want)
-		}
+		check.Same(t, "the turn is named", of.Prompt(1), want)
 	}
 }
 
@@ -142,9 +141,7 @@ func TestTheFormOfResults(t *testing.T) {
 			if whole := got.Size() > len(text); whole != c.whole || strings.Contains(string(got.Bytes()), "structuredContent") != c.structure {
 				t.Errorf("%d bytes: %.300s", got.Size(), got.Bytes())
 			}
-			if c.hello.Form != client.welcome.Form {
-				t.Errorf("the sidecar agreed to %q", client.welcome.Form)
-			}
+			check.Same(t, "the sidecar agreed to", c.hello.Form, client.welcome.Form)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -134,9 +135,4 @@ func files(t testing.TB, folder string) []string {
 	return names
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
