@@ -71,30 +71,6 @@ func checkDiffRequest(t *testing.T, e *testrig.Editor, a *testrig.Approval) {
 	}
 }
 
-func TestRejectionCarriesTheReason(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	r := asked(t, e, e.Start("edit_file", edit), object{"decision": "reject", "feedback": "round in the caller"})
-	if r.Code() != "USER_REJECTED" || !strings.Contains(r.Error("message"), "round in the caller") || !strings.Contains(r.Text(), "round in the caller") {
-		t.Errorf("result: %v", r)
-	}
-	wantText(t, e, "app.py", app)
-}
-
-func TestTheHumanEditsTheProposal(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	a, done := e.Ask("edit_file", edit)
-	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 3)", 1)
-	r := answered(t, a, done, object{"decision": "edit", "after": object{"app.py": mine}})
-	wantText(t, e, "app.py", mine)
-	patch, _ := r.StructuredContent["human_diff"].(string)
-	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(patch, "-    return round(sum(prices), 2)\n+    return round(sum(prices), 3)\n") {
-		t.Errorf("the agent is not told what the user changed: %v", r.StructuredContent)
-	}
-	check.Has(t, "what the model reads", r.Text(), "+    return round(sum(prices), 3)")
-}
-
 func TestUnsavedTextSurvives(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
@@ -300,15 +276,4 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 			t.Errorf("%s: result %v, on disk %q", name, r.StructuredContent, e.Read("app.py"))
 		}
 	}
-}
-
-func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve", "digest": "0000"}
-	again := testrig.Wait(t, e.Approvals, "the second dialog")
-	wantText(t, e, "app.py", app)
-	again.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, done, "the result")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,20 +13,6 @@ import (
 	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
-
-func TestPromptUser(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
-	p := testrig.Wait(t, e.Prompts, "the question")
-	if p.Message != "Which one?" || !slices.Equal(p.Actions, []string{"left", "right"}) {
-		t.Errorf("prompt/user: %+v", p)
-	}
-	p.Answer <- "right"
-	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "right" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
-}
 
 func TestToolsApprovalDoesNothing(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,32 +17,9 @@ import (
 	"pillion/internal/wire"
 )
 
-func TestRunCommandShowsTheExactLine(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	e.Write("sub/keep", "")
-	line := "printf 'a\\n'; echo b >&2; exit 3"
-	a, done := e.Ask("run_command", object{"command": line, "cwd": "sub"})
-	preview, _ := a.Params["preview"].(object)
-	if preview["kind"] != "command" || preview["command"] != line || preview["cwd"] != "sub" {
-		t.Errorf("preview: %v", preview)
-	}
-	r := answered(t, a, done, yes)
-	s := r.StructuredContent
-	if s["ok"] != true || s["exit_code"] != 3.0 || s["stdout"] != "a\n" || s["stderr"] != "b\n" || s["truncated"] != false {
-		t.Errorf("result: %v", s)
-	}
-}
-
 // allowed runs commands without dialogs.
 func allowed() testrig.Options {
 	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}}}
-}
-
-// unheld is allowed without a sandbox, in which processes have other numbers than
-// outside.
-func unheld() testrig.Options {
-	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}, "sandbox": "off"}}
 }
 
 func TestOutputStreamsAsProgress(t *testing.T) {
@@ -111,30 +86,6 @@ func copyForEveryone(t *testing.T, program string) string {
 	return file
 }
 
-// survivor starts a command that leaves processes in every way it can, and gives
-// their ids.
-func survivor(t *testing.T, e *testrig.Editor) []int {
-	t.Helper()
-	begin(t.Context(), e, "run_command", object{"command": // it is cut off
-	"echo $$ >pids; sleep 1001 & echo $! >>pids; setsid sh -c 'echo $$ >>pids; trap \"\" TERM; sleep 1002; sleep 1003' & " +
-		"(setsid sh -c 'echo $$ >>pids; echo ready >>pids; exec sleep 1004' &) ; sleep 1005"})
-	var pids []int
-	eventually(t, "the command's processes", func() bool {
-		text := e.Read("pids")
-		if !strings.Contains(text, "ready") || strings.Count(text, "\n") < 5 {
-			return false
-		}
-		pids = nil
-		for field := range strings.FieldsSeq(text) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-		return len(pids) == 4
-	})
-	return pids
-}
-
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(testrig.Patience)
@@ -166,34 +117,6 @@ var endings = map[string]func(e *testrig.Editor){
 	"stdin closes":          func(e *testrig.Editor) { e.Stop() },
 	"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
 	"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
-}
-
-func TestNothingSurvivesTheEditor(t *testing.T) {
-	t.Parallel()
-	for name, end := range endings {
-		t.Run(name, func(t *testing.T) {
-			e := spawn(t, unheld())
-			pids := survivor(t, e)
-			if allGone(pids)() {
-				t.Fatal("the command had ended before the test began")
-			}
-			end(e)
-			eventually(t, "the end of every process", allGone(pids))
-		})
-	}
-}
-
-func TestACancelledCommandIsGone(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, unheld())
-	ctx, cancel := context.WithCancel(t.Context())
-	failed := begin(ctx, e, "run_command", object{"command": "echo $$ >pid; sleep 1000"})
-	eventually(t, "the command", func() bool { return strings.HasSuffix(e.Read("pid"), "\n") })
-	pid, err := strconv.Atoi(strings.TrimSpace(e.Read("pid")))
-	must(t, err)
-	cancel()
-	testrig.Wait(t, failed, "the end of the call")
-	eventually(t, "the end of the command", func() bool { return !alive(pid) })
 }
 
 func TestProgressCanBeCancelledWhereItIsShown(t *testing.T) {

@@ -26,8 +26,7 @@ func TestDialectsOnTheWire(t *testing.T) {
 		}
 	}
 	e.Write("notes.txt", "one\n")
-	var need struct{ Decision, Sentence string }
-	e.Must("tools/approval", object{"sessionId": "c", "name": "write", "arguments": object{"path": "notes.txt", "content": "two\n"}}, &need)
+	need := ask[struct{ Decision, Sentence string }](e, "tools/approval", object{"sessionId": "c", "name": "write", "arguments": object{"path": "notes.txt", "content": "two\n"}})
 	if need.Decision != "ask" {
 		t.Errorf("it needs %+v", need)
 	}

@@ -86,8 +86,7 @@ func TestToolsOfAServer(t *testing.T) {
 	if text := strings.TrimSpace(r.Text()); r.StructuredContent["source"] != "test" || !strings.HasPrefix(text, dir+" ") || !strings.HasSuffix(text, "given") {
 		t.Errorf("it runs in %q: %v", text, r.StructuredContent)
 	}
-	var page struct{ Text string }
-	e.Must("tools/list", object{"format": "page", "refresh": true}, &page)
+	page := ask[struct{ Text string }](e, "tools/list", object{"format": "page", "refresh": true})
 	if !strings.HasPrefix(page.Text, "MCP server test, from your settings: /") || !strings.Contains(page.Text, " mcp-server\n  test__grow ") || !strings.Contains(page.Text, "\n\nPillion's own\n") {
 		t.Errorf("the page: %s", page.Text)
 	}

@@ -107,7 +107,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 			id := fmt.Sprintf("%s-%d", way, cut)
 			ids = append(ids, id)
 			_ = conn.Try(command(id)) // where it breaks off at once, it is sent again
-			until(t, func() bool {
+			eventually(t, "it", func() bool {
 				over := conn.Over()
 				note(conn)
 				if over {

@@ -69,13 +69,13 @@ func TestCallsThatComeTwice(t *testing.T) {
 	again := object{"type": "tool_call", "call_id": "1", "tool_name": "run_command", "arguments": object{"command": "echo made >> made.txt"}}
 	c.Send(again)
 	c.Send(again)
-	until(t, func() bool { return row(t, e, "1") == "done" })
+	eventually(t, "it", func() bool { return row(t, e, "1") == "done" })
 	for f := c.Next(); f.Object("result")["exit_code"] == nil; f = c.Next() {
 	}
 	c.Send(again)
 	c.Call("2", "glob", object{"pattern": "made*"})
 	check.Same(t, "it was answered again", c.Next().Text("call_id"), "2")
-	until(t, func() bool { // what was sent is known to have arrived, and is not sent again
+	eventually(t, "it", func() bool { // what was sent is known to have arrived, and is not sent again
 		c.Break()
 		c = g.Accept()
 		c.Send(again)
@@ -94,9 +94,9 @@ func TestADialogOutlivesTheConnection(t *testing.T) {
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	g.Refuse.Store(503)
 	c.Break()
-	until(t, func() bool { return gatewayNow(e).State == "reconnecting" })
+	eventually(t, "it", func() bool { return gatewayNow(e).State == "reconnecting" })
 	a.Answer <- object{"decision": "approve"}
-	until(t, func() bool { return row(t, e, "1") == "done" })
+	eventually(t, "it", func() bool { return row(t, e, "1") == "done" })
 	g.Refuse.Store(0)
 	c = g.Accept()
 	if got := sums([]gateway.Frame{c.Next(), c.Next()}); got != `approve "" null, result` {
@@ -147,7 +147,7 @@ func TestAGatewayThatAsksAndAsks(t *testing.T) {
 	for f := c.Next(); f.Text("call_id") != "read"; f = c.Next() {
 		refused++
 	}
-	until(t, func() bool { return len(e.Approvals) >= 64 }) // they are made one after the other
+	eventually(t, "it", func() bool { return len(e.Approvals) >= 64 }) // they are made one after the other
 	e.Must("gateway/disconnect", object{}, nil)
 	for len(e.Approvals) > 0 {
 		a := <-e.Approvals
@@ -171,7 +171,7 @@ func TestAGatewayThatStalls(t *testing.T) {
 		}
 		sent <- n
 	}()
-	until(t, func() bool { // as much as may wait for it; how much more was read before, is a matter of time
+	eventually(t, "it", func() bool { // as much as may wait for it; how much more was read before, is a matter of time
 		done := 0
 		for _, entry := range talk(t, e).Entries {
 			if entry.Call.State == "done" {
@@ -208,7 +208,7 @@ func TestTheTokenIsNowhere(t *testing.T) {
 	g.Refuse.Store(500)
 	c.Break()
 	var state map[string]any
-	until(t, func() bool {
+	eventually(t, "it", func() bool {
 		e.Must("gateway/status", object{}, &state)
 		return state["error"] != nil
 	})

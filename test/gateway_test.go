@@ -151,7 +151,7 @@ func TestACallThatTheAgentMakesItself(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(e.Dir, "made.txt")); err == nil {
 		t.Error("it was made here")
 	}
-	becomes := func(state string) { until(t, func() bool { return row(t, e, "1") == state }) } // which is told beside the frames
+	becomes := func(state string) { eventually(t, "it", func() bool { return row(t, e, "1") == state }) } // which is told beside the frames
 	becomes("running")
 	c.Send(object{"type": "tool_result", "call_id": "1", "result": object{"success": true}})
 	c.Send(object{"type": "tool_result", "call_id": "1-behind", "result": object{"success": true}})
@@ -188,8 +188,7 @@ type conversation struct {
 // talk is the newest conversation.
 func talk(t *testing.T, e *testrig.Editor) conversation {
 	t.Helper()
-	var list struct{ Conversations []conversation }
-	e.Must("conversation/list", object{}, &list)
+	list := ask[struct{ Conversations []conversation }](e, "conversation/list", object{})
 	if len(list.Conversations) == 0 {
 		t.Fatal("there is no conversation")
 	}
@@ -324,8 +323,7 @@ func TestTheContextOfAConversation(t *testing.T) {
 	if f = c.Next(); f.Text("action") != "clear" || f["data"] != nil {
 		t.Errorf("clearing gives %v", f)
 	}
-	var list struct{ Context []any }
-	e.Must("context/list", object{}, &list)
+	list := ask[struct{ Context []any }](e, "context/list", object{})
 	if len(list.Context) != 0 {
 		t.Errorf("the context is %v", list.Context)
 	}
@@ -431,7 +429,7 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 	if strings.Contains(state.URL, "hidden") || state.SessionID == "" {
 		t.Errorf("%+v", state)
 	}
-	until(t, func() bool {
+	eventually(t, "it", func() bool {
 		state := gatewayNow(e)
 		return state.State == "disconnected" && strings.Contains(state.Error.Message, "refused the token")
 	})
@@ -443,7 +441,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	e, g, thief := spawn(t, testrig.Options{}), gateway.New(t), gateway.New(t)
 	g.Redirect.Store(&thief.URL)
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret"}, nil)
-	until(t, func() bool { return strings.Contains(gatewayNow(e).Error.Message, "302") })
+	eventually(t, "it", func() bool { return strings.Contains(gatewayNow(e).Error.Message, "302") })
 	e.Must("gateway/disconnect", object{}, nil)
 	if thief.Met() > 0 {
 		t.Error("it went where it was sent")
@@ -461,12 +459,6 @@ func TestTheEditorsOwnSessionIsNoGateways(t *testing.T) {
 		e.Refuses("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "", "sessionId": id}, -32602)
 		e.Refuses("agent/message", object{"type": "agent_status", "status": "idle", "session_id": id}, -32602)
 	}
-}
-
-// until polls what no event tells of.
-func until(t *testing.T, is func() bool) {
-	t.Helper()
-	eventually(t, "what is waited for", is)
 }
 
 // TestALargeDeedIsToldAsDone: what has no room in a frame is left out of the result.

@@ -34,8 +34,7 @@ func revert(e *testrig.Editor, params object) (r reverted) {
 
 // entries is what the journal has.
 func entries(e *testrig.Editor, params object) []map[string]any {
-	var list struct{ Entries []map[string]any }
-	e.Must("journal/list", params, &list)
+	list := ask[struct{ Entries []map[string]any }](e, "journal/list", params)
 	return list.Entries
 }
 

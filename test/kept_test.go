@@ -66,8 +66,7 @@ func TestASessionComesBack(t *testing.T) {
 			end(t, e)
 
 			e = again(t, e, testrig.Options{})
-			var list struct{ Sessions []sessionInfo }
-			e.Must("session/list", object{}, &list)
+			list := ask[struct{ Sessions []sessionInfo }](e, "session/list", object{})
 			if len(list.Sessions) != 1 || list.Sessions[0].Connected || list.Sessions[0].list() != before.list() {
 				t.Errorf("kept: %+v", list.Sessions)
 			}
@@ -206,8 +205,7 @@ func TestAKeptSessionIsTheUsers(t *testing.T) {
 // dialAs connects as an agent does.
 func dialAs(t *testing.T, e *testrig.Editor, agent, cwd string, had session.Proof) *relay.Client {
 	t.Helper()
-	var at struct{ Socket, Token string }
-	e.Must("relay/info", object{}, &at)
+	at := ask[struct{ Socket, Token string }](e, "relay/info", object{})
 	ctx, cancel := context.WithTimeout(t.Context(), testrig.Patience)
 	defer cancel()
 	c, err := relay.Dial(ctx, relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: agent}, Cwd: cwd, Session: &had})
@@ -255,8 +253,7 @@ func TestAnAgentComesBack(t *testing.T) {
 	strangers()
 	first.Close()
 	eventually(t, "it", func() bool {
-		var list struct{ Sessions []sessionInfo }
-		e.Must("session/list", object{}, &list)
+		list := ask[struct{ Sessions []sessionInfo }](e, "session/list", object{})
 		for _, s := range list.Sessions {
 			if s.SessionID == own.ID {
 				return !s.Connected
@@ -356,8 +353,7 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 		e = again(t, e, testrig.Options{})
 		e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": id}, nil)
 		c = g.Accept()
-		var context struct{ Context []struct{ Path string } }
-		e.Must("context/list", object{}, &context)
+		context := ask[struct{ Context []struct{ Path string } }](e, "context/list", object{})
 		c.Call("t1", "todo_read", object{})
 		if has := fmt.Sprint(c.Next().Object("result")["count"], len(context.Context)); has != map[string]string{"one": "1 1", "two": "0 0"}[id] {
 			t.Errorf("%s has to-dos and context: %s", id, has)

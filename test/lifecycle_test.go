@@ -105,17 +105,6 @@ func TestExitWithoutShutdownIsAFailure(t *testing.T) {
 	}
 }
 
-func TestTheSidecarEndsWithTheProcessThatItServes(t *testing.T) {
-	t.Parallel()
-	parent := exec.Command("sleep", "1000")
-	must(t, parent.Start())
-	e := spawn(t, testrig.Options{Silent: true})
-	e.Must("initialize", object{"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{}}, nil)
-	parent.Process.Kill() //nolint:errcheck // it runs
-	parent.Wait()         //nolint:errcheck // killed
-	testrig.Wait(t, e.Conn.Done(), "the end of the sidecar")
-}
-
 func TestAFolderThatIsGoneIsLeftOut(t *testing.T) {
 	t.Parallel()
 	here := t.TempDir()

@@ -10,8 +10,7 @@ import (
 
 // modeOf opens a session, or looks at one that is open.
 func modeOf(e *testrig.Editor, session string) string {
-	var info struct{ Mode string }
-	e.Must("session/open", object{"sessionId": session}, &info)
+	info := ask[struct{ Mode string }](e, "session/open", object{"sessionId": session})
 	return info.Mode
 }
 

@@ -1,7 +1,9 @@
 package test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,8 +95,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	}
 	eventually(t, "the output", func() bool { return heard.text(t, "echo") == "grüße\n" })
 
-	var list struct{ Processes []object }
-	e.Must("process/list", object{"sessionId": "s1"}, &list)
+	list := ask[struct{ Processes []object }](e, "process/list", object{"sessionId": "s1"})
 	if len(list.Processes) != 1 {
 		t.Fatalf("process/list: %v", list)
 	}
@@ -106,8 +107,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	}
 
 	// The user types into it, and ends it.
-	var written struct{ BytesWritten int }
-	e.Must("process/write", object{"sessionId": "s1", "processId": "echo", "input": "me\n"}, &written)
+	written := ask[struct{ BytesWritten int }](e, "process/write", object{"sessionId": "s1", "processId": "echo", "input": "me\n"})
 	check.Same(t, "process/write", written.BytesWritten, 3)
 	eventually(t, "the answer", func() bool { return heard.text(t, "echo") == "grüße\ngot me\n" })
 	var killed struct {
@@ -170,21 +170,25 @@ func TestAProcessEndsWithItsSession(t *testing.T) {
 	if !alive(pids[2]) {
 		t.Error("another session's process ended too")
 	}
-	var list struct{ Processes []object }
-	e.Must("process/list", object{}, &list)
+	list := ask[struct{ Processes []object }](e, "process/list", object{})
 	if len(list.Processes) != 1 || list.Processes[0]["sessionId"] != "two" {
 		t.Errorf("process/list: %v", list)
 	}
 }
 
-// survivors starts a process that leaves others in every way it can, and gives what
+// survivors starts a command that leaves processes in every way it can, and gives what
 // tells how many of them there are. In a sandbox their numbers are others than
-// outside, so they are known by how long they sleep.
-func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
+// outside, so they are known by how long they sleep. The call ends with ctx.
+func survivors(ctx context.Context, t *testing.T, e *testrig.Editor, tool string) (living func() int) {
 	t.Helper()
 	nap := fmt.Sprintf("%d%04d", os.Getpid(), naps.Add(1))
-	startProcess(t, e, "s1", "survivor", strings.ReplaceAll("sleep NAP & (trap '' TERM HUP; sleep NAP; sleep NAP) & "+
-		"setsid sh -c '(setsid sh -c \"echo up; exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap), "up")
+	arguments := object{"command": strings.ReplaceAll("sleep NAP & (trap '' TERM HUP; sleep NAP; sleep NAP) & "+
+		"setsid sh -c '(setsid sh -c \"exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap)}
+	if tool == "run_persistent" {
+		arguments["process_id"] = "survivor"
+	}
+	call := object{"sessionId": "s1", "name": tool, "arguments": arguments}
+	go e.Conn.Call(ctx, "tools/call", call, nil) //nolint:errcheck // it is cut off
 	living = func() int {
 		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 		must(t, err)
@@ -204,26 +208,38 @@ func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 var naps atomic.Int32
 
 func TestNoProcessSurvives(t *testing.T) {
-	ends := map[string]func(e *testrig.Editor, parent *os.Process){
-		"stdin closes":          func(e *testrig.Editor, _ *os.Process) { e.Conn.Close() },           //nolint:errcheck // it is open
-		"the sidecar is killed": func(e *testrig.Editor, _ *os.Process) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
-		"the editor is killed":  func(_ *testrig.Editor, parent *os.Process) { parent.Kill() },       //nolint:errcheck // it runs
-		"the session closes":    func(e *testrig.Editor, _ *os.Process) { e.Must("session/close", object{"sessionId": "s1"}, nil) },
-		"the user ends it": func(e *testrig.Editor, _ *os.Process) {
-			e.Must("process/kill", object{"sessionId": "s1", "processId": "survivor"}, nil)
+	type end func(e *testrig.Editor, parent *os.Process, cancel func())
+	all := map[string]end{
+		"stdin closes":          func(e *testrig.Editor, _ *os.Process, _ func()) { e.Conn.Close() },           //nolint:errcheck // it is open
+		"the sidecar is killed": func(e *testrig.Editor, _ *os.Process, _ func()) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
+		"the editor is killed":  func(_ *testrig.Editor, parent *os.Process, _ func()) { parent.Kill() },       //nolint:errcheck // it runs
+		"exit without shutdown": func(e *testrig.Editor, _ *os.Process, _ func()) { e.Notify("exit", nil) },
+	}
+	own := map[string]map[string]end{
+		"run_command": {"the call is cancelled": func(_ *testrig.Editor, _ *os.Process, cancel func()) { cancel() }},
+		"run_persistent": {
+			"the session closes": func(e *testrig.Editor, _ *os.Process, _ func()) {
+				e.Must("session/close", object{"sessionId": "s1"}, nil)
+			},
+			"the user ends it": func(e *testrig.Editor, _ *os.Process, _ func()) {
+				e.Must("process/kill", object{"sessionId": "s1", "processId": "survivor"}, nil)
+			},
 		},
 	}
-	for _, sandbox := range []string{"off", "prefer"} {
+	for tool, ends := range own {
+		maps.Copy(ends, all)
 		for name, end := range ends {
-			t.Run("sandbox "+sandbox+", "+name, func(t *testing.T) {
-				t.Parallel() // each waits most of the time
-				noneSurvives(t, sandbox, end)
-			})
+			for _, sandbox := range []string{"off", "prefer"} {
+				t.Run(tool+", sandbox "+sandbox+", "+name, func(t *testing.T) {
+					t.Parallel() // each waits most of the time
+					noneSurvives(t, tool, sandbox, end)
+				})
+			}
 		}
 	}
 }
 
-func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, parent *os.Process)) {
+func noneSurvives(t *testing.T, tool, sandbox string, end func(e *testrig.Editor, parent *os.Process, cancel func())) {
 	// The editor is a process of its own here, which dies without closing anything.
 	parent := exec.Command("sleep", "1000")
 	must(t, parent.Start())
@@ -236,8 +252,10 @@ func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, pare
 	e.Must("initialize", object{
 		"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{}, "initializationOptions": settings,
 	}, nil)
-	living := survivors(t, e)
-	end(e, parent.Process)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	living := survivors(ctx, t, e, tool)
+	end(e, parent.Process, cancel)
 	eventually(t, "the end of every process", func() bool { return living() == 0 })
 }
 

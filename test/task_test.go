@@ -53,8 +53,7 @@ func task(agent string, lines ...string) object {
 
 // sessions are the open ones, by their agents' names.
 func sessions(e *testrig.Editor) map[string]object {
-	var got struct{ Sessions []object }
-	e.Must("session/list", object{}, &got)
+	got := ask[struct{ Sessions []object }](e, "session/list", object{})
 	out := map[string]object{}
 	for _, s := range got.Sessions {
 		agent, _ := s["agent"].(object)

@@ -19,8 +19,7 @@ import (
 
 // listenAsAgent connects as an agent would, and hears what it is told.
 func listenAsAgent(t *testing.T, e *testrig.Editor) (*wire.Conn, <-chan json.RawMessage) {
-	var info struct{ Socket, Token string }
-	e.Must("relay/info", object{}, &info)
+	info := ask[struct{ Socket, Token string }](e, "relay/info", object{})
 	stream, err := net.Dial("unix", info.Socket)
 	must(t, err)
 	heard := make(chan json.RawMessage, 4096)

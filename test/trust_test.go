@@ -18,8 +18,7 @@ var write = object{"path": "notes.txt", "content": "hi\n"}
 
 // asks says whether a call would ask; nothing happens.
 func asks(e *testrig.Editor, tool string, arguments object) string {
-	var need struct{ Decision string }
-	e.Must("tools/approval", object{"name": tool, "arguments": arguments}, &need)
+	need := ask[struct{ Decision string }](e, "tools/approval", object{"name": tool, "arguments": arguments})
 	return need.Decision
 }
 
@@ -28,6 +27,21 @@ func wantDecision(t *testing.T, e *testrig.Editor, tool string, arguments object
 	if got := asks(e, tool, arguments); got != want {
 		t.Errorf("%s %v: %s, want %s", tool, arguments, got, want)
 	}
+}
+
+// wantWrites is wantDecision for files that are written.
+func wantWrites(t *testing.T, e *testrig.Editor, want map[string]string) {
+	t.Helper()
+	for name, decision := range want {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, decision)
+	}
+}
+
+// trust waits for the question about a project's settings, and says yes.
+func trust(t *testing.T, e *testrig.Editor) {
+	t.Helper()
+	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 }
 
 // TestAProjectLoosensNothingUntilTrusted: neither at first, nor after its file has
@@ -107,6 +121,10 @@ func TestANoHoldsUntilTheFileChanges(t *testing.T) {
 	if u := testrig.Wait(t, e.Untrusted, "another question"); !slices.Equal(u.Rules, []string{"allow write_file(**)"}) {
 		t.Errorf("after it changed: %+v", u)
 	}
+	must(t, os.RemoveAll(filepath.Join(e.Dir, ".pillion"))) // which nobody calls about
+	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
+		t.Errorf("after it was removed: %+v", u)
+	}
 }
 
 // TestTighteningHoldsAtOnce: while a call waits for its answer, too.
@@ -133,8 +151,7 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	// A mode that was chosen for a session is not a default any more.
 	e.Must("session/setMode", object{"sessionId": "s", "mode": "full_access"}, nil)
 	e.Write(settingsFile, `{"mode": "plan"}`)
-	var need struct{ Decision string }
-	e.Must("tools/approval", object{"name": "write_file", "arguments": write, "sessionId": "s"}, &need)
+	need := ask[struct{ Decision string }](e, "tools/approval", object{"name": "write_file", "arguments": write, "sessionId": "s"})
 	if need.Decision != "run" {
 		t.Errorf("in full_access: %s", need.Decision)
 	}
@@ -152,21 +169,6 @@ func TestADialogDiesWithARuleThatDenies(t *testing.T) {
 	check.Has(t, "the end of the dialog", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"stale"`)
 }
 
-// TestTheEventMakesItFast: nobody calls, and the editor hears of it.
-func TestTheEventMakesItFast(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	e.Must("relay/info", object{}, nil)
-	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
-	if u := testrig.Wait(t, e.Untrusted, "settings/untrusted"); !slices.Equal(u.Rules, []string{"allow write_file"}) {
-		t.Errorf("%+v", u)
-	}
-	must(t, os.RemoveAll(filepath.Join(e.Dir, ".pillion")))
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("%+v", u)
-	}
-}
-
 // TestAFolderReachedByALink is the folder that the link leads to.
 func TestAFolderReachedByALink(t *testing.T) {
 	t.Parallel()
@@ -176,8 +178,7 @@ func TestAFolderReachedByALink(t *testing.T) {
 	e := spawn(t, testrig.Options{Dirs: []string{link}})
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
 	wantDecision(t, e, "write_file", write, "ask")
-	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
-	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	trust(t, e)
 	wantDecision(t, e, "write_file", write, "run")
 	other := spawn(t, testrig.Options{Dirs: []string{dir}, Home: e.Home})
 	wantDecision(t, other, "write_file", write, "run")
@@ -260,8 +261,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	place := e.Write(settingsFile, string(loose))
 	wantDecision(t, e, "write_file", write, "ask")
-	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
-	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	trust(t, e)
 	wantDecision(t, e, "write_file", write, "run")
 	testrig.Wait(t, e.Untrusted, "the end of the question")
 	must(t, os.Remove(place))
@@ -324,8 +324,7 @@ func TestARuleForTheWorkspace(t *testing.T) {
 			again := object{"path": "notes.txt", "content": "other\n"}
 			wantDecision(t, e, "write_file", again, "run")
 			wantDecision(t, e, "write_file", object{"path": "notes2.txt", "content": ""}, "ask")
-			var need struct{ Decision string }
-			e.Must("tools/approval", object{"name": "write_file", "arguments": again, "sessionId": "other"}, &need)
+			need := ask[struct{ Decision string }](e, "tools/approval", object{"name": "write_file", "arguments": again, "sessionId": "other"})
 			if need.Decision != test.other {
 				t.Errorf("in another session: %s", need.Decision)
 			}
