@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,9 +67,8 @@ func TestASessionComesBack(t *testing.T) {
 			end(t, e)
 
 			e = again(t, e, testrig.Options{})
-			list := ask[struct{ Sessions []sessionInfo }](e, "session/list", object{})
-			if len(list.Sessions) != 1 || list.Sessions[0].Connected || list.Sessions[0].list() != before.list() {
-				t.Errorf("kept: %+v", list.Sessions)
+			if all := sessions(e); len(all) != 1 || all[0].Connected || all[0].list() != before.list() {
+				t.Errorf("kept: %+v", all)
 			}
 			if s := openAs(e, "p", "stranger"); s.Todos == nil || len(s.Todos)+len(s.Grants)+s.Calls != 0 || s.Mode != "default" {
 				t.Errorf("another agent gets %+v", s)
@@ -190,8 +190,7 @@ func TestAKeptSessionIsTheUsers(t *testing.T) {
 	}
 	e.Stop()
 	e = again(t, e, testrig.Options{})
-	var closed struct{ Closed bool }
-	if e.Must("session/close", object{"sessionId": "p"}, &closed); !closed.Closed {
+	if !ask[struct{ Closed bool }](e, "session/close", object{"sessionId": "p"}).Closed {
 		t.Error("it was not ended")
 	}
 	if left := records(e); len(left) != 0 {
@@ -253,13 +252,7 @@ func TestAnAgentComesBack(t *testing.T) {
 	strangers()
 	first.Close()
 	eventually(t, "it", func() bool {
-		list := ask[struct{ Sessions []sessionInfo }](e, "session/list", object{})
-		for _, s := range list.Sessions {
-			if s.SessionID == own.ID {
-				return !s.Connected
-			}
-		}
-		return false
+		return slices.ContainsFunc(sessions(e), func(s sessionInfo) bool { return s.SessionID == own.ID && !s.Connected })
 	})
 	strangers()
 	e.Stop()

@@ -37,12 +37,7 @@ func TestPlanReview(t *testing.T) {
 			if r.StructuredContent["approved"] != c.approved || r.Code() != c.code {
 				t.Errorf("result: %v", r.StructuredContent)
 			}
-			var sessions struct {
-				Sessions []struct{ Mode string }
-			}
-			if err := e.Conn.Call(t.Context(), "session/list", object{}, &sessions); err != nil || sessions.Sessions[0].Mode != c.mode {
-				t.Errorf("%v, %v", sessions, err)
-			}
+			check.Same(t, "the mode", sessions(e)[0].Mode, c.mode)
 		})
 	}
 }

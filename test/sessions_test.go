@@ -15,7 +15,7 @@ import (
 
 // sessionInfo is a session as the wire shows it.
 type sessionInfo struct {
-	SessionID                         string
+	SessionID, Parent                 string
 	Agent                             struct{ Name, Via string }
 	Mode, PauseReason, LastCall       string
 	Connected, Paused                 bool
@@ -32,6 +32,20 @@ func (s sessionInfo) list() string {
 		out = append(out, t.ID+":"+t.Content+":"+t.Status)
 	}
 	return strings.Join(out, " ")
+}
+
+func sessions(e *testrig.Editor) []sessionInfo {
+	return ask[struct{ Sessions []sessionInfo }](e, "session/list", object{}).Sessions
+}
+
+// sessionOf is the open session of the agent of that name, nil where there is none.
+func sessionOf(e *testrig.Editor, name string) *sessionInfo {
+	for _, s := range sessions(e) {
+		if s.Agent.Name == name {
+			return &s
+		}
+	}
+	return nil
 }
 
 func openAs(e *testrig.Editor, id, agent string) (s sessionInfo) {

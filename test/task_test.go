@@ -51,18 +51,6 @@ func task(agent string, lines ...string) object {
 	return object{"agent": agent, "objective": strings.Join(lines, "\n")}
 }
 
-// sessions are the open ones, by their agents' names.
-func sessions(e *testrig.Editor) map[string]object {
-	got := ask[struct{ Sessions []object }](e, "session/list", object{})
-	out := map[string]object{}
-	for _, s := range got.Sessions {
-		agent, _ := s["agent"].(object)
-		name, _ := agent["name"].(string)
-		out[name] = s
-	}
-	return out
-}
-
 const child = "sub, for fake editor"
 
 // TestTaskByACommand: the objective is one argument or the standard input, never a shell's.
@@ -135,8 +123,7 @@ func TestASubAgentGoesThroughTheDoor(t *testing.T) {
 		a.Answer <- object{"decision": decision, "decisionId": decision, "digest": a.Text("digest")}
 	}
 	answer("write_file", "approve")
-	s := sessions(e)[child]
-	if s["parent"] != "editor" || s["mode"] != "default" {
+	if s := sessionOf(e, child); s.Parent != "editor" || s.Mode != "default" {
 		t.Errorf("its session: %v", s)
 	}
 	answer("run_persistent", "approve")
@@ -148,7 +135,7 @@ func TestASubAgentGoesThroughTheDoor(t *testing.T) {
 		t.Errorf("summary %q, want %q\n%v", got, want, r)
 	}
 	check.Same(t, "in the editor", e.Buffer("tea.txt").Text, "black")
-	if _, open := sessions(e)[child]; open {
+	if sessionOf(e, child) != nil {
 		t.Error("its session is still open")
 	}
 }
@@ -238,7 +225,7 @@ func TestASubAgentIsStopped(t *testing.T) {
 			pids := filepath.Join(e.Dir, "pid")
 			done := e.Start("task", task("sub", append(slices.Clone(leavesTwo), test.lines)...))
 			eventually(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
-			test.stop(e, sessions(e)[child]["sessionId"].(string))
+			test.stop(e, sessionOf(e, child).SessionID)
 			r := testrig.Wait(t, done, "the result")
 			if r.Code() != test.code || !strings.Contains(r.Error("message"), test.says) || !strings.Contains(r.Text(), "I wait") {
 				t.Errorf("result: %v", r)

@@ -71,7 +71,7 @@ func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "created", By: "outside"})
 
 	must(t, agent.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": "a.txt", "content": "two\n"}}, nil))
-	mine := "agent:" + sessionOf(t, e, "listener")
+	mine := "agent:" + sessionOf(e, "listener").SessionID
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 
@@ -84,25 +84,6 @@ func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
 	// Through the editor's buffer it is the agent's change all the same.
 	must(t, agent.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": object{"path": "a.txt", "old_string": "typed", "new_string": "edited"}}, nil))
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
-}
-
-// sessionOf is the session of the agent of that name.
-func sessionOf(t *testing.T, e *testrig.Editor, name string) string {
-	t.Helper()
-	var list struct {
-		Sessions []struct {
-			SessionID string
-			Agent     struct{ Name string }
-		}
-	}
-	e.Must("session/list", object{}, &list)
-	for _, s := range list.Sessions {
-		if s.Agent.Name == name {
-			return s.SessionID
-		}
-	}
-	t.Fatalf("no session of %s in %+v", name, list)
-	return ""
 }
 
 // TestAFolderThatIsMadeAgain is worked in again, and watched again.

@@ -44,6 +44,12 @@ func trust(t *testing.T, e *testrig.Editor) {
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 }
 
+// settled waits until there is no question about a project's settings any more.
+func settled(t *testing.T, e *testrig.Editor) {
+	t.Helper()
+	check.Same(t, "the rules in question", len(testrig.Wait(t, e.Untrusted, "the end of the question").Rules), 0)
+}
+
 // TestAProjectLoosensNothingUntilTrusted: neither at first, nor after its file has
 // changed, and a trusted text holds at once.
 func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
@@ -62,14 +68,11 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 	e.Refuses("settings/trust", object{"path": u.Path, "hash": strings.Repeat("0", 64)}, wire.CodeInvalidParams)    // another hash
 	e.Refuses("settings/trust", object{"path": filepath.Join(e.Home, "x"), "hash": u.Hash}, wire.CodeInvalidParams) // another file
 	wantDecision(t, e, "write_file", write, "ask")
-	var answer struct{ Trusted bool }
-	if e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Trusted {
+	if !ask[struct{ Trusted bool }](e, "settings/trust", object{"path": u.Path, "hash": u.Hash}).Trusted {
 		t.Error("it is not trusted")
 	}
 	wantDecision(t, e, "write_file", write, "run")
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("after it was trusted: %+v", u)
-	}
+	settled(t, e)
 	// One more byte, and nothing of it counts.
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "deny": ["edit_file"]}, "mode": "auto_edit"} `)
 	wantDecision(t, e, "write_file", write, "ask")
@@ -99,22 +102,15 @@ func TestANoHoldsUntilTheFileChanges(t *testing.T) {
 		t.Errorf("what has no effect: %q", u.Problems)
 	}
 	e.Refuses("settings/ignore", object{"path": u.Path, "hash": strings.Repeat("0", 64)}, wire.CodeInvalidParams) // another hash
-	var answer struct{ Ignored bool }
-	if e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Ignored {
+	if !ask[struct{ Ignored bool }](e, "settings/ignore", object{"path": u.Path, "hash": u.Hash}).Ignored {
 		t.Error("it still asks")
 	}
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("after the no: %+v", u)
-	}
+	settled(t, e)
 	wantDecision(t, e, "write_file", write, "ask")
 	e.Stop()
 	e = spawn(t, testrig.Options{Home: e.Home, Dirs: []string{e.Dir}})
 	wantDecision(t, e, "write_file", write, "ask")
-	select {
-	case u := <-e.Untrusted:
-		t.Errorf("it asks after a restart: %+v", u)
-	default:
-	}
+	check.Nothing(t, "it asks after a restart", e.Untrusted)
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 	wantDecision(t, e, "write_file", write, "run")
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(**)"]}}`)
@@ -122,9 +118,7 @@ func TestANoHoldsUntilTheFileChanges(t *testing.T) {
 		t.Errorf("after it changed: %+v", u)
 	}
 	must(t, os.RemoveAll(filepath.Join(e.Dir, ".pillion"))) // which nobody calls about
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("after it was removed: %+v", u)
-	}
+	settled(t, e)
 }
 
 // TestTighteningHoldsAtOnce: while a call waits for its answer, too.
@@ -136,18 +130,11 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	e.Write(settingsFile, `{"mode": "plan", "permissions": {"deny": ["run_command"]}}`)
 	answered(t, a, done, yes).Want(t, "POLICY_DENIED")
 	wantText(t, e, "made.txt", "")
-	var s struct {
-		Sessions []struct{ SessionID, Mode string }
+	all := sessions(e)
+	for _, one := range all {
+		check.Same(t, "the mode of "+one.SessionID, one.Mode, "plan")
 	}
-	e.Must("session/list", object{}, &s)
-	for _, one := range s.Sessions {
-		if one.Mode != "plan" {
-			t.Errorf("session %s is in mode %s", one.SessionID, one.Mode)
-		}
-	}
-	if len(s.Sessions) != 2 {
-		t.Errorf("sessions: %v", s)
-	}
+	check.Same(t, "the number of sessions", len(all), 2)
 	// A mode that was chosen for a session is not a default any more.
 	e.Must("session/setMode", object{"sessionId": "s", "mode": "full_access"}, nil)
 	e.Write(settingsFile, `{"mode": "plan"}`)
@@ -273,11 +260,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	must(t, os.Symlink("../inside.json", place))
 	wantDecision(t, e, "run_command", run, "refuse")
 	wantDecision(t, e, "write_file", write, "ask")
-	select {
-	case u := <-e.Untrusted:
-		t.Errorf("the user is asked to trust a link: %+v", u)
-	default:
-	}
+	check.Nothing(t, "the user is asked to trust a link", e.Untrusted)
 	must(t, os.Remove(place))
 	wantDecision(t, e, "run_command", run, "ask")
 	must(t, os.Mkdir(place, 0o755))

@@ -167,18 +167,6 @@ func TestNoDoorAtAll(t *testing.T) {
 	}
 }
 
-func TestWithoutFormsTheCallIsRefused(t *testing.T) {
-	p := project(t, nil)
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, nil)
-	r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
-	if r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, openAnEditor) || exists(p, "n.txt") {
-		t.Errorf("got %+v", r)
-	}
-	if r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes"}}); r.code() != "APPROVAL_UNAVAILABLE" {
-		t.Errorf("a question gave %+v", r)
-	}
-}
-
 func TestAsking(t *testing.T) {
 	accept := func(content object) func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		return func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {

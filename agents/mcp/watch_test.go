@@ -93,8 +93,11 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 func TestAWatchOpensWhileAnAgentServesItself(t *testing.T) {
 	p := project(t, map[string]string{"a.txt": "hello\n"})
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, nil)
-	if r := a.call(t, "write_file", write("n.txt").Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "pillion watch") {
+	if r := a.call(t, "write_file", write("n.txt").Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, openAnEditor) || exists(p, "n.txt") {
 		t.Errorf("without anybody to ask: %+v", r)
+	}
+	if r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes"}}); r.code() != "APPROVAL_UNAVAILABLE" {
+		t.Errorf("a question gave %+v", r)
 	}
 	watch(t, p)
 	pending := a.start(t.Context(), t, write("n.txt"))

@@ -14,9 +14,7 @@ import (
 )
 
 func TestListAndCall(t *testing.T) {
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, map[string]string{"a.txt": "hello\n"})
 	c := dial(t, s.entry)
 	check.Same(t, "the editor", c.Editor(), "VS Code")
 	list, err := c.Tools(t.Context())
@@ -36,9 +34,7 @@ func TestListAndCall(t *testing.T) {
 }
 
 func TestAConnectionIsASession(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	a, b := dial(t, s.entry), dial(t, s.entry)
 	open := p.Sessions.List()
 	if len(open) != 2 || open[0].SessionID == open[1].SessionID {
@@ -54,9 +50,7 @@ func TestAConnectionIsASession(t *testing.T) {
 
 // An agent that does not ask for brief results gets whole ones.
 func TestWholeResults(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := greeted(t, s)
 	text := make(chan json.RawMessage, 1)
 	go func() {
@@ -73,9 +67,7 @@ func TestWholeResults(t *testing.T) {
 }
 
 func TestCancelWithdrawsTheDialog(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := dial(t, s.entry)
 	ctx, cancel := context.WithCancel(t.Context())
 	pending := call(t, c, ctx, write(t, "n.txt"), nil)
@@ -95,9 +87,7 @@ func TestCancelWithdrawsTheDialog(t *testing.T) {
 }
 
 func TestCancelledOnTheWire(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := greeted(t, s)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Call(context.Background(), methodCall, write(t, "n.txt"), nil) }()
@@ -107,9 +97,7 @@ func TestCancelledOnTheWire(t *testing.T) {
 }
 
 func TestTheAgentGoesAway(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
@@ -122,9 +110,7 @@ func TestTheAgentGoesAway(t *testing.T) {
 }
 
 func TestTheSidecarGoesAway(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
@@ -160,9 +146,7 @@ func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func
 // A process is its session's: it ends with the connection, and no other connection
 // reaches it.
 func TestProcessesEndWithTheConnection(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c, other := dial(t, s.entry), dial(t, s.entry)
 	pending := call(t, c, t.Context(), Call{Name: "run_persistent", Arguments: args(t, map[string]any{
 		"command": "echo up; sleep 1001", "process_id": "server", "ready_pattern": "up",

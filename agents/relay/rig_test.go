@@ -57,6 +57,14 @@ func listen(t testing.TB, p *agenttest.Project, roots ...string) *Server {
 	return s
 }
 
+// opened is a project of these files, and the socket of a sidecar on it.
+func opened(t testing.TB, files map[string]string) (*agenttest.Project, *Server) {
+	t.Helper()
+	registry(t)
+	p := agenttest.NewProject(t, files)
+	return p, listen(t, p)
+}
+
 func dial(t testing.TB, e Entry) *Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)

@@ -49,3 +49,13 @@ func Lacks(t testing.TB, what, text string, parts ...string) {
 		}
 	}
 }
+
+// Nothing fails the test where something has come by now.
+func Nothing[V any](t testing.TB, what string, from <-chan V) {
+	t.Helper()
+	select {
+	case v := <-from:
+		t.Errorf("%s: %+v", what, v)
+	default:
+	}
+}
