@@ -156,3 +156,124 @@ func TestAClientThatStopsReading(t *testing.T) {
 		seen[m["id"]] = true
 	}
 }
+
+// A dialog of a command on files with unsaved text, with app.py among them.
+func askWithUnsaved(t *testing.T, line string) (*testrig.Editor, <-chan testrig.Result, *testrig.Approval) {
+	t.Helper()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	a, done := e.Ask("run_command", object{"command": line})
+	if preview, _ := a.Params["preview"].(object); len(unsavedOf(preview)) != 1 {
+		t.Fatalf("preview: %v", preview)
+	}
+	return e, done, a
+}
+
+func unsavedOf(preview object) []any {
+	unsaved, _ := preview["unsaved"].([]any)
+	return unsaved
+}
+
+// TestSaveAndRun: what the user saves while they look changes nothing of what they
+// judged, so the yes that they give in the same breath counts, and the command sees
+// their text.
+func TestSaveAndRun(t *testing.T) {
+	t.Parallel()
+	e, done, a := askWithUnsaved(t, "cat app.py")
+	e.Save("app.py")
+	s := answered(t, a, done, yes).StructuredContent
+	if s["stdout"] != "# mine\n"+app || s["unsaved"] != nil {
+		t.Errorf("result: %v", s)
+	}
+}
+
+// TestSavingIsFollowed: the dialog says that nothing is unsaved any more, and a yes
+// to what it showed before is still one.
+func TestSavingIsFollowed(t *testing.T) {
+	t.Parallel()
+	e, done, a := askWithUnsaved(t, "cat app.py")
+	e.Save("app.py")
+	changed := heard[changedTold](t, e.Changed, "approval/changed")
+	if len(unsavedOf(changed.Preview)) != 0 || !changed.Moved {
+		t.Errorf("approval/changed: %+v", changed)
+	}
+	if s := answered(t, a, done, yes).StructuredContent; s["stdout"] != "# mine\n"+app {
+		t.Errorf("result: %v", s)
+	}
+}
+
+// TestWhatBecomesUnsavedIsAskedAgain: a yes to a command that would see all does not
+// hold for one that would miss something.
+func TestWhatBecomesUnsavedIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	e, done, a := askWithUnsaved(t, "cat app.py other.py")
+	e.Write("other.py", "x\n")
+	e.Open("other.py")
+	e.Type("other.py", at(0, 0), "y")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	again := testrig.Wait(t, e.Approvals, "the next dialog")
+	if preview, _ := again.Params["preview"].(object); len(unsavedOf(preview)) != 2 {
+		t.Errorf("preview: %v", preview)
+	}
+	again.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, done, "the result")
+}
+
+// TestADialogFollowsTheScriptThatItIsAbout: what a script on the line holds is part
+// of the yes. A change while the dialog is open gives it another digest, and a yes
+// to the old one runs nothing.
+func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"sh build.sh", "make"} {
+		t.Run(line, func(t *testing.T) {
+			e := spawn(t, testrig.Options{})
+			file := map[string]string{"sh build.sh": "build.sh", "make": "Makefile"}[line]
+			script := e.Write(file, "all:\n\techo one\n")
+			a, done := e.Ask("run_command", object{"command": line})
+			e.Write(file, "all:\n\techo two >planted\n")
+			changed := heard[changedTold](t, e.Changed, "approval/changed")
+			if changed.Moved || changed.Digest == "" || changed.Digest == a.Text("digest") {
+				t.Errorf("approval/changed: %+v", changed)
+			}
+			a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+			again := testrig.Wait(t, e.Approvals, "the second dialog")
+			if again.Text("digest") == a.Text("digest") { // that of changed may be of the file half written
+				t.Error("it asks about what the script was before")
+			}
+			answered(t, again, done, no).Want(t, "USER_REJECTED")
+			if _, err := os.Stat(filepath.Join(filepath.Dir(script), "planted")); err == nil {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// TestAPatternForTheSession: the narrow rule that a dialog offers answers the next
+// such command, in this session and in no other.
+func TestAPatternForTheSession(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	call := func(session, line string) (*testrig.Approval, <-chan testrig.Result) {
+		return askedOrDone(e, object{"name": "run_command", "arguments": object{"command": line}, "sessionId": session})
+	}
+	asked, done := call("one", "git status --short")
+	if asked == nil {
+		t.Fatal("nobody was asked")
+	}
+	answered(t, asked, done, object{"decision": "approve", "decisionId": "pattern"})
+	if asked, done := call("one", "git status && git status -b | git status"); asked != nil {
+		t.Errorf("asked again: %v", asked.Params)
+	} else {
+		testrig.Wait(t, done, "the result")
+	}
+	for _, c := range []struct{ session, line string }{{"two", "git status"}, {"one", "git status; id"}, {"one", "git status > out"}, {"one", "git status --unknown"}, {"one", "git status $(id)"}, {"one", "git log"}} {
+		asked, done := call(c.session, c.line)
+		if asked == nil {
+			t.Errorf("%s ran in session %s", c.line, c.session)
+			continue
+		}
+		asked.Answer <- object{"decision": "reject"}
+		testrig.Wait(t, done, "the result")
+	}
+}
