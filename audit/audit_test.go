@@ -14,18 +14,13 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"pillion/internal/testrig/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func must(t testing.TB, errs ...error) {
-	t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+var must = check.Must
 
 func call(i int) Record {
 	return Record{Time: time.Now(), Session: "s", Agent: "claude", Via: "mcp", Call: fmt.Sprint("call", i), Tool: "read_file", Paths: []string{fmt.Sprintf("src/%d.go", i)}, Outcome: "done"}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/check"
 	"pillion/tools/policy"
 )
 
@@ -130,9 +131,7 @@ func TestOver(t *testing.T) {
 	}
 	// What comes out shares nothing with what went in.
 	got.Permissions.Allow[0].Rule = "changed"
-	if user.Permissions.Allow[0].Rule != "a" {
-		t.Error("the user's settings changed")
-	}
+	check.Same(t, "the user's settings", user.Permissions.Allow[0].Rule, "a")
 }
 
 func TestTheUsersOwnFile(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pillion/internal/testrig/check"
 )
 
 func book(t *testing.T) *Consent { return &Consent{dir: filepath.Join(t.TempDir(), "folders")} }
@@ -18,12 +20,7 @@ func page(t *testing.T, b *Consent, folder string) FolderConsent {
 	return p
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
 
 func TestTrustIsForOneTextOfOneFolder(t *testing.T) {
 	b := book(t)
@@ -34,9 +31,7 @@ func TestTrustIsForOneTextOfOneFolder(t *testing.T) {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	must(t, b.Trust("/a", ""))
-	if p := page(t, b, "/a"); p.Trusted != "" {
-		t.Errorf("forgotten trust is %+v", p)
-	}
+	check.Same(t, "forgotten trust", page(t, b, "/a").Trusted, "")
 	if _, err := os.Stat(b.File("/a")); !os.IsNotExist(err) {
 		t.Errorf("a page with nothing on it stays: %v", err)
 	}
@@ -48,9 +43,7 @@ func TestTheFileIsTheUsersAlone(t *testing.T) {
 	for name, want := range map[string]os.FileMode{b.File("/a"): 0o600, b.Dir(): 0o700} {
 		info, err := os.Stat(name)
 		must(t, err)
-		if info.Mode().Perm() != want {
-			t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
-		}
+		check.Same(t, name+" has mode", info.Mode().Perm(), want)
 	}
 	must(t, os.Chmod(b.File("/a"), 0o666))
 	if p, err := b.Page("/a"); err == nil || len(p.Rules) > 0 {
@@ -111,9 +104,7 @@ func TestAFileThatIsNoPage(t *testing.T) {
 			if p, err := b.Page("/a"); err == nil || p.Trusted != "" {
 				t.Errorf("%+v, %v", p, err)
 			}
-			if err := b.Trust("/a", "y"); (err != nil) != test.kept {
-				t.Errorf("trusting then: %v", err)
-			}
+			check.Same(t, "that trusting then fails", b.Trust("/a", "y") != nil, test.kept)
 			if raw, err := os.ReadFile(b.File("/a")); err != nil || (string(raw) == test.text) != test.kept {
 				t.Errorf("it holds %q now, %v", raw, err)
 			}

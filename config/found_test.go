@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pillion/internal/testrig/check"
 )
 
 func TestMCPServers(t *testing.T) {
@@ -24,9 +26,5 @@ func TestMCPServers(t *testing.T) {
 		}
 	}
 	all := strings.Join(problems, "\n")
-	for _, want := range []string{"give one of them", "sse is obsolete", "must begin with http", "mcpServers.none", "seconds.timeout is ignored", "comand", `class must be read, network or exec, not "edit"`} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no problem says %q:\n%s", want, all)
-		}
-	}
+	check.Has(t, "what the problems say", all, "give one of them", "sse is obsolete", "must begin with http", "mcpServers.none", "seconds.timeout is ignored", "comand", `class must be read, network or exec, not "edit"`)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/check"
 	"pillion/tools/policy"
 	"pillion/workspace"
 )
@@ -175,9 +176,7 @@ func TestALookIsCheap(t *testing.T) {
 		t.Errorf("after the file changed: %+v", third)
 	}
 	l.SetOwn(Settings{Mode: policy.AutoEdit})
-	if fourth := l.Look(roots); fourth.Settings.Mode != policy.AutoEdit {
-		t.Errorf("after the user's own changed: %+v", fourth)
-	}
+	check.Same(t, "after the user's own changed", l.Look(roots).Settings.Mode, policy.AutoEdit)
 }
 
 // TestTrustNeedsTheText that is there.

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"pillion/internal/testrig/check"
 )
 
 func TestRunners(t *testing.T) {
@@ -25,9 +27,7 @@ func TestRunners(t *testing.T) {
 		if got := strings.Join(problems, "\n"); problem == "" && got != "" || !strings.Contains(got, problem) {
 			t.Errorf("%s: %q", raw, got)
 		}
-		if good := problem == "" && raw != "[]"; good != (len(s.Task.Runners) == 1) {
-			t.Errorf("%s: %v", raw, s.Task.Runners)
-		}
+		check.Same(t, raw, problem == "" && raw != "[]", len(s.Task.Runners) == 1)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/check"
 )
 
 // recorder is a follower, and the agent's end.
@@ -158,9 +159,7 @@ func TestTheContext(t *testing.T) {
 		t.Error(err)
 	}
 	r.expect(t, "context [{b.go false 0 agent}]", "context []")
-	if got := strings.Join(r.said, " "); got != "add_file remove_file clear" {
-		t.Errorf("the agent was told %s", got)
-	}
+	check.Same(t, "the agent was told", strings.Join(r.said, " "), "add_file remove_file clear")
 	for i := range MaxContext {
 		add(fmt.Sprint(i), "", FromAgent)
 	}

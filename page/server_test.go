@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/workspace/change"
@@ -39,9 +40,7 @@ func serve(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t}
 	p, err := New(Options{Out: &r.out, Resume: func() []string { r.resumed++; return []string{"tester"} }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	r.Page = p
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -75,9 +74,7 @@ func serve(t *testing.T) *rig {
 func (r *rig) send(method, path, body string, change func(*http.Request)) (status int, text string, h http.Header) {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(r.t.Context(), method, "http://"+r.host+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, err)
 	if method == http.MethodPost {
 		q.Header.Set("Origin", "http://"+r.host)
 		q.Header.Set("Content-Type", "application/json")
@@ -86,14 +83,10 @@ func (r *rig) send(method, path, body string, change func(*http.Request)) (statu
 		change(q)
 	}
 	answer, err := r.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, err)
 	defer answer.Body.Close()
 	got, err := io.ReadAll(answer.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, err)
 	return answer.StatusCode, string(got), answer.Header
 }
 
@@ -108,9 +101,7 @@ func (r *rig) get(name string) (int, string) {
 func (r *rig) post(a answer) (int, string) {
 	r.t.Helper()
 	body, err := json.Marshal(a)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.t, err)
 	status, text, _ := r.send(http.MethodPost, "/"+r.token+"/answer", string(body), nil)
 	return status, text
 }
@@ -172,9 +163,7 @@ func TestWhoGetsIn(t *testing.T) {
 			"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
 			"Access-Control-Allow-Origin": "", "Cross-Origin-Resource-Policy": "same-origin",
 		} {
-			if h.Get(name) != want {
-				t.Errorf("%s is %q, want %q", name, h.Get(name), want)
-			}
+			check.Same(t, name, h.Get(name), want)
 		}
 		policy := h.Get("Content-Security-Policy")
 		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
@@ -186,9 +175,7 @@ func TestWhoGetsIn(t *testing.T) {
 	yes := `{"id":"one","digest":"d1","decision":"approve","decisionId":"approve"}`
 	own, post := "/"+r.token+"/", "/"+r.token+"/answer"
 	_, port, err := net.SplitHostPort(r.host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for name, try := range map[string]struct {
 		method, path string
 		change       func(*http.Request)
@@ -222,11 +209,7 @@ func TestWhoGetsIn(t *testing.T) {
 			t.Errorf("%s gets %d %q, want an empty 404", name, status, text)
 		}
 	}
-	select {
-	case got := <-answers:
-		t.Fatalf("one of these answered: %+v", got)
-	default:
-	}
+	check.Nothing(t, "one of these answered", answers)
 	if r.resumed > 0 {
 		t.Error("one of these resumed an agent")
 	}
@@ -247,9 +230,7 @@ func TestTheTokenCannotBeGuessed(t *testing.T) {
 		t.Errorf("the address is %s", r.Address())
 	}
 	r.stop()
-	if !strings.Contains(r.out.String(), "  "+r.Address()+"\n") {
-		t.Errorf("printed was %q", r.out.String())
-	}
+	check.Has(t, "what was printed", r.out.String(), "  "+r.Address()+"\n")
 	if conn, err := net.DialTimeout("tcp", r.host, time.Second); err == nil {
 		conn.Close()
 		t.Error("the port is still open")
@@ -285,11 +266,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s gets %d %s", name, status, text)
 		}
 	}
-	select {
-	case got := <-answers:
-		t.Fatalf("one of these answered: %+v", got)
-	default:
-	}
+	check.Nothing(t, "one of these answered", answers)
 	if status, _ := r.post(answer{ID: "one", Digest: "d1", Decision: approval.Reject, Feedback: "no"}); status != 204 {
 		t.Fatal(status)
 	}
@@ -384,9 +361,7 @@ func TestQuestionsAndWhatHappens(t *testing.T) {
 		t.Errorf("an answer that is none gets %d", status)
 	}
 	r.post(answer{ID: s.Requests[0].ID, Digest: s.Requests[0].Digest, Action: "b"})
-	if got := <-chosen; got != "b" {
-		t.Errorf("chosen is %q", got)
-	}
+	check.Same(t, "chosen", <-chosen, "b")
 	for _, done := range []tools.State{tools.Queued, tools.Running, tools.Done} {
 		r.Heard(tools.Activity{CallID: "c", Agent: approval.Agent{Name: "tester"}, Tool: "read_file", State: done, Summary: "a.txt,\n1 line"})
 	}

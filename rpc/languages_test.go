@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pillion/conversation"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/policy"
@@ -21,9 +22,7 @@ func editorWith(t *testing.T, capabilities string, answer wire.Handler) Language
 	t.Helper()
 	var ask Languages
 	runner, err := process.NewRunner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	here, there := net.Pipe()
 	ended := make(chan int)
 	go func() {
@@ -38,9 +37,7 @@ func editorWith(t *testing.T, capabilities string, answer wire.Handler) Language
 		<-ended
 	})
 	hello := json.RawMessage(`{"processId":null,"rootUri":null,"capabilities":{"experimental":` + capabilities + `}}`)
-	if err := conn.Call(t.Context(), "initialize", hello, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, conn.Call(t.Context(), "initialize", hello, nil))
 	return ask
 }
 
@@ -66,9 +63,7 @@ func TestWhatTheEditorAnswersComesAsItIs(t *testing.T) {
 		"editor/symbols":     `[]`,
 	}
 	ask := editorWith(t, features, func(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
-		if string(req.Params) != `{"query":"kettle"}` {
-			t.Errorf("%s came with %s", req.Method, req.Params)
-		}
+		check.Same(t, req.Method+" came with", string(req.Params), `{"query":"kettle"}`)
 		return json.RawMessage(answers[req.Method]), nil
 	})
 	for _, method := range []string{"definition", "diagnostics", "hover", "references", "symbols"} {
@@ -76,9 +71,7 @@ func TestWhatTheEditorAnswersComesAsItIs(t *testing.T) {
 		if err := ask(t.Context(), method, map[string]string{"query": "kettle"}, &got); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
-		if string(got) != answers["editor/"+method] {
-			t.Errorf("%s: got %s, want %s", method, got, answers["editor/"+method])
-		}
+		check.Same(t, method, string(got), answers["editor/"+method])
 	}
 	if err := ask(t.Context(), "rename", nil, nil); err == nil {
 		t.Error("what editors are not asked for was sent to one")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/check"
 	"pillion/terminal"
 	"pillion/tools"
 	"pillion/tools/session"
@@ -22,15 +23,11 @@ import (
 func reader(b *testing.B, dir string) (*Sidecar, *session.Session) {
 	b.Helper()
 	c, err := ForPerson(dir, &terminal.Yes{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, err)
 	b.Cleanup(func() { c.Close() })
 	c.Sessions.SetDefaults("default", session.Limits{})
 	s, _, err := c.Sessions.Open("", session.Agent{Name: "bench"}, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, err)
 	return c, s
 }
 
@@ -40,9 +37,7 @@ func BenchmarkReadFile(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
 			text := strings.Repeat("a line of text that is as long as lines are\n", size/44+1)[:size]
-			if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(text), 0o644); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(b, os.WriteFile(filepath.Join(dir, "file.txt"), []byte(text), 0o644))
 			c, reader := reader(b, dir)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -75,9 +70,7 @@ func BenchmarkReadFileLate(b *testing.B) {
 	}
 	for i := range 1000 {
 		name := fmt.Sprintf("file%d.txt", i)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("text\n"), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		check.Must(b, os.WriteFile(filepath.Join(dir, name), []byte("text\n"), 0o644))
 		read(name)
 	}
 	for b.Loop() {
@@ -92,15 +85,11 @@ func BenchmarkEditFile(b *testing.B) {
 	b.Setenv("XDG_STATE_HOME", "")
 	dir := b.TempDir()
 	line := strings.Repeat("a line of text that is as long as lines are\n", 1100)
-	if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(line+"edited 0 times\n"+line), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, os.WriteFile(filepath.Join(dir, "file.txt"), []byte(line+"edited 0 times\n"+line), 0o644))
 	c, agent := reader(b, dir)
 	c.Registry.Committer.Journal.Configure(change.JournalRequire, true)
 	c.Registry.Committer.Journal.Store.Configure(journal.Options{NoSync: true})
-	if err := agent.SetMode("auto_edit"); err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, agent.SetMode("auto_edit"))
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
@@ -137,9 +126,7 @@ func BenchmarkObserve(b *testing.B) {
 			dir := b.TempDir()
 			for i := range one.files {
 				name := filepath.Join(dir, fmt.Sprintf("folder%d", i/50), fmt.Sprintf("file%d.txt", i))
-				if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(strings.Repeat("text\n", 1000)), 0o644)); err != nil {
-					b.Fatal(err)
-				}
+				check.Must(b, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(strings.Repeat("text\n", 1000)), 0o644)))
 			}
 			if one.tracked {
 				track(b, dir)
@@ -158,9 +145,7 @@ func BenchmarkObserve(b *testing.B) {
 				}
 				observed := c.Registry.Committer.Observe(b.Context())
 				if one.writes {
-					if err := os.WriteFile(filepath.Join(dir, "folder3", "file160.txt"), []byte(fmt.Sprint(n)), 0o644); err != nil {
-						b.Fatal(err)
-					}
+					check.Must(b, os.WriteFile(filepath.Join(dir, "folder3", "file160.txt"), []byte(fmt.Sprint(n)), 0o644))
 				}
 				observed.End(b.Context(), journal.Origin{CallID: "c"})
 			}
@@ -186,8 +171,6 @@ func track(b *testing.B, dir string) {
 		}
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.Must(b, err)
 	run("update-index", "--refresh")
 }

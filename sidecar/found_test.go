@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pillion/config"
+	"pillion/internal/testrig/check"
 	"pillion/workspace"
 )
 
@@ -15,9 +16,7 @@ func TestWhereToolsAreFound(t *testing.T) {
 	t.Setenv("MY_TOKEN", "swordfish")
 	dir := t.TempDir()
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)

@@ -7,19 +7,17 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"pillion/internal/testrig/check"
 )
 
 // TestNotify: a program of the system shows it, and takes no word of it for an option.
 func TestNotify(t *testing.T) {
 	dir := t.TempDir()
 	said := filepath.Join(dir, "said")
-	if err := syscall.Mkfifo(said, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Mkfifo(said, 0o600))
 	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >" + said + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "notify-send"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.WriteFile(filepath.Join(dir, "notify-send"), []byte(script), 0o755))
 	folders := systemFolders
 	systemFolders = []string{dir}
 	t.Cleanup(func() { systemFolders = folders })

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/check"
 	"pillion/tools/approval"
 	"pillion/workspace/change"
 )
@@ -133,15 +134,11 @@ func TestRulesToChooseFrom(t *testing.T) {
 		if err != nil || answer.Decision != approval.Approve || answer.DecisionID != want {
 			t.Errorf("%s: %+v, %v", typed, answer, err)
 		}
-		for _, line := range []string{
+		check.Has(t, "the screen", out.String(),
 			"  s  approve, and for this session allow run_command(go test ./a)\n", "  s2  approve, and for this session allow run_command(go test *)\n",
 			"  w  approve, and in this folder from now on allow run_command(go test ./a)\n", "(a s s2 s3 w r c)",
 			"  s3  approve all edits for this session: file_changes\n",
-		} {
-			if !strings.Contains(out.String(), line) {
-				t.Errorf("%q is not shown:\n%s", line, out)
-			}
-		}
+		)
 	}
 }
 
@@ -199,9 +196,7 @@ func TestOnesOwnCallIsAskedPlainly(t *testing.T) {
 	if err != nil || answer.Decision != approval.Cancel {
 		t.Errorf("answer %+v, error %v", answer, err)
 	}
-	if text := out.String(); strings.Contains(text, "asks") || strings.Contains(text, "session") || strings.Contains(text, "agent") {
-		t.Errorf("a person is asked about an agent:\n%s", text)
-	}
+	check.Lacks(t, "the question", out.String(), "asks", "session", "agent")
 }
 
 const nasty = "a\x1b[2J\u202eb\u200b\rc\x07"
@@ -284,12 +279,8 @@ func TestAQuestionFollowsWhatChanges(t *testing.T) {
 		t.Errorf("answer %+v, error %v; want a yes to what is on show now", got.answer, got.err)
 	}
 	text := out.String()
-	if !strings.Contains(text, "has changed while you looked") || !strings.Contains(text, "the new proposal") {
-		t.Errorf("the change is not shown:\n%s", text)
-	}
-	if strings.Contains(text, "another's") || strings.Contains(text, "only moved") {
-		t.Errorf("shows what it need not:\n%s", text)
-	}
+	check.Has(t, "the screen", text, "has changed while you looked", "the new proposal")
+	check.Lacks(t, "the screen", text, "another's", "only moved")
 }
 
 // TestAQuestionThatEndsSaysWhy, and the line typed next answers the next one.
@@ -387,9 +378,7 @@ func TestYesShowsWhatItApproves(t *testing.T) {
 	if err != nil || answer.Decision != approval.Approve || answer.Digest != "d1" {
 		t.Errorf("%+v, %v", answer, err)
 	}
-	if text := out.String(); !strings.Contains(text, "sample-agent asks: Edit app.py (approved by --yes)") || !strings.Contains(text, "+new") {
-		t.Errorf("it shows\n%s", text)
-	}
+	check.Has(t, "the screen", out.String(), "sample-agent asks: Edit app.py (approved by --yes)", "+new")
 	if _, err := y.Prompt(t.Context(), approval.Agent{}, "Which?", []string{"one"}); fault.CodeOf(err) != fault.ApprovalUnavailable {
 		t.Errorf("--yes answered a question: %v", err)
 	}
@@ -405,9 +394,4 @@ func TestNobodySaysWhatWouldHelp(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/check"
 	"pillion/tools/approval"
 )
 
@@ -44,9 +45,7 @@ printf 'newer\n' >"$file"`)
 	if answer.Decision != approval.Edit || answer.After["app.py"] != "newer\n" || answer.Digest != "d1" {
 		t.Errorf("answer %+v\n%s", answer, out)
 	}
-	if !strings.Contains(out, `e  edit it first, in an editor`) {
-		t.Errorf("the editor is not named:\n%s", out)
-	}
+	check.Has(t, "the question", out, `e  edit it first, in an editor`)
 }
 
 // TestAnEditThatIsNone leaves the question open; the c after it is what counts.
@@ -117,9 +116,7 @@ func TestEditsACommandAndAMessage(t *testing.T) {
 func TestWhatIsOnlyReadCannotBeEdited(t *testing.T) {
 	withEditor(t, "true")
 	r := approval.Request{Preview: approval.Preview{Kind: "text", Markdown: "Read .env"}}
-	if out := shown(t, r, "c\n"); strings.Contains(out, "  e  ") {
-		t.Errorf("an edit is offered:\n%s", out)
-	}
+	check.Lacks(t, "the question", shown(t, r, "c\n"), "  e  ")
 }
 
 // TestTheEditorGetsEveryKey: nothing reads the terminal while an editor has it.
@@ -174,7 +171,5 @@ func TestAHugeProposalIsCutAndCanBeViewed(t *testing.T) {
 	if !strings.Contains(shown, "! 382 more lines are not shown; type v to see all 502.") || strings.Contains(shown, "+the last") {
 		t.Errorf("the question is not cut, or does not say so:\n%s", shown)
 	}
-	if !strings.Contains(viewed, "+the last") {
-		t.Errorf("v does not show the end:\n%s", viewed)
-	}
+	check.Has(t, "what v shows", viewed, "+the last")
 }

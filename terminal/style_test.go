@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/workspace/change"
@@ -27,18 +28,14 @@ func TestWrap(t *testing.T) {
 			t.Errorf("width %d: %q, want %q", test.width, got, test.want)
 		}
 	}
-	if got := (Style{Width: 40}).Wrap("", "  ", "one\ntwo"); got != "one\n  two" {
-		t.Errorf("a line break: %q", got)
-	}
+	check.Same(t, "a line break", (Style{Width: 40}).Wrap("", "  ", "one\ntwo"), "one\n  two")
 }
 
 func TestAFileIsNoTerminal(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/out")
 	must(t, err)
 	defer f.Close()
-	if s := StyleOf(f); s != (Style{}) {
-		t.Errorf("the style of a file is %+v", s)
-	}
+	check.Same(t, "the style of a file", StyleOf(f), Style{})
 }
 
 // TestRevealTellsEscapesFromText: with colours, an escape that stands in the file

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 	"pillion/tools/approval"
 )
@@ -26,17 +27,13 @@ func TestLinesComeAfterTheQuestion(t *testing.T) {
 	out.wait(t, "t read_file: before", 1)
 	done := start(t.Context(), w.Asker, editRequest)
 	out.wait(t, prompt, 1)
-	if !strings.Contains(out.String(), "\a") {
-		t.Error("no bell rang")
-	}
+	check.Has(t, "the screen", out.String(), "\a")
 	shown := out.String()
 	for range 2 * mostLines {
 		say("2", "meanwhile,\nwith \x1b[2Jall that does not fit into a line")
 	}
 	w.Say("something to know")
-	if out.String() != shown {
-		t.Errorf("between the question and its answer stands %q", strings.TrimPrefix(out.String(), shown))
-	}
+	check.Same(t, "the screen between the question and its answer", out.String(), shown)
 	if _, err := io.WriteString(keys, "a\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
+	"pillion/internal/wire"
 )
 
 const onlyReads = `{"agents": {"*": {"tools": ["read_file"]}}}`
@@ -33,23 +35,13 @@ func toolNames(e *testrig.Editor, params object) string {
 func TestToolsThatAProjectTakesAway(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"agents": object{"*": object{"tools": []string{"read_file", "write_file", "no_such"}}}}})
-	if got := toolNames(e, object{}); got != "read_file write_file" {
-		t.Errorf("by the user's settings: %s", got)
-	}
-	if got := toolNames(e, object{"allowed": []string{"read_file", "glob"}}); got != "read_file" {
-		t.Errorf("of two that are wanted: %s", got)
-	}
-	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "TOOL_NOT_FOUND" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	check.Same(t, "by the user's settings", toolNames(e, object{}), "read_file write_file")
+	check.Same(t, "of two that are wanted", toolNames(e, object{"allowed": []string{"read_file", "glob"}}), "read_file")
+	e.Call("glob", object{"pattern": "*"}).Want(t, "TOOL_NOT_FOUND")
 	e.Write(settingsFile, `{"agents": {"*": {"tools": ["all"]}}}`)
-	if got := toolNames(e, object{}); got != "read_file write_file" {
-		t.Errorf("a project turned on %s", got)
-	}
+	check.Same(t, "a project turned on", toolNames(e, object{}), "read_file write_file")
 	e.Write(settingsFile, onlyReads)
-	if got := toolNames(e, object{}); got != "read_file" {
-		t.Errorf("a project took nothing away: %s", got)
-	}
+	check.Same(t, "a project took nothing away", toolNames(e, object{}), "read_file")
 	wantDecision(t, e, "write_file", write, "refuse")
 }
 
@@ -58,8 +50,7 @@ func TestAToolIsTakenAwayWhileItAsks(t *testing.T) {
 	t.Parallel()
 	for tool, arguments := range map[string]object{"write_file": write, "run_command": {"command": "echo hi >notes.txt"}} {
 		e := spawn(t, testrig.Options{})
-		done := e.Start(tool, arguments)
-		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a, done := e.Ask(tool, arguments)
 		e.Write(settingsFile, onlyReads)
 		r := answered(t, a, done, yes)
 		if message := r.Text(); r.Code() != "TOOL_NOT_FOUND" || !strings.Contains(message, "unknown tool: "+tool) || !strings.Contains(message, "agents.*.tools") || e.Read("notes.txt") != "" {
@@ -104,7 +95,39 @@ func TestToolsOfAnAgent(t *testing.T) {
 			}
 		}
 	}
-	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "" {
-		t.Errorf("the editor's own: %v", r.StructuredContent)
+	e.Call("glob", object{"pattern": "*"}).Want(t, "") // the editor's own
+}
+
+// TestDialectsOnTheWire: a session that was opened with a dialect calls its tools, and
+// the user is asked about the canonical one.
+func TestDialectsOnTheWire(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Must("session/open", object{"sessionId": "c", "agent": object{"name": "coder"}, "dialect": "coder"}, nil)
+	coder := "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill task"
+	for params, want := range map[*object]string{
+		{"dialect": "coder"}: coder, {"sessionId": "c"}: coder, {"dialect": "coder", "format": "openai"}: coder,
+		{"dialect": "coder", "allowed": []string{"read", "run_command"}}: "read bash",
+		{"dialect": "qwen", "allowed": []string{"edit"}}:                 "edit",
+	} {
+		if got := toolNames(e, *params); got != want {
+			t.Errorf("%v: %s, want %s", *params, got, want)
+		}
+	}
+	e.Write("notes.txt", "one\n")
+	need := ask[struct{ Decision, Sentence string }](e, "tools/approval", object{"sessionId": "c", "name": "write", "arguments": object{"path": "notes.txt", "content": "two\n"}})
+	if need.Decision != "ask" {
+		t.Errorf("it needs %+v", need)
+	}
+	done := startAs(e, "c", "write", object{"path": "notes.txt", "content": "two\n"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	check.Same(t, "the user is asked about", a.Text("tool"), "write_file")
+	a.Answer <- object{"decision": "reject", "feedback": "no"}
+	r := testrig.Wait(t, done, "the result")
+	if message, _ := r.StructuredContent["error"].(string); r.StructuredContent["ok"] != false || !strings.Contains(message, "no") || e.Read("notes.txt") != "one\n" {
+		t.Errorf("%v", r.StructuredContent)
+	}
+	for _, method := range []string{"session/open", "tools/list"} {
+		e.Refuses(method, object{"sessionId": "x", "dialect": "pirate"}, wire.CodeInvalidParams)
 	}
 }

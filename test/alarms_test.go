@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -74,9 +75,7 @@ func TestWhatIsUnusualIsTold(t *testing.T) {
 	if paused(t, agent) {
 		t.Error("it is still paused")
 	}
-	if code := e.Code("session/pause", object{"sessionId": "nobody"}); code != wire.CodeInvalidParams {
-		t.Errorf("a session that is not open: code %d", code)
-	}
+	e.Refuses("session/pause", object{"sessionId": "nobody"}, wire.CodeInvalidParams) // a session that is not open
 }
 
 // TestWhatIsUnusualIsStopped where the user set it so: also what was changed is put
@@ -121,11 +120,7 @@ func TestOrdinaryWorkIsNotUnusual(t *testing.T) {
 	for _, call := range slices.Concat(calls, calls[:1]) {
 		must(t, agent.Call(t.Context(), "tools/call", call, nil))
 	}
-	select {
-	case raw := <-e.Unusual:
-		t.Errorf("told %s", raw)
-	default:
-	}
+	check.Nothing(t, "told", e.Unusual)
 }
 
 func TestAPlainEditorIsToldOfWhatIsUnusual(t *testing.T) {
@@ -134,9 +129,7 @@ func TestAPlainEditorIsToldOfWhatIsUnusual(t *testing.T) {
 	for i := range 5 {
 		e.Call("read_file", object{"path": fmt.Sprintf("../secret%d", i)})
 	}
-	if told := testrig.Wait(t, e.Messages, "the message"); !strings.Contains(told, "to access what agents must not") || !strings.Contains(told, "pillion.pause") {
-		t.Errorf("told %q", told)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "the message"), "to access what agents must not", "pillion.pause")
 	if session, err := e.Execute("pillion.pause"); err != nil || session["paused"] != true {
 		t.Errorf("%v, %v", session, err)
 	}

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
+	"pillion/internal/wire"
 	"pillion/workspace/document"
 )
 
@@ -26,16 +29,11 @@ func spawnWithApp(t *testing.T, o testrig.Options) *testrig.Editor {
 func TestApprovedEditIsWritten(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if e.Read("app.py") != app {
-		t.Fatal("the file changed before anyone approved")
-	}
+	a, done := e.Ask("edit_file", edit)
+	wantText(t, e, "app.py", app)
 	checkDiffRequest(t, e, a)
 	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
-	if want := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1))
 	s := r.StructuredContent
 	if s["ok"] != true || s["success"] != true || s["operation"] != "overwrite" || s["saved"] != true || s["replacements"] != 1.0 {
 		t.Errorf("result: %v", s)
@@ -75,45 +73,12 @@ func checkDiffRequest(t *testing.T, e *testrig.Editor, a *testrig.Approval) {
 	}
 }
 
-func TestRejectionCarriesTheReason(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	r := asked(t, e, done, object{"decision": "reject", "feedback": "round in the caller"})
-	if r.Code() != "USER_REJECTED" || !strings.Contains(r.Error("message"), "round in the caller") || !strings.Contains(r.Text(), "round in the caller") {
-		t.Errorf("result: %v", r)
-	}
-	if e.Read("app.py") != app {
-		t.Error("a rejected edit changed the file")
-	}
-}
-
-func TestTheHumanEditsTheProposal(t *testing.T) {
-	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 3)", 1)
-	r := answered(t, a, done, object{"decision": "edit", "after": object{"app.py": mine}})
-	if e.Read("app.py") != mine {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
-	patch, _ := r.StructuredContent["human_diff"].(string)
-	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(patch, "-    return round(sum(prices), 2)\n+    return round(sum(prices), 3)\n") {
-		t.Errorf("the agent is not told what the user changed: %v", r.StructuredContent)
-	}
-	if !strings.Contains(r.Text(), "+    return round(sum(prices), 3)") {
-		t.Error("the model cannot read the final text")
-	}
-}
-
 func TestUnsavedTextSurvives(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	if a.File("dirty") != true || a.File("openInEditor") != true || !strings.HasPrefix(a.File("before").(string), "# mine\n") {
 		t.Errorf("the dialog does not show the unsaved text: %v", a.Params["preview"])
 	}
@@ -133,11 +98,8 @@ func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
 	must(t, os.Symlink("app.py", filepath.Join(e.Dir, "link.py")))
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
-	if r := e.Call("read_file", object{"path": "link.py"}); r.StructuredContent["content"] != "# mine\n"+app {
-		t.Errorf("through the link: %v", r.StructuredContent)
-	}
-	done := e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"})
-	asked(t, e, done, yes)
+	check.Same(t, "through the link", e.Call("read_file", object{"path": "link.py"}).StructuredContent["content"], "# mine\n"+app)
+	asked(t, e, e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"}), yes)
 	if b := e.Buffer("app.py"); b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "0", 1) || e.Read("app.py") != app {
 		t.Errorf("buffer %q, disk %q", b.Text, e.Read("app.py"))
 	}
@@ -153,8 +115,7 @@ func TestACleanOpenFileIsSaved(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Format = func(s string) string { return s + "# formatted\n" }
-	done := e.Start("edit_file", edit)
-	r := asked(t, e, done, yes)
+	r := asked(t, e, e.Start("edit_file", edit), yes)
 	if r.StructuredContent["saved"] != true || r.StructuredContent["formatted"] != true || !strings.HasSuffix(e.Read("app.py"), "# formatted\n") {
 		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
 	}
@@ -168,8 +129,7 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	app := strings.Repeat("# far above\n", 10) + app
 	e.Write("app.py", app)
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	e.Write("app.py", "# new head\n"+app)
 	changed := heard[changedTold](t, e.Changed, "approval/changed")
 	before := changed.Preview["files"].([]any)[0].(object)["before"]
@@ -178,9 +138,7 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 	}
 	// The edit only moved, so the yes to the first digest is a yes to this one.
 	answered(t, a, done, yes)
-	if want := "# new head\n" + strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", "# new head\n"+strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1))
 }
 
 // changedTold is approval/changed as an editor reads it.
@@ -200,58 +158,45 @@ func heard[T any](t *testing.T, from <-chan json.RawMessage, method string) (tol
 func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
-	first := testrig.Wait(t, e.Approvals, "the dialog")
+	first, done := e.Ask("write_file", object{"path": "app.py", "content": "gone\n"})
 	theirs := app + "# written meanwhile\n"
 	e.Write("app.py", theirs)
 	testrig.Wait(t, e.Changed, "approval/changed")
 	first.Answer <- object{"decision": "approve", "digest": first.Text("digest")}
 	second := testrig.Wait(t, e.Approvals, "the second dialog")
-	if e.Read("app.py") != theirs {
-		t.Fatal("it was written on the old yes")
-	}
+	wantText(t, e, "app.py", theirs)
 	if second.File("before") != theirs || second.Text("approvalId") == first.Text("approvalId") {
 		t.Errorf("the second dialog: %v", second.Params)
 	}
 	answered(t, second, done, yes)
-	if e.Read("app.py") != "gone\n" {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", "gone\n")
 }
 
 func TestALateEditIsMergedAndShownAgain(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	first := testrig.Wait(t, e.Approvals, "the dialog")
+	first, done := e.Ask("edit_file", edit)
 	e.Write("app.py", "# careful\n"+app)
 	testrig.Wait(t, e.Changed, "approval/changed")
 	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1) + "# and this\n"
 	first.Answer <- object{"decision": "edit", "after": object{"app.py": mine}, "digest": first.Text("digest")}
 	second := testrig.Wait(t, e.Approvals, "the second dialog")
 	after, _ := second.File("after").(string)
-	if after != "# careful\n"+mine {
-		t.Errorf("the merged proposal is %q", after)
-	}
+	check.Same(t, "the merged proposal", after, "# careful\n"+mine)
 	answered(t, second, done, yes)
-	if got := e.Read("app.py"); got != after {
-		t.Errorf("on disk: %q", got)
-	}
+	wantText(t, e, "app.py", after)
 }
 
 func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	e.Type("app.py", at(0, 0), "# typed while it was open\n")
 	testrig.Wait(t, e.Changed, "approval/changed")
 	a.Answer <- object{"decision": "reject"}
 	testrig.Wait(t, done, "the result")
-	if b := e.Buffer("app.py"); b.Text != "# typed while it was open\n"+app {
-		t.Errorf("the buffer: %q", b.Text)
-	}
+	check.Same(t, "the buffer", e.Buffer("app.py").Text, "# typed while it was open\n"+app)
 }
 
 // TestTheFileIsOpenedWhileTheDialogIsOpen: nothing in it has changed, and yet the
@@ -259,8 +204,7 @@ func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
 func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", edit)
 	e.Open("app.py")
 	r := answered(t, a, done, yes)
 	if b := e.Buffer("app.py"); r.IsError || !strings.Contains(b.Text, "round(") || b.Dirty || e.Read("app.py") != b.Text {
@@ -286,13 +230,9 @@ func TestCancelWhileWaiting(t *testing.T) {
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	cancel()
 	testrig.Wait(t, a.Ctx.Done(), "the end of the dialog")
-	if got := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(got, `"withdrawn"`) {
-		t.Errorf("approval/resolved: %s", got)
-	}
+	check.Has(t, "approval/resolved", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"withdrawn"`)
 	answered(t, a, failed, yes)
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Error("a late answer changed the file")
-	}
+	check.Same(t, "a late answer changed the file", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }
 
 func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
@@ -309,9 +249,7 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 	if len(ids) != waiting {
 		t.Errorf("%d ids for %d dialogs", len(ids), waiting)
 	}
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Errorf("read_file: %v", r.StructuredContent)
-	}
+	check.Same(t, "read_file", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }
 
 func TestAnAnswerThatIsNoneDenies(t *testing.T) {
@@ -342,15 +280,146 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 	}
 }
 
-func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
+func TestToolsApprovalDoesNothing(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"create_directory", "run_command(ls)"}}}})
+	for _, c := range []struct {
+		tool     string
+		args     object
+		want     string
+		sentence any
+	}{
+		{"read_file", object{"path": "app.py"}, "run", "Read file: path app.py."},
+		{"search_in_project", object{"query": "def"}, "run", "Search in project: query def."},
+		{"prompt_user", object{"message": "Which?", "actions": []string{"left"}}, "run", `Ask the user: actions ["left"], message Which?.`},
+		{"list_processes", object{}, "run", "List processes."},
+		{"create_directory", object{"path": "new"}, "run", "Create the folder new."},
+		{"run_command", object{"command": "ls"}, "run", "Run ls."},
+		{"edit_file", edit, "ask", "Edit app.py."},
+		{"write_file", object{"path": ".git/config", "content": "x"}, "refuse", nil},
+		{"no_such", object{}, "refuse", nil},
+	} {
+		var need object
+		e.Must("tools/approval", object{"name": c.tool, "arguments": c.args}, &need)
+		check.Same(t, c.tool, need["sentence"], c.sentence)
+		if need["decision"] != c.want || (c.want == "ask") != (need["preview"] != nil) {
+			t.Errorf("%s: %v", c.tool, need)
+		}
+	}
+	if e.Read("app.py") != app || len(e.Approvals) != 0 {
+		t.Error("tools/approval did something")
+	}
+}
+
+func TestRequiresApprovalAlwaysAsks(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"edit_file"}}}})
+	if r := e.Call("edit_file", edit); r.IsError {
+		t.Fatalf("an allowed edit: %v", r.StructuredContent)
+	}
+	result := make(chan error, 1)
+	go func() {
+		result <- e.Conn.Call(t.Context(), "tools/call", object{
+			"name": "write_file", "requiresApproval": true, "arguments": object{"path": "n", "content": ""},
+		}, nil)
+	}()
+	if err := asked(t, e, result, no); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChangesOfABufferApplyInOrder(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	done := e.Start("edit_file", edit)
-	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve", "digest": "0000"}
-	again := testrig.Wait(t, e.Approvals, "the second dialog")
-	if e.Read("app.py") != app {
-		t.Fatal("a yes to something else was taken")
+	e.Write("log.txt", "")
+	e.Open("log.txt")
+	var want strings.Builder
+	for i := range 300 {
+		line := fmt.Sprintf("line %d\n", i)
+		e.Type("log.txt", at(uint32(i), 0), line)
+		want.WriteString(line)
+		if i%50 == 0 {
+			if r := e.Call("read_file", object{"path": "log.txt"}); r.StructuredContent["content"] != want.String() {
+				t.Fatalf("after %d changes: %v", i, r.StructuredContent["content"])
+			}
+		}
 	}
-	again.Answer <- object{"decision": "reject"}
-	testrig.Wait(t, done, "the result")
+	r := e.Call("read_file", object{"path": "log.txt"})
+	if r.StructuredContent["content"] != want.String() || r.StructuredContent["source"] != "buffer" {
+		t.Errorf("read_file gave %v", r.StructuredContent)
+	}
+}
+
+func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	e.OnEdit = func(json.RawMessage) (any, error) { return object{"applied": true, "version": 1, "dirty": false}, nil }
+	asked(t, e, e.Start("edit_file", edit), yes).Want(t, "EXECUTION_FAILED") // a lie is not believed
+}
+
+func TestTheWindowClosesWithADialogOpen(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	begin(t.Context(), e, "edit_file", edit) // the window closes
+	testrig.Wait(t, e.Approvals, "the dialog")
+	e.Stop()
+	wantText(t, e, "app.py", app)
+	if _, err := os.Stat(filepath.Join(e.Dir, ".pillion")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("something was left in the workspace")
+	}
+	var closed *wire.Error
+	if err := e.Conn.Call(t.Context(), "tools/list", object{}, nil); errors.As(err, &closed) {
+		t.Errorf("the connection lives on: %v", err)
+	}
+}
+
+// TestAnEditedCommandIsShownAgain with what there is to say of it, before it can be approved.
+func TestAnEditedCommandIsShownAgain(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	first, done := e.Ask("run_command", object{"command": "echo one"})
+	mine := object{"command": "echo one > out.txt"}
+	first.Answer <- object{"decision": "edit", "modifiedArguments": mine, "digest": first.Text("digest")}
+	check.Has(t, "its end", string(testrig.Wait(t, e.Resolved, "its end")), `"outcome":"superseded"`)
+	second := testrig.Wait(t, e.Approvals, "the user's command")
+	said := map[any]any{}
+	for _, fact := range second.Params["preview"].(object)["facts"].([]any) {
+		said[fact.(object)["label"]] = fact.(object)["text"]
+	}
+	if said["Writes"] != "out.txt" || said["Edited"] == nil || second.Params["arguments"].(object)["command"] != mine["command"] {
+		t.Errorf("shown again is %v", second.Params)
+	}
+	if _, err := os.Stat(filepath.Join(e.Dir, "out.txt")); err == nil {
+		t.Error("it ran before it was approved")
+	}
+	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.IsError || r.StructuredContent["edited_by_human"] != true {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	if _, calls := audited(t, e); len(calls) != 1 || calls[0].Answer != "edit" {
+		t.Errorf("the audit log has %+v", calls)
+	}
+}
+
+// TestAMergedResultIsShownAsSuch: what the user typed since the agent read the file stays,
+// the dialog says so, and the yes of the user is for both changes together.
+func TestAMergedResultIsShownAsSuch(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
+		t.Fatal(r.Text())
+	}
+	typed := "# typed\n" + app
+	e.Type("app.py", document.Range{}, "# typed\n")
+	a, done := e.Ask("write_file", object{"path": "app.py", "content": strings.Replace(app, "[1, 2]", "[1, 2, 3]", 1)})
+	want := strings.Replace(typed, "[1, 2]", "[1, 2, 3]", 1)
+	if a.File("merged") != true || a.File("after") != want || a.File("before") != typed {
+		t.Errorf("the dialog: merged %v, %q", a.File("merged"), a.File("after"))
+	}
+	r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
+	if r.StructuredContent["merged"] != true || e.Buffer("app.py").Text != want || e.Read("app.py") != app {
+		t.Errorf("merged %v, in the buffer %q", r.StructuredContent["merged"], e.Buffer("app.py").Text)
+	}
 }

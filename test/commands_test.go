@@ -1,7 +1,6 @@
 package test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,42 +8,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
-
-func TestRunCommandShowsTheExactLine(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	e.Write("sub/keep", "")
-	line := "printf 'a\\n'; echo b >&2; exit 3"
-	done := e.Start("run_command", object{"command": line, "cwd": "sub"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	preview, _ := a.Params["preview"].(object)
-	if preview["kind"] != "command" || preview["command"] != line || preview["cwd"] != "sub" {
-		t.Errorf("preview: %v", preview)
-	}
-	r := answered(t, a, done, yes)
-	s := r.StructuredContent
-	if s["ok"] != true || s["exit_code"] != 3.0 || s["stdout"] != "a\n" || s["stderr"] != "b\n" || s["truncated"] != false {
-		t.Errorf("result: %v", s)
-	}
-}
 
 // allowed runs commands without dialogs.
 func allowed() testrig.Options {
 	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}}}
-}
-
-// unheld is allowed without a sandbox, in which processes have other numbers than
-// outside.
-func unheld() testrig.Options {
-	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}, "sandbox": "off"}}
 }
 
 func TestOutputStreamsAsProgress(t *testing.T) {
@@ -55,9 +30,7 @@ func TestOutputStreamsAsProgress(t *testing.T) {
 	// Progress comes before the result on the same pipe, so it is there by now.
 	select {
 	case p := <-e.Progress:
-		if !strings.Contains(string(p), `"token-1"`) || !strings.Contains(string(p), `"stream":"stdout"`) || !strings.Contains(string(p), `streamed\n`) || !strings.Contains(string(p), `"kind":"report"`) {
-			t.Errorf("$/progress: %s", p)
-		}
+		check.Has(t, "$/progress", string(p), `"token-1"`, `"stream":"stdout"`, `streamed\n`, `"kind":"report"`)
 	default:
 		t.Error("no progress came before the result")
 	}
@@ -80,9 +53,7 @@ func TestACommandSeesNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(out, "PATH=") {
-		t.Errorf("the command has no PATH: %s", out)
-	}
+	check.Has(t, "the environment", out, "PATH=")
 }
 
 // TestACommandCannotReachTheSidecarsPipes: through them it could answer its own
@@ -102,9 +73,7 @@ func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
 	e := testrig.Spawn(t, []string{command, "serve"}, o)
 	line := fmt.Sprintf("cat /proc/%d/fdinfo/0 >/dev/null && echo open; ls /proc/%[1]d/fd && echo listed; echo ran", e.Command.Process.Pid)
 	out, _ := e.Call("run_command", object{"command": line}).StructuredContent["stdout"].(string)
-	if out != "ran\n" {
-		t.Errorf("the command reached the sidecar: %q", out)
-	}
+	check.Same(t, "the command reached the sidecar", out, "ran\n")
 }
 
 // copyForEveryone puts a program where any user can run it. Another program writes it: what a test
@@ -115,30 +84,6 @@ func copyForEveryone(t *testing.T, program string) string {
 	must(t, exec.Command("cp", program, file).Run())
 	must(t, os.Chmod(file, 0o755))
 	return file
-}
-
-// survivor starts a command that leaves processes in every way it can, and gives
-// their ids.
-func survivor(t *testing.T, e *testrig.Editor) []int {
-	t.Helper()
-	begin(t.Context(), e, "run_command", object{"command": // it is cut off
-	"echo $$ >pids; sleep 1001 & echo $! >>pids; setsid sh -c 'echo $$ >>pids; trap \"\" TERM; sleep 1002; sleep 1003' & " +
-		"(setsid sh -c 'echo $$ >>pids; echo ready >>pids; exec sleep 1004' &) ; sleep 1005"})
-	var pids []int
-	eventually(t, "the command's processes", func() bool {
-		text := e.Read("pids")
-		if !strings.Contains(text, "ready") || strings.Count(text, "\n") < 5 {
-			return false
-		}
-		pids = nil
-		for field := range strings.FieldsSeq(text) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-		return len(pids) == 4
-	})
-	return pids
 }
 
 func eventually(t *testing.T, what string, holds func() bool) {
@@ -172,34 +117,6 @@ var endings = map[string]func(e *testrig.Editor){
 	"stdin closes":          func(e *testrig.Editor) { e.Stop() },
 	"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
 	"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
-}
-
-func TestNothingSurvivesTheEditor(t *testing.T) {
-	t.Parallel()
-	for name, end := range endings {
-		t.Run(name, func(t *testing.T) {
-			e := spawn(t, unheld())
-			pids := survivor(t, e)
-			if allGone(pids)() {
-				t.Fatal("the command had ended before the test began")
-			}
-			end(e)
-			eventually(t, "the end of every process", allGone(pids))
-		})
-	}
-}
-
-func TestACancelledCommandIsGone(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, unheld())
-	ctx, cancel := context.WithCancel(t.Context())
-	failed := begin(ctx, e, "run_command", object{"command": "echo $$ >pid; sleep 1000"})
-	eventually(t, "the command", func() bool { return strings.HasSuffix(e.Read("pid"), "\n") })
-	pid, err := strconv.Atoi(strings.TrimSpace(e.Read("pid")))
-	must(t, err)
-	cancel()
-	testrig.Wait(t, failed, "the end of the call")
-	eventually(t, "the end of the command", func() bool { return !alive(pid) })
 }
 
 func TestProgressCanBeCancelledWhereItIsShown(t *testing.T) {
@@ -237,5 +154,126 @@ func TestAClientThatStopsReading(t *testing.T) {
 			t.Fatalf("an answer is missing or doubled: %v", m)
 		}
 		seen[m["id"]] = true
+	}
+}
+
+// A dialog of a command on files with unsaved text, with app.py among them.
+func askWithUnsaved(t *testing.T, line string) (*testrig.Editor, <-chan testrig.Result, *testrig.Approval) {
+	t.Helper()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	a, done := e.Ask("run_command", object{"command": line})
+	if preview, _ := a.Params["preview"].(object); len(unsavedOf(preview)) != 1 {
+		t.Fatalf("preview: %v", preview)
+	}
+	return e, done, a
+}
+
+func unsavedOf(preview object) []any {
+	unsaved, _ := preview["unsaved"].([]any)
+	return unsaved
+}
+
+// TestSaveAndRun: what the user saves while they look changes nothing of what they
+// judged, so the yes that they give in the same breath counts, and the command sees
+// their text.
+func TestSaveAndRun(t *testing.T) {
+	t.Parallel()
+	e, done, a := askWithUnsaved(t, "cat app.py")
+	e.Save("app.py")
+	s := answered(t, a, done, yes).StructuredContent
+	if s["stdout"] != "# mine\n"+app || s["unsaved"] != nil {
+		t.Errorf("result: %v", s)
+	}
+}
+
+// TestSavingIsFollowed: the dialog says that nothing is unsaved any more, and a yes
+// to what it showed before is still one.
+func TestSavingIsFollowed(t *testing.T) {
+	t.Parallel()
+	e, done, a := askWithUnsaved(t, "cat app.py")
+	e.Save("app.py")
+	changed := heard[changedTold](t, e.Changed, "approval/changed")
+	if len(unsavedOf(changed.Preview)) != 0 || !changed.Moved {
+		t.Errorf("approval/changed: %+v", changed)
+	}
+	if s := answered(t, a, done, yes).StructuredContent; s["stdout"] != "# mine\n"+app {
+		t.Errorf("result: %v", s)
+	}
+}
+
+// TestWhatBecomesUnsavedIsAskedAgain: a yes to a command that would see all does not
+// hold for one that would miss something.
+func TestWhatBecomesUnsavedIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	e, done, a := askWithUnsaved(t, "cat app.py other.py")
+	e.Write("other.py", "x\n")
+	e.Open("other.py")
+	e.Type("other.py", at(0, 0), "y")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	again := testrig.Wait(t, e.Approvals, "the next dialog")
+	if preview, _ := again.Params["preview"].(object); len(unsavedOf(preview)) != 2 {
+		t.Errorf("preview: %v", preview)
+	}
+	again.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, done, "the result")
+}
+
+// TestADialogFollowsTheScriptThatItIsAbout: what a script on the line holds is part
+// of the yes. A change while the dialog is open gives it another digest, and a yes
+// to the old one runs nothing.
+func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"sh build.sh", "make"} {
+		t.Run(line, func(t *testing.T) {
+			e := spawn(t, testrig.Options{})
+			file := map[string]string{"sh build.sh": "build.sh", "make": "Makefile"}[line]
+			script := e.Write(file, "all:\n\techo one\n")
+			a, done := e.Ask("run_command", object{"command": line})
+			e.Write(file, "all:\n\techo two >planted\n")
+			changed := heard[changedTold](t, e.Changed, "approval/changed")
+			if changed.Moved || changed.Digest == "" || changed.Digest == a.Text("digest") {
+				t.Errorf("approval/changed: %+v", changed)
+			}
+			a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+			again := testrig.Wait(t, e.Approvals, "the second dialog")
+			if again.Text("digest") == a.Text("digest") { // that of changed may be of the file half written
+				t.Error("it asks about what the script was before")
+			}
+			answered(t, again, done, no).Want(t, "USER_REJECTED")
+			if _, err := os.Stat(filepath.Join(filepath.Dir(script), "planted")); err == nil {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
+// TestAPatternForTheSession: the narrow rule that a dialog offers answers the next
+// such command, in this session and in no other.
+func TestAPatternForTheSession(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	call := func(session, line string) (*testrig.Approval, <-chan testrig.Result) {
+		return askedOrDone(e, object{"name": "run_command", "arguments": object{"command": line}, "sessionId": session})
+	}
+	asked, done := call("one", "git status --short")
+	if asked == nil {
+		t.Fatal("nobody was asked")
+	}
+	answered(t, asked, done, object{"decision": "approve", "decisionId": "pattern"})
+	if asked, done := call("one", "git status && git status -b | git status"); asked != nil {
+		t.Errorf("asked again: %v", asked.Params)
+	} else {
+		testrig.Wait(t, done, "the result")
+	}
+	for _, c := range []struct{ session, line string }{{"two", "git status"}, {"one", "git status; id"}, {"one", "git status > out"}, {"one", "git status --unknown"}, {"one", "git status $(id)"}, {"one", "git log"}} {
+		asked, done := call(c.session, c.line)
+		if asked == nil {
+			t.Errorf("%s ran in session %s", c.line, c.session)
+			continue
+		}
+		asked.Answer <- object{"decision": "reject"}
+		testrig.Wait(t, done, "the result")
 	}
 }

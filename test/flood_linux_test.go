@@ -46,8 +46,7 @@ func TestSixteenFloods(t *testing.T) {
 	writes := machine.Cases(5, 14) // already more than it may take
 	e := spawnPlain(t)
 	e.Write("app.py", app)
-	var at struct{ Socket, Token string }
-	e.Must("relay/info", object{}, &at)
+	at := ask[struct{ Socket, Token string }](e, "relay/info", object{})
 	dial := func(name string) *relay.Client {
 		c, err := relay.Dial(t.Context(), relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: name}, Cwd: e.Dir})
 		must(t, err)

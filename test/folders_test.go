@@ -40,24 +40,20 @@ func TestAWorkspaceFolderThatWasReplaced(t *testing.T) {
 	must(t, os.Mkdir(dir, 0o755))
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"mode": "auto_edit"}})
 	write := func(name string) testrig.Result { return e.Call("write_file", object{"path": name, "content": "x"}) }
-	waiting := e.Start("run_command", object{"command": "touch b.txt"})
-	dialog := testrig.Wait(t, e.Approvals, "the dialog")
+	dialog, waiting := e.Ask("run_command", object{"command": "touch b.txt"})
 	if r := write("a.txt"); r.IsError {
 		t.Fatalf("at first: %v", r.StructuredContent)
 	}
 	must(t, errors.Join(os.Rename(dir, dir+".moved"), os.Mkdir(dir, 0o755)))
 	dialog.Answer <- object{"decision": "approve", "digest": dialog.Text("digest")}
 	for _, r := range []testrig.Result{testrig.Wait(t, waiting, "the result"), write("a.txt"), e.Call("run_command", object{"command": "touch c.txt"}), e.Call("read_file", object{"path": "a.txt"})} {
-		if r.Code() != "CONCURRENT_MODIFICATION" {
-			t.Errorf("replaced: %v", r.StructuredContent)
-		}
+		r.Want(t, "CONCURRENT_MODIFICATION") // replaced
 	}
 	if names, _ := filepath.Glob(dir + "/*"); len(names) > 0 {
 		t.Errorf("done in the new one: %q", names)
 	}
 	folder := object{"uri": testrig.URI(dir), "name": "app"}
 	e.Notify("workspace/didChangeWorkspaceFolders", object{"event": object{"added": []any{folder}, "removed": []any{folder}}})
-	if r := write("d.txt"); r.IsError || e.Read("d.txt") != "x" {
-		t.Errorf("opened again: %v", r.StructuredContent)
-	}
+	write("d.txt").Want(t, "") // opened again
+	wantText(t, e, "d.txt", "x")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // mcpServer is a server of an MCP client's settings. Its tool "grow" gives it another.
@@ -85,8 +86,7 @@ func TestToolsOfAServer(t *testing.T) {
 	if text := strings.TrimSpace(r.Text()); r.StructuredContent["source"] != "test" || !strings.HasPrefix(text, dir+" ") || !strings.HasSuffix(text, "given") {
 		t.Errorf("it runs in %q: %v", text, r.StructuredContent)
 	}
-	var page struct{ Text string }
-	e.Must("tools/list", object{"format": "page", "refresh": true}, &page)
+	page := ask[struct{ Text string }](e, "tools/list", object{"format": "page", "refresh": true})
 	if !strings.HasPrefix(page.Text, "MCP server test, from your settings: /") || !strings.Contains(page.Text, " mcp-server\n  test__grow ") || !strings.Contains(page.Text, "\n\nPillion's own\n") {
 		t.Errorf("the page: %s", page.Text)
 	}
@@ -108,9 +108,7 @@ func TestAServerOfAProject(t *testing.T) {
 	if got := list.found(); len(got) > 0 {
 		t.Fatalf("untrusted it offers %v", got)
 	}
-	if r := e.Call("test__where", object{}); r.Code() != "TOOL_NOT_FOUND" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	e.Call("test__where", object{}).Want(t, "TOOL_NOT_FOUND")
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 	e.Must("tools/list", object{}, &list)
 	if got := list.found(); len(got) != 3 {
@@ -118,16 +116,10 @@ func TestAServerOfAProject(t *testing.T) {
 	}
 	done := e.Start("test__where", object{}) // whatever class it gives itself
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if facts := fmt.Sprint(a.Params["preview"]); !strings.Contains(facts, settingsFile) || !strings.Contains(facts, "mcp-server") {
-		t.Errorf("the dialog says %s", facts)
-	}
-	if r := answered(t, a, done, yes); r.Code() != "" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	check.Has(t, "the dialog", fmt.Sprint(a.Params["preview"]), settingsFile, "mcp-server")
+	answered(t, a, done, yes).Want(t, "")
 	e.Write(settingsFile, text+" ")
-	if r := e.Call("test__where", object{}); r.Code() != "TOOL_NOT_FOUND" {
-		t.Errorf("with another text: %v", r.StructuredContent)
-	}
+	e.Call("test__where", object{}).Want(t, "TOOL_NOT_FOUND") // with another text
 }
 
 // TestServersEndWithTheSidecar, and so does what they started.
@@ -191,14 +183,8 @@ func TestFoundToolsInATerminal(t *testing.T) {
 		return string(out)
 	}
 	listed := pillion("tools")
-	for _, want := range []string{"test__where", "[test]", "greet", "[tools.toolDiscoveryCommand]", "its name can be taken for that of Pillion's own tool glob"} {
-		if !strings.Contains(listed, want) {
-			t.Errorf("it lacks %q:\n%s", want, listed)
-		}
-	}
-	if got := pillion("call", "--yes", "greet", `{}`); got != "hello from greet\n" {
-		t.Errorf("greet printed %q", got)
-	}
+	check.Has(t, "it", listed, "test__where", "[test]", "greet", "[tools.toolDiscoveryCommand]", "its name can be taken for that of Pillion's own tool glob")
+	check.Same(t, "greet printed", pillion("call", "--yes", "greet", `{}`), "hello from greet\n")
 	if got := pillion("call", "--yes", "test__where"); strings.Contains(got, "swordfish") || !strings.Contains(got, filepath.Base(e.Dir)) {
 		t.Errorf("where printed %q", got)
 	}
@@ -214,13 +200,10 @@ func TestAFoundToolIsTheScriptThatItRuns(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: map[string]any{"tools": map[string]any{"toolDiscoveryCommand": `echo '[{"name": "greet", "description": "Greets."}]'`, "toolCallCommand": "sh call.sh"}}})
 	e.Write("call.sh", "echo one\n")
-	done := e.Start("greet", object{})
-	first := testrig.Wait(t, e.Approvals, "the dialog")
+	first, done := e.Ask("greet", object{})
 	e.Write("call.sh", "echo two\n")
 	first.Answer <- object{"digest": first.Text("digest"), "decision": "approve", "decisionId": "session"}
-	if r := asked(t, e, done, object{"decision": "approve", "decisionId": "session"}); !strings.Contains(r.Text(), "two") {
-		t.Errorf("after the second dialog: %s", r.Text())
-	}
+	check.Has(t, "after the second dialog", asked(t, e, done, object{"decision": "approve", "decisionId": "session"}).Text(), "two")
 	wantDecision(t, e, "greet", object{}, "run")
 	e.Write("call.sh", "echo three\n")
 	wantDecision(t, e, "greet", object{}, "ask")

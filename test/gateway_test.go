@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/gateway"
 )
 
@@ -55,9 +56,7 @@ func TestAGatewaysCalls(t *testing.T) {
 
 	c.Call("w1", "write_file", object{"path": "new.txt", "content": "two\n"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
-	if agent := fmt.Sprint(a.Params["agent"], a.Text("sessionId"), a.Text("callId")); agent != "map[name:127.0.0.1 via:gateway]onew1" {
-		t.Errorf("the dialog is for %s", agent)
-	}
+	check.Same(t, "the dialog is for", fmt.Sprint(a.Params["agent"], a.Text("sessionId"), a.Text("callId")), "map[name:127.0.0.1 via:gateway]onew1")
 	if preview, _ := json.Marshal(a.Params["preview"]); !strings.Contains(string(preview), "127.0.0.1, through a gateway") {
 		t.Errorf("the dialog does not say how it came in: %s", preview)
 	}
@@ -152,7 +151,7 @@ func TestACallThatTheAgentMakesItself(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(e.Dir, "made.txt")); err == nil {
 		t.Error("it was made here")
 	}
-	becomes := func(state string) { until(t, func() bool { return row(t, e, "1") == state }) } // which is told beside the frames
+	becomes := func(state string) { eventually(t, "it", func() bool { return row(t, e, "1") == state }) } // which is told beside the frames
 	becomes("running")
 	c.Send(object{"type": "tool_result", "call_id": "1", "result": object{"success": true}})
 	c.Send(object{"type": "tool_result", "call_id": "1-behind", "result": object{"success": true}})
@@ -189,8 +188,7 @@ type conversation struct {
 // talk is the newest conversation.
 func talk(t *testing.T, e *testrig.Editor) conversation {
 	t.Helper()
-	var list struct{ Conversations []conversation }
-	e.Must("conversation/list", object{}, &list)
+	list := ask[struct{ Conversations []conversation }](e, "conversation/list", object{})
 	if len(list.Conversations) == 0 {
 		t.Fatal("there is no conversation")
 	}
@@ -215,9 +213,7 @@ func TestAGatewayThatLies(t *testing.T) {
 		}
 	}
 	c.Send(object{"type": "tool_result", "call_id": "1", "result": object{"success": true}})
-	if f := c.Next(); f.Text("type") != "error" {
-		t.Errorf("its own result gives %v", f)
-	}
+	check.Same(t, "its own result", c.Next().Text("type"), "error")
 	if _, err := os.Stat(filepath.Join(e.Dir, "a.txt")); err == nil {
 		t.Error("it was written without the user")
 	}
@@ -260,9 +256,7 @@ func TestACommandStreams(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(e.Dir, "go")))
 	for f = c.Next(); f.Object("result")["exit_code"] == nil; f = c.Next() {
-		if f.Object("result").Text("stdout") != "two\n" {
-			t.Errorf("a part is %v", f)
-		}
+		check.Same(t, "a part", f.Object("result").Text("stdout"), "two\n")
 	}
 	if r := f.Object("result"); r["exit_code"] != 3.0 || r.Text("stdout") != "one\ntwo\n" || r["success"] != true {
 		t.Errorf("the result is %v", f)
@@ -324,21 +318,16 @@ func TestTheContextOfAConversation(t *testing.T) {
 	if f = c.Next(); f.Text("error_code") != "PATH_OUTSIDE_WORKSPACE" {
 		t.Errorf("a path outside gives %v", f)
 	}
-	if got := fmt.Sprint(talk(t, e).Context); got != "[{src/a.py user 2} {src/b.py agent 0}]" {
-		t.Errorf("the context is %s", got)
-	}
+	check.Same(t, "the context", fmt.Sprint(talk(t, e).Context), "[{src/a.py user 2} {src/b.py agent 0}]")
 	e.Must("context/update", object{"action": "clear"}, nil)
 	if f = c.Next(); f.Text("action") != "clear" || f["data"] != nil {
 		t.Errorf("clearing gives %v", f)
 	}
-	var list struct{ Context []any }
-	e.Must("context/list", object{}, &list)
+	list := ask[struct{ Context []any }](e, "context/list", object{})
 	if len(list.Context) != 0 {
 		t.Errorf("the context is %v", list.Context)
 	}
-	if code := e.Code("context/update", object{"action": "add_file", "data": object{"path": "../x"}}); code != -32602 {
-		t.Errorf("a path outside: %d", code)
-	}
+	e.Refuses("context/update", object{"action": "add_file", "data": object{"path": "../x"}}, -32602) // a path outside
 }
 
 // TestAConversation: what the agent says and does, as an editor's view follows it.
@@ -360,9 +349,7 @@ func TestAConversation(t *testing.T) {
 	c.Send(object{"type": "assistant_message", "token": "lo \x1b[31m\u202e<b>", "is_final": true})
 	c.Send(object{"type": "error", "error_code": "LLM_ERROR", "message": "no model", "details": object{}})
 	c.Send(object{"type": "agent_status", "status": "sleeping"})
-	if f := c.Next(); f.Text("type") != "error" {
-		t.Errorf("an unknown status gives %v", f)
-	}
+	check.Same(t, "an unknown status", c.Next().Text("type"), "error")
 	var all string
 	for range 2 {
 		all += strings.TrimPrefix(testrig.Wait(t, heard, "the words"), "conversation/appended ")
@@ -375,24 +362,18 @@ func TestAConversation(t *testing.T) {
 	for _, entry := range now.Entries {
 		entries = append(entries, fmt.Sprintf("%s %q %t", entry.Kind, entry.Text, entry.Done))
 	}
-	if got := strings.Join(entries, "\n"); got != "agent \"Hello [31m<b>\" true\nerror \"LLM_ERROR: no model\" true" {
-		t.Errorf("the conversation is\n%s", got)
-	}
+	check.Same(t, "the conversation", strings.Join(entries, "\n"), "agent \"Hello [31m<b>\" true\nerror \"LLM_ERROR: no model\" true")
 	if now.Status != "thinking" || now.Connection != "connected" || now.SessionID != "one" {
 		t.Errorf("%+v", now)
 	}
-	if code := e.Code("conversation/send", object{"conversationId": now.ConversationID, "text": strings.Repeat("x", 10_001)}); code != -32602 {
-		t.Errorf("too long a message: %d", code)
-	}
+	e.Refuses("conversation/send", object{"conversationId": now.ConversationID, "text": strings.Repeat("x", 10_001)}, -32602) // too long a message
 	// A cancelled call pauses the session; the next message lets it go on.
 	c.Call("1", "write_file", object{"path": "a.txt", "content": "a"})
 	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "cancel"}
 	c.Next()
 	c.Next()
 	c.Call("2", "glob", object{"pattern": "*"})
-	if f := c.Next(); f.Text("error_code") != "CANCELLED" {
-		t.Errorf("a paused session: %v", f)
-	}
+	check.Same(t, "a paused session", c.Next().Text("error_code"), "CANCELLED")
 	e.Must("conversation/send", object{"conversationId": now.ConversationID, "text": "go on"}, nil)
 	if f := c.Next(); f.Text("type") != "user_message" || f.Text("content") != "go on" {
 		t.Errorf("the message is %v", f)
@@ -412,12 +393,8 @@ func TestAConversation(t *testing.T) {
 	if now = talk(t, e); now.Connection != "disconnected" {
 		t.Errorf("%+v", now)
 	}
-	if code := e.Code("conversation/send", object{"conversationId": now.ConversationID, "text": "hello?"}); code != -32803 {
-		t.Errorf("a message to nobody: %d", code)
-	}
-	if err := c.Ended(); !strings.Contains(err.Error(), "StatusNormalClosure") {
-		t.Errorf("the gateway saw %v", err)
-	}
+	e.Refuses("conversation/send", object{"conversationId": now.ConversationID, "text": "hello?"}, -32803) // a message to nobody
+	check.Has(t, "what the gateway saw", c.Ended().Error(), "StatusNormalClosure")
 }
 
 // TestGoodbyeAmidWork: a user who disconnects while an answer is on its way, or while the
@@ -442,13 +419,9 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for _, url := range []string{"", "ws://gateway.example.org/ws", "http://127.0.0.1/ws", "wss://user:secret@127.0.0.1/ws", "ws://", "nonsense", "ws://192.0.2.1:1/ws"} {
-		if code := e.Code("gateway/connect", object{"url": url}); code != -32602 {
-			t.Errorf("%q: %d", url, code)
-		}
+		e.Refuses("gateway/connect", object{"url": url}, -32602)
 	}
-	if code := e.Code("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "a\r\nX-Other: 1"}); code != -32602 {
-		t.Errorf("a token with a line break: %d", code)
-	}
+	e.Refuses("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "a\r\nX-Other: 1"}, -32602) // a token with a line break
 	var state gatewayState
 	g := gateway.New(t)
 	g.Refuse.Store(401)
@@ -456,7 +429,7 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 	if strings.Contains(state.URL, "hidden") || state.SessionID == "" {
 		t.Errorf("%+v", state)
 	}
-	until(t, func() bool {
+	eventually(t, "it", func() bool {
 		state := gatewayNow(e)
 		return state.State == "disconnected" && strings.Contains(state.Error.Message, "refused the token")
 	})
@@ -468,7 +441,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	e, g, thief := spawn(t, testrig.Options{}), gateway.New(t), gateway.New(t)
 	g.Redirect.Store(&thief.URL)
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret"}, nil)
-	until(t, func() bool { return strings.Contains(gatewayNow(e).Error.Message, "302") })
+	eventually(t, "it", func() bool { return strings.Contains(gatewayNow(e).Error.Message, "302") })
 	e.Must("gateway/disconnect", object{}, nil)
 	if thief.Met() > 0 {
 		t.Error("it went where it was sent")
@@ -483,19 +456,9 @@ func TestTheEditorsOwnSessionIsNoGateways(t *testing.T) {
 		if id == "taken" {
 			e.Must("session/open", object{"sessionId": id}, nil)
 		}
-		if code := e.Code("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "", "sessionId": id}); code != -32602 {
-			t.Errorf("%s: %d", id, code)
-		}
-		if code := e.Code("agent/message", object{"type": "agent_status", "status": "idle", "session_id": id}); code != -32602 {
-			t.Errorf("%s over the editor: %d", id, code)
-		}
+		e.Refuses("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "", "sessionId": id}, -32602)
+		e.Refuses("agent/message", object{"type": "agent_status", "status": "idle", "session_id": id}, -32602)
 	}
-}
-
-// until polls what no event tells of.
-func until(t *testing.T, is func() bool) {
-	t.Helper()
-	eventually(t, "what is waited for", is)
 }
 
 // TestALargeDeedIsToldAsDone: what has no room in a frame is left out of the result.
@@ -523,7 +486,5 @@ func TestWhoChangedAFileIsNamed(t *testing.T) {
 		t.Fatalf("the write gives %v", got)
 	}
 	r := e.Call("edit_file", object{"path": "table.txt", "old_string": "bob,3", "new_string": "bob,4"})
-	if text := fmt.Sprint(r.StructuredContent["error"]); !strings.Contains(text, "the file has changed since you read it, by 127.0.0.1") || !strings.Contains(text, "+bob,22") {
-		t.Errorf("the edit gives %s", text)
-	}
+	check.Has(t, "the edit", fmt.Sprint(r.StructuredContent["error"]), "the file has changed since you read it, by 127.0.0.1", "+bob,22")
 }

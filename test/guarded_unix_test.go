@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestWhatProgramsReadIsGuardedUnderAnyName: a repository of dotfiles, into which the home's files
@@ -177,8 +178,7 @@ func TestWhatIsHiddenInAHomeIsGuarded(t *testing.T) {
 	above := t.TempDir()
 	home := above + "/me"
 	for _, name := range []string{".config/x/y", ".local/src/project/a.txt", ".dotfiles/zsh/aliases.zsh", ".dotfiles/more.sh", "docs/a.txt", "go/pkg/mod/x/y.go", ".foorc", "shell/env", "shell/more"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(home, name), []byte("x\n"), 0o600))
+		lay(t, filepath.Join(home, name), "x\n")
 	}
 	must(t, os.WriteFile(home+"/.zshrc", []byte("[ -f \"$HOME/shell/env\" ] && . ${HOME}/shell/env\nsource ~/.dotfiles/zsh/aliases.zsh\n"), 0o600))
 	must(t, os.WriteFile(home+"/shell/env", []byte(". \"$HOME/shell/more\"\n"), 0o600))
@@ -195,9 +195,7 @@ func TestWhatIsHiddenInAHomeIsGuarded(t *testing.T) {
 		home + "/.local":             {"src/project/a.txt": "ask", "share/x": "ask"},
 	} {
 		e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
-		for name, want := range calls {
-			wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-		}
+		wantWrites(t, e, calls)
 	}
 }
 
@@ -215,8 +213,7 @@ func TestWhatARepositorysSettingsNameIsGuarded(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"team/git.inc", "team/strip.py", "team/mon.sh", "team/alias.sh", "team/top.sh", "team/notes.txt", "hook.sh", "src/main.go", "lib/deep/inc"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte("\n"), 0o600))
+		lay(t, filepath.Join(dir, name), "\n")
 	}
 	git(dir, "init", "-q")
 	git(dir, "init", "-q", "lib/deep")
@@ -230,22 +227,18 @@ func TestWhatARepositorysSettingsNameIsGuarded(t *testing.T) {
 	git(dir+"/lib/deep", "config", "include.path", "../inc")
 	must(t, os.WriteFile(home+"/.gitconfig", []byte("[filter \"own\"]\n\tsmudge = sh team/own.sh\n"), 0o600))
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
-	for name, want := range map[string]string{
+	wantWrites(t, e, map[string]string{
 		"team/git.inc": "ask", "team/other.inc": "ask", "ci/hooks/pre-commit": "ask", "team/attributes": "ask", "team/strip.py": "ask", "team/mon.sh": "ask", "team/alias.sh": "ask", "team/top.sh": "ask",
 		"hook.sh": "ask", "bin/late.sh": "ask", "team/own.sh": "ask", "lib/deep/inc": "ask",
 		"team/notes.txt": "run", "src/main.go": "run", "checkout": "run", "sh": "run", "lib/deep/notes.txt": "run", "ci/notes.txt": "run", "bin/other.sh": "run",
-	} {
-		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-	}
+	})
 }
 
 // TestWhatProtectedLinksLeadToIsGuarded: writing where such a link leads is writing what has its name.
 func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Fatalf("git init: %s", out)
-	}
+	must(t, exec.Command("git", "init", "-q", dir).Run())
 	put(t, filepath.Join(dir, ".gitignore"), ".claude\n")
 	for _, folder := range []string{"team/p", "cfg", "docs", ".cursor", ".github", "sub/.husky", ".pillion", ".agents"} {
 		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
@@ -259,13 +252,11 @@ func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
 		must(t, os.Symlink(target, filepath.Join(dir, link)))
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
-	for name, want := range map[string]string{
+	wantWrites(t, e, map[string]string{
 		"team/p/s.json": "ask", "cfg/vscode/tasks.json": "ask", "robots/settings.json": "ask", "know/x/SKILL.md": "ask", "cfg/servers.json": "ask", "cfg/env": "ask", "docs/style.md": "ask", "docs/rules/x.mdc": "ask",
 		"cfg/ci/x.yml": "ask", "cfg/attributes": "ask", "cfg/husky.sh": "ask", "cfg/own": "ask", "cfg/push.sh": "ask",
 		"docs/readme.md": "run", "docs/plain.md": "run", "team/p/x.json": "run", "cfg/x": "run", "sub/x.md": "run",
-	} {
-		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-	}
+	})
 }
 
 // TestWhatSettingsRunIsGuarded: Pillion runs it outside the sandbox, yours and what a trusted project names.
@@ -273,8 +264,7 @@ func TestWhatSettingsRunIsGuarded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"tools/list.sh", "tools/call.sh", "tools/server.py", "tools/in.py", "my tools/x.sh", "lsp.sh", "key.sh", "token.sh", "run.py", "acp.py", "own.py", "check.sh", "go.mod", "docs/plan.md"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte("\n"), 0o600))
+		lay(t, filepath.Join(dir, name), "\n")
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{
 		"mode": "auto_edit", "permissions": map[string]any{"ask": []string{"read_file(docs/plan.md)"}},
@@ -288,12 +278,9 @@ func TestWhatSettingsRunIsGuarded(t *testing.T) {
 		"tools/list.sh": "ask", "tools/call.sh": "ask", "tools/server.py": "ask", "tools/in.py": "ask", "my tools/x.sh": "ask", "bin/late": "ask", "key.sh": "ask", "token.sh": "ask", "lsp.sh": "ask", "check.sh": "ask", "run.py": "ask", "acp.py": "ask",
 		"own.py": "run", "docs/plan.md": "run", "command": "run", "python3": "run",
 	}
-	for name, want := range want {
-		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-	}
+	wantWrites(t, e, want)
 	e.Write(settingsFile, `{"mcpServers": {"theirs": {"command": "python3", "args": ["own.py"]}}}`)
-	u := testrig.Wait(t, e.Untrusted, "the question")
-	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	trust(t, e)
 	wantDecision(t, e, "write_file", object{"path": "own.py", "content": "new\n"}, "ask")
 }
 
@@ -303,9 +290,7 @@ func TestAnOpenFolderKeepsItsName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, top := range []string{"repo", "repo/.claude/worktrees/own"} {
-		if out, err := exec.Command("git", "init", "-q", filepath.Join(dir, top)).CombinedOutput(); err != nil {
-			t.Fatalf("git init: %s", out)
-		}
+		must(t, exec.Command("git", "init", "-q", filepath.Join(dir, top)).Run())
 	}
 	for folder, want := range map[string]string{
 		"repo/.vscode": "ask", "repo/.claude": "ask", "repo/.claude/skills/x": "ask", "repo/.pillion": "ask", "repo/.github/workflows": "ask", "repo/.husky": "ask", "repo/.cursor/rules": "ask", ".config/nvim": "ask", "repo/.bzr/branch": "ask",
@@ -317,9 +302,7 @@ func TestAnOpenFolderKeepsItsName(t *testing.T) {
 		wantDecision(t, e, "write_file", object{"path": "notes", "content": "new\n"}, want)
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir + "/repo/.github"}, Settings: map[string]any{"mode": "auto_edit"}})
-	for name, want := range map[string]string{"workflows/x.yml": "ask", "notes": "run"} {
-		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-	}
+	wantWrites(t, e, map[string]string{"workflows/x.yml": "ask", "notes": "run"})
 }
 
 // TestWhatVariablesNameIsGuarded: files of the workspace, by any variable.
@@ -333,9 +316,7 @@ func TestWhatVariablesNameIsGuarded(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Home: home, Settings: map[string]any{"mode": "auto_edit"}})
-	for name, want := range map[string]string{"env": "ask", "less.sh": "ask", "ssh.conf": "ask", "linked": "ask", "one.zip": "ask", "lib/x": "run", "notes": "run"} {
-		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-	}
+	wantWrites(t, e, map[string]string{"env": "ask", "less.sh": "ask", "ssh.conf": "ask", "linked": "ask", "one.zip": "ask", "lib/x": "run", "notes": "run"})
 }
 
 // TestWhatStartUpFilesReadIsGuarded: as people lay dotfiles out.
@@ -354,8 +335,7 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 	} {
 		home := t.TempDir()
 		for _, name := range []string{"system/plain", "bash/a", "deep/er.sh", "docs/notes", "free"} {
-			must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, "dotfiles", name)), 0o755))
-			must(t, os.WriteFile(filepath.Join(home, "dotfiles", name), []byte("source ~/dotfiles/deep/er.sh\n"), 0o600))
+			lay(t, filepath.Join(home, "dotfiles", name), "source ~/dotfiles/deep/er.sh\n")
 		}
 		must(t, os.WriteFile(home+"/.bashrc", []byte(start), 0o600))
 		e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/dotfiles"}, Settings: map[string]any{"mode": "auto_edit"}})
@@ -384,9 +364,7 @@ func TestLinksAreGuardedThoughGitSaysTooLittle(t *testing.T) {
 	must(t, os.Symlink("dots/myrc", home+"/.zshrc"))
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/dots"}, Settings: map[string]any{"mode": "auto_edit"}})
 	for _, name := range []string{"myrc", "plain"} {
-		if got := asks(e, "write_file", object{"path": name, "content": "new\n"}); got != "ask" {
-			t.Errorf("%s: %s", name, got)
-		}
+		check.Same(t, name, asks(e, "write_file", object{"path": name, "content": "new\n"}), "ask")
 	}
 }
 
@@ -401,14 +379,11 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "source $HOME/project/vim.inc\n",
 		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
 	} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
-		must(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
+		lay(t, filepath.Join(home, name), text)
 	}
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
-	for name, want := range map[string]string{
+	wantWrites(t, e, map[string]string{
 		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
 		"docs/plan.md": "run", "tools/free.sh": "run",
-	} {
-		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
-	}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // far has five places that are a hunk each when all are edited.
@@ -19,8 +20,7 @@ func startFive(t *testing.T, e *testrig.Editor) (*testrig.Approval, <-chan testr
 	for _, line := range []string{"one = 1", "two = 2", "three = 3", "four = 4", "five = 5"} {
 		edits = append(edits, object{"old_string": line, "new_string": line + "0"})
 	}
-	done := e.Start("edit_file", object{"path": "app.py", "edits": edits})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("edit_file", object{"path": "app.py", "edits": edits})
 	if ids := hunkIDs(t, a); strings.Join(ids, " ") != "1 2 3 4 5" {
 		t.Fatalf("the hunks are %v", ids)
 	}
@@ -64,25 +64,16 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	r := answered(t, a, done, object{"decision": "approve", "selected": []string{"5", "1", "4"}})
-	if want := replaced(far, "one = 1", "one = 10", "four = 4", "four = 40", "five = 5", "five = 50"); e.Read("app.py") != want {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", replaced(far, "one = 1", "one = 10", "four = 4", "four = 40", "five = 5", "five = 50"))
 	left, _ := r.StructuredContent["human_diff"].(string)
 	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(left, "-two = 20\n+two = 2\n") || !strings.Contains(left, "-three = 30\n+three = 3\n") || strings.Contains(left, "-one") {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
-	if !strings.Contains(r.Text(), "The user chose 3 of 5 hunks") {
-		t.Errorf("the agent reads %q", r.Text())
-	}
-	if r.StructuredContent["additions"] != 3.0 {
-		t.Errorf("additions: %v", r.StructuredContent["additions"])
-	}
+	check.Has(t, "what the agent reads", r.Text(), "The user chose 3 of 5 hunks")
+	check.Same(t, "additions", r.StructuredContent["additions"], 3.0)
 	// The agent knows the file as it is now: it need not read it to write it anew.
-	second := e.Start("write_file", object{"path": "app.py", "content": "x\n"})
-	b := testrig.Wait(t, e.Approvals, "the second dialog")
-	if strings.Contains(string(b.Raw), "has not read") {
-		t.Errorf("the second question: %s", b.Params["reasons"])
-	}
+	b, second := e.Ask("write_file", object{"path": "app.py", "content": "x\n"})
+	check.Lacks(t, "the second question", string(b.Raw), "has not read")
 	b.Answer <- object{"decision": "reject"}
 	testrig.Wait(t, second, "the second result")
 }
@@ -109,9 +100,7 @@ func TestWhatAChoiceOfHunksMeans(t *testing.T) {
 		if r.Code() != c.code || r.StructuredContent["edited_by_human"] != c.edited || c.code != "" && !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != c.text {
 			t.Errorf("%s: %v, on disk %q", name, r.StructuredContent, e.Read("app.py"))
 		}
-		if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"outcome":"`+c.outcome+`"`) {
-			t.Errorf("%s: %s", name, resolved)
-		}
+		check.Has(t, "the end of "+name, string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"outcome":"`+c.outcome+`"`)
 	}
 }
 
@@ -124,10 +113,8 @@ func TestChosenHunksMoveWithTheirText(t *testing.T) {
 	if changed := heard[changedTold](t, e.Changed, "approval/changed"); !changed.Moved {
 		t.Fatalf("approval/changed: %+v", changed)
 	}
-	r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1", "3"}})
-	if want := "# new\n# lines\n" + replaced(far, "one = 1", "one = 10", "three = 3", "three = 30"); e.Read("app.py") != want {
-		t.Errorf("on disk %q: %v", e.Read("app.py"), r.StructuredContent)
-	}
+	answered(t, a, done, object{"decision": "approve", "selected": []string{"1", "3"}})
+	wantText(t, e, "app.py", "# new\n# lines\n"+replaced(far, "one = 1", "one = 10", "three = 3", "three = 30"))
 }
 
 // TestHunksOfAnotherTextAreAskedAgain: what stands in a hunk has become another.
@@ -144,9 +131,7 @@ func TestHunksOfAnotherTextAreAskedAgain(t *testing.T) {
 		t.Errorf("asked again about %v, on disk %q", hunkIDs(t, b), e.Read("app.py"))
 	}
 	answered(t, b, done, object{"decision": "approve", "selected": []string{"2"}})
-	if want := replaced(other, "two = 2", "two = 20"); e.Read("app.py") != want {
-		t.Errorf("on disk %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", replaced(other, "two = 2", "two = 20"))
 }
 
 func TestChosenHunksInABuffer(t *testing.T) {
@@ -167,14 +152,12 @@ func TestChosenHunksInABuffer(t *testing.T) {
 func TestANewFileIsOneHunk(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
-	done := e.Start("write_file", object{"path": "new.py", "content": "a\nb\n"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("write_file", object{"path": "new.py", "content": "a\nb\n"})
 	if ids := hunkIDs(t, a); len(ids) != 1 {
 		t.Errorf("the hunks are %v", ids)
 	}
-	if r := answered(t, a, done, object{"decision": "approve", "selected": []string{"1"}}); r.IsError || e.Read("new.py") != "a\nb\n" {
-		t.Errorf("%v", r.StructuredContent)
-	}
+	answered(t, a, done, object{"decision": "approve", "selected": []string{"1"}}).Want(t, "")
+	wantText(t, e, "new.py", "a\nb\n")
 }
 
 // TestOneHunkIsOneBlock: two changes that share an @@ of the diff are two hunks, as editors show them.
@@ -183,13 +166,10 @@ func TestOneHunkIsOneBlock(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	const before = "one\n2\n3\n4\n5\nsix\n"
 	e.Write("app.py", before)
-	done := e.Start("write_file", object{"path": "app.py", "content": "ONE\n2\n3\n4\n5\nSIX\n"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("write_file", object{"path": "app.py", "content": "ONE\n2\n3\n4\n5\nSIX\n"})
 	if ids, diff := hunkIDs(t, a), fmt.Sprint(a.File("diff")); strings.Join(ids, " ") != "1 2" || strings.Count(diff, "@@ -") != 1 {
 		t.Fatalf("hunks %v of\n%s", ids, diff)
 	}
 	answered(t, a, done, object{"decision": "approve", "selected": []string{"2"}})
-	if got := e.Read("app.py"); got != "one\n2\n3\n4\n5\nSIX\n" {
-		t.Errorf("on disk is %q", got)
-	}
+	wantText(t, e, "app.py", "one\n2\n3\n4\n5\nSIX\n")
 }

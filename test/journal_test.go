@@ -1,6 +1,7 @@
 package test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/workspace/journal"
 )
@@ -33,8 +35,7 @@ func revert(e *testrig.Editor, params object) (r reverted) {
 
 // entries is what the journal has.
 func entries(e *testrig.Editor, params object) []map[string]any {
-	var list struct{ Entries []map[string]any }
-	e.Must("journal/list", params, &list)
+	list := ask[struct{ Entries []map[string]any }](e, "journal/list", params)
 	return list.Entries
 }
 
@@ -55,9 +56,7 @@ func (r reverted) want(t *testing.T, reverted, merged, conflicts []string) {
 
 func wantText(t *testing.T, e *testrig.Editor, name, want string) {
 	t.Helper()
-	if got := e.Read(name); got != want {
-		t.Errorf("%s holds %q, want %q", name, got, want)
-	}
+	check.Same(t, "what "+name+" holds", e.Read(name), want)
 }
 
 // mustCall makes a call under an id.
@@ -99,9 +98,7 @@ func TestACallIsPutBack(t *testing.T) {
 	}
 	r = revert(e, object{"callId": r.CallID})
 	wantText(t, e, "a.txt", "one\n2\nthree\n")
-	if list := entries(e, object{"callId": "first"}); list[0]["state"] != "done" {
-		t.Errorf("after its revert was put back it is %v", list[0]["state"])
-	}
+	check.Same(t, "after its revert was put back", entries(e, object{"callId": "first"})[0]["state"], "done")
 	revert(e, object{"callId": r.CallID})
 	var titles []string
 	for _, entry := range entries(e, object{}) {
@@ -129,26 +126,20 @@ func TestWhatGoesIsShown(t *testing.T) {
 				t.Errorf("%s: %s", f.Path, f.Operation)
 			}
 		}
-		if got := strings.Join(shown, " "); got != want {
-			t.Errorf("shown are %q, want %q", got, want)
-		}
+		check.Same(t, "shown", strings.Join(shown, " "), want)
 	}
 	r := revert(e, object{"sessionId": "ada"})
 	if got := treeOf(t, e.Dir); got != "" || len(r.Conflicts) > 0 {
 		t.Errorf("left is %q; %v", got, r.Reasons)
 	}
-	if list := entries(e, object{"limit": 1}); list[0]["title"] != "Revert 2 changes by fake editor" {
-		t.Errorf("the title is %q", list[0]["title"])
-	}
+	check.Same(t, "the title", entries(e, object{"limit": 1})[0]["title"], "Revert 2 changes by fake editor")
 }
 
 func TestARevertNeedsASelector(t *testing.T) {
 	t.Parallel()
 	e := freely(t, testrig.Options{})
 	for _, params := range []object{{}, {"dryRun": true}, {"turn": 1}, {"sinceTurn": 1}} {
-		if code := e.Code("journal/revert", params); code != wire.CodeInvalidParams {
-			t.Errorf("%v: code %d", params, code)
-		}
+		e.Refuses("journal/revert", params, wire.CodeInvalidParams)
 	}
 }
 
@@ -244,9 +235,7 @@ func TestTreesComeBack(t *testing.T) {
 		t.Errorf("left alone: %v", r.Reasons)
 	}
 	want := "lib/ lib/a.txt lib/deep/ lib/deep/b.txt lib/link->a.txt old.txt"
-	if got := treeOf(t, e.Dir); got != want {
-		t.Errorf("there is %s, want %s", got, want)
-	}
+	check.Same(t, "the tree", treeOf(t, e.Dir), want)
 	wantText(t, e, "old.txt", "one\ntwo\nthree\nfour\nmine\n")
 	if info, err := os.Stat(filepath.Join(e.Dir, "lib/a.txt")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("a.txt came back with %v, %v", info, err)
@@ -273,9 +262,7 @@ func TestWhatOthersMadeStays(t *testing.T) {
 	e.Write("gone.txt", "the user's\n")
 	r := revert(e, object{"sessionId": "ada"})
 	r.want(t, []string{"made/other.txt"}, []string{}, []string{"gone.txt", "made/new.txt"})
-	if got := treeOf(t, e.Dir); got != "gone.txt made/ made/beside.txt made/new.txt" {
-		t.Errorf("there is %s", got)
-	}
+	check.Same(t, "the tree", treeOf(t, e.Dir), "gone.txt made/ made/beside.txt made/new.txt")
 	wantText(t, e, "gone.txt", "the user's\n")
 	wantText(t, e, "made/new.txt", "the user's\n")
 }
@@ -352,12 +339,8 @@ func TestAReadableCopy(t *testing.T) {
 	if text, err := os.ReadFile(copied); err != nil || string(text) != "before\n" || info.Mode().Perm() != 0o600 || filepath.Base(copied) != "a.txt" || strings.HasPrefix(copied, e.Dir) {
 		t.Errorf("the copy %s has mode %v and holds %q, %v", copied, info.Mode(), text, err)
 	}
-	if at := backup("write_file", object{"path": "new.txt", "content": "new\n"}); at != "" {
-		t.Errorf("of a new file there is a copy: %s", at)
-	}
-	if at := backup("write_file", object{"path": "a.txt", "content": "again\n", "backup": false}); at != "" {
-		t.Errorf("a copy that nobody wanted: %s", at)
-	}
+	check.Same(t, "of a new file there is a copy", backup("write_file", object{"path": "new.txt", "content": "new\n"}), "")
+	check.Same(t, "a copy that nobody wanted", backup("write_file", object{"path": "a.txt", "content": "again\n", "backup": false}), "")
 	copied = backup("delete_file", object{"path": "lib", "recursive": true})
 	if text, err := os.ReadFile(filepath.Join(copied, "deep/b.txt")); err != nil || string(text) != "b\n" {
 		t.Errorf("of the folder there is %q, %v", text, err)
@@ -398,8 +381,75 @@ func TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart(t *testing.T) {
 	if len(list.Entries) != 1 || list.Entries[0].State != "undone" || !strings.Contains(list.Entries[0].Why, "nothing was changed") {
 		t.Errorf("listed %+v", list.Entries)
 	}
-	if got := treeOf(t, dir); got != "a.txt" {
-		t.Errorf("left behind: %s", got)
-	}
+	check.Same(t, "left behind", treeOf(t, dir), "a.txt")
 	wantText(t, e, "a.txt", "one\n")
+}
+
+const (
+	overwrites = "printf 'agent\\n' > a.txt && rm b.txt && mkdir new && echo c > new/c.txt"
+	waits      = "printf 'agent\\n' > a.txt; echo > ready; sleep 1000"
+)
+
+// ruled are settings with which agents run these lines unasked.
+func ruled(lines ...string) testrig.Options {
+	rules := []string{}
+	for _, line := range lines {
+		rules = append(rules, "run_command("+line+")")
+	}
+	return testrig.Options{Settings: object{"permissions": object{"allow": rules}}}
+}
+
+// TestACommandThatARuleAllowedIsPutBack: what it did, and nothing that you did before. The
+// folders are watched all the while.
+func TestACommandThatARuleAllowedIsPutBack(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, ruled(overwrites, "true"))
+	e.Write("a.txt", "yours\n")
+	e.Write("b.txt", "yours\n")
+	for n := range 3 {
+		yours := fmt.Sprintf("yours %d\n", n)
+		mustCall(t, e, "nothing", "run_command", object{"command": "true"})
+		e.Write("a.txt", yours)
+		call := fmt.Sprint("call", n)
+		mustCall(t, e, call, "run_command", object{"command": overwrites})
+		if j := testrig.Wait(t, e.Journal, "journal/changed"); j.Entry.CallID != call || len(j.Files) != 3 {
+			t.Errorf("told of %+v", j)
+		}
+		wantText(t, e, "a.txt", "agent\n")
+		r := revert(e, object{"callId": call})
+		r.want(t, []string{"new/c.txt", "b.txt", "a.txt"}, []string{}, []string{})
+		wantText(t, e, "a.txt", yours)
+		wantText(t, e, "b.txt", "yours\n")
+		for range 2 { // the revert, and what it reverted
+			testrig.Wait(t, e.Journal, "journal/changed")
+		}
+		if exists(e, "new") {
+			t.Error("the folder stays")
+		}
+	}
+	if list := entries(e, object{"callId": "nothing"}); len(list) > 0 {
+		t.Errorf("of a command that did nothing it has %v", list)
+	}
+}
+
+// TestASidecarKilledAmidACommand leaves to the next one what the command did.
+func TestASidecarKilledAmidACommand(t *testing.T) {
+	t.Parallel()
+	o := ruled(waits)
+	e := spawn(t, o)
+	e.Write("a.txt", "yours\n")
+	ended := begin(t.Context(), e, "run_command", object{"command": waits})
+	eventually(t, "the command", func() bool { return exists(e, "ready") })
+	must(t, e.Command.Process.Kill())
+	testrig.Wait(t, ended, "the end of the call")
+	e.Stop()
+	next := again(t, e, o)
+	if list := entries(next, object{}); len(list) > 0 {
+		t.Errorf("the journal has %v", list)
+	}
+	wantText(t, next, "a.txt", "agent\n")
+	left, err := os.ReadDir(next.Home + "/.local/state/pillion/journal")
+	if slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "copies") }) {
+		t.Errorf("copies are left: %v, %v", left, err)
+	}
 }

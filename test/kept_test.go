@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pillion/agents/relay"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/tools/session"
 )
 
@@ -65,10 +67,8 @@ func TestASessionComesBack(t *testing.T) {
 			end(t, e)
 
 			e = again(t, e, testrig.Options{})
-			var list struct{ Sessions []sessionInfo }
-			e.Must("session/list", object{}, &list)
-			if len(list.Sessions) != 1 || list.Sessions[0].Connected || list.Sessions[0].list() != before.list() {
-				t.Errorf("kept: %+v", list.Sessions)
+			if all := sessions(e); len(all) != 1 || all[0].Connected || all[0].list() != before.list() {
+				t.Errorf("kept: %+v", all)
 			}
 			if s := openAs(e, "p", "stranger"); s.Todos == nil || len(s.Todos)+len(s.Grants)+s.Calls != 0 || s.Mode != "default" {
 				t.Errorf("another agent gets %+v", s)
@@ -79,9 +79,7 @@ func TestASessionComesBack(t *testing.T) {
 			if fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("comes back as %+v\nwas %+v", after, before)
 			}
-			if r := callAs(e, "p", "write_file", object{"path": "x.txt", "content": "2"}); r.Code() != "POLICY_DENIED" {
-				t.Errorf("in plan mode: %v", r.StructuredContent)
-			}
+			callAs(e, "p", "write_file", object{"path": "x.txt", "content": "2"}).Want(t, "POLICY_DENIED") // in plan mode
 			if r := callAs(e, "p", "todo_read", object{}); fmt.Sprint(r.StructuredContent["todos_changed"]) != "<nil>" || fmt.Sprint(r.StructuredContent["count"]) != "2" {
 				t.Errorf("the to-do list: %v", r.StructuredContent)
 			}
@@ -127,9 +125,7 @@ func TestWhatTheUserChangedIsToldAfterARestart(t *testing.T) {
 	e.Stop()
 	e = again(t, e, testrig.Options{})
 	openAs(e, "p", "planner")
-	if r := callAs(e, "p", "todo_read", object{}); fmt.Sprint(r.StructuredContent["todos_changed"]) != `[ticked "look"]` {
-		t.Errorf("the agent hears %v", r.StructuredContent["todos_changed"])
-	}
+	check.Same(t, "the agent hears", fmt.Sprint(callAs(e, "p", "todo_read", object{}).StructuredContent["todos_changed"]), `[ticked "look"]`)
 }
 
 // TestAKeptModeIsNeverLooser than the settings are now.
@@ -194,8 +190,7 @@ func TestAKeptSessionIsTheUsers(t *testing.T) {
 	}
 	e.Stop()
 	e = again(t, e, testrig.Options{})
-	var closed struct{ Closed bool }
-	if e.Must("session/close", object{"sessionId": "p"}, &closed); !closed.Closed {
+	if !ask[struct{ Closed bool }](e, "session/close", object{"sessionId": "p"}).Closed {
 		t.Error("it was not ended")
 	}
 	if left := records(e); len(left) != 0 {
@@ -209,8 +204,7 @@ func TestAKeptSessionIsTheUsers(t *testing.T) {
 // dialAs connects as an agent does.
 func dialAs(t *testing.T, e *testrig.Editor, agent, cwd string, had session.Proof) *relay.Client {
 	t.Helper()
-	var at struct{ Socket, Token string }
-	e.Must("relay/info", object{}, &at)
+	at := ask[struct{ Socket, Token string }](e, "relay/info", object{})
 	ctx, cancel := context.WithTimeout(t.Context(), testrig.Patience)
 	defer cancel()
 	c, err := relay.Dial(ctx, relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: agent}, Cwd: cwd, Session: &had})
@@ -243,9 +237,7 @@ func TestAnAgentComesBack(t *testing.T) {
 		if now := c.Session(); now.ID == own.ID || now.Secret == own.Secret || now.Secret == "" {
 			t.Errorf("%s: got %+v", what, now)
 		}
-		if text := todosBy(t, c, "todo_read", object{}); strings.Contains(text, "hush") {
-			t.Errorf("%s reads %s", what, text)
-		}
+		check.Lacks(t, "what "+what+" reads", todosBy(t, c, "todo_read", object{}), "hush")
 	}
 	stranger("twice at once", dialAs(t, e, "Codex", e.Dir, own))
 	strangers := func() {
@@ -260,26 +252,15 @@ func TestAnAgentComesBack(t *testing.T) {
 	strangers()
 	first.Close()
 	eventually(t, "it", func() bool {
-		var list struct{ Sessions []sessionInfo }
-		e.Must("session/list", object{}, &list)
-		for _, s := range list.Sessions {
-			if s.SessionID == own.ID {
-				return !s.Connected
-			}
-		}
-		return false
+		return slices.ContainsFunc(sessions(e), func(s sessionInfo) bool { return s.SessionID == own.ID && !s.Connected })
 	})
 	strangers()
 	e.Stop()
 	e = again(t, e, testrig.Options{})
 	strangers()
 	back := dialAs(t, e, "Codex", e.Dir, own)
-	if back.Session() != own {
-		t.Errorf("comes back as %+v", back.Session())
-	}
-	if text := todosBy(t, back, "todo_read", object{}); !strings.Contains(text, "hush") {
-		t.Errorf("reads %s", text)
-	}
+	check.Same(t, "comes back as", back.Session(), own)
+	check.Has(t, "the list", todosBy(t, back, "todo_read", object{}), "hush")
 	// The secret is nowhere but with its agent.
 	err := filepath.WalkDir(e.Home, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -365,8 +346,7 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 		e = again(t, e, testrig.Options{})
 		e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": id}, nil)
 		c = g.Accept()
-		var context struct{ Context []struct{ Path string } }
-		e.Must("context/list", object{}, &context)
+		context := ask[struct{ Context []struct{ Path string } }](e, "context/list", object{})
 		c.Call("t1", "todo_read", object{})
 		if has := fmt.Sprint(c.Next().Object("result")["count"], len(context.Context)); has != map[string]string{"one": "1 1", "two": "0 0"}[id] {
 			t.Errorf("%s has to-dos and context: %s", id, has)
@@ -381,9 +361,7 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret", "sessionId": "one"}, nil)
 	c = g.Accept()
 	c.Call("t2", "todo_read", object{})
-	if f := c.Next(); fmt.Sprint(f.Object("result")["count"]) != "0" {
-		t.Errorf("after the end: %v", f)
-	}
+	check.Same(t, "after the end", fmt.Sprint(c.Next().Object("result")["count"]), "0")
 }
 
 // TestTheEditorsOwnSessionComesBack: with its rules for whoever names it alone.

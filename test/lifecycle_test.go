@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/rpc"
 )
 
@@ -23,17 +24,11 @@ func TestEveryRequestBeforeInitializeIsRefused(t *testing.T) {
 		if method == "initialize" || method == "exit" {
 			continue
 		}
-		if code := e.Code(method, object{}); code != -32002 {
-			t.Errorf("%s before initialize: code %d, want -32002", method, code)
-		}
+		e.Refuses(method, object{}, -32002)
 	}
-	if code := e.Code("no/such", object{}); code != -32002 {
-		t.Errorf("an unknown method before initialize: code %d, want -32002", code)
-	}
+	e.Refuses("no/such", object{}, -32002) // an unknown method before initialize
 	e.Initialize(testrig.Options{Dirs: []string{e.Dir}})
-	if code := e.Code("no/such", object{}); code != -32601 {
-		t.Errorf("an unknown method: code %d, want -32601", code)
-	}
+	e.Refuses("no/such", object{}, -32601) // an unknown method
 }
 
 func TestInitializeSaysWhatItCanDo(t *testing.T) {
@@ -69,18 +64,14 @@ func TestInitializeSaysWhatItCanDo(t *testing.T) {
 	if c.ExecuteCommandProvider != nil {
 		t.Error("commands are offered to an editor whose plugin has its own")
 	}
-	if code := e.Code("initialize", object{"capabilities": object{}}); code != -32600 {
-		t.Errorf("a second initialize: code %d, want -32600", code)
-	}
+	e.Refuses("initialize", object{"capabilities": object{}}, -32600) // a second initialize
 }
 
 func TestShutdownAndExit(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Must("shutdown", nil, nil)
-	if code := e.Code("tools/list", object{}); code != -32600 {
-		t.Errorf("after shutdown: code %d, want -32600", code)
-	}
+	e.Refuses("tools/list", object{}, -32600) // after shutdown
 	e.Notify("exit", nil)
 	testrig.Wait(t, e.Conn.Done(), "the end of the connection")
 	if err := e.Command.Wait(); err != nil {
@@ -96,15 +87,11 @@ func TestShutdownEndsWhatWaits(t *testing.T) {
 	go func() { done <- e.Code("tools/call", object{"name": "edit_file", "arguments": edit}) }()
 	a := testrig.Wait(t, e.Approvals, "the dialog")
 	e.Must("shutdown", nil, nil)
-	if code := testrig.Wait(t, done, "the answer to the call"); code != -32800 {
-		t.Errorf("the call that waited: code %d, want -32800", code)
-	}
+	check.Same(t, "the call that waited: code", testrig.Wait(t, done, "the answer to the call"), -32800)
 	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
 	e.Notify("exit", nil)
 	testrig.Wait(t, e.Conn.Done(), "the end of the connection")
-	if e.Read("app.py") != app {
-		t.Error("the file was changed after shutdown")
-	}
+	wantText(t, e, "app.py", app)
 }
 
 func TestExitWithoutShutdownIsAFailure(t *testing.T) {
@@ -118,34 +105,19 @@ func TestExitWithoutShutdownIsAFailure(t *testing.T) {
 	}
 }
 
-func TestTheSidecarEndsWithTheProcessThatItServes(t *testing.T) {
-	t.Parallel()
-	parent := exec.Command("sleep", "1000")
-	must(t, parent.Start())
-	e := spawn(t, testrig.Options{Silent: true})
-	e.Must("initialize", object{"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{}}, nil)
-	parent.Process.Kill() //nolint:errcheck // it runs
-	parent.Wait()         //nolint:errcheck // killed
-	testrig.Wait(t, e.Conn.Done(), "the end of the sidecar")
-}
-
 func TestAFolderThatIsGoneIsLeftOut(t *testing.T) {
 	t.Parallel()
 	here := t.TempDir()
 	e := spawn(t, testrig.Options{Dirs: []string{here, filepath.Join(here, "gone")}})
 	e.Write("a.txt", "here")
-	if r := e.Call("read_file", object{"path": "a.txt"}); r.StructuredContent["content"] != "here" {
-		t.Errorf("read_file: %v", r.StructuredContent)
-	}
+	check.Same(t, "read_file", e.Call("read_file", object{"path": "a.txt"}).StructuredContent["content"], "here")
 }
 
 func TestWithoutAFolderThereIsNothingToDo(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Silent: true})
 	e.Must("initialize", object{"processId": nil, "rootUri": nil, "capabilities": object{}}, nil)
-	if r := e.Call("read_file", object{"path": "a.txt"}); r.Code() != "PATH_OUTSIDE_WORKSPACE" {
-		t.Errorf("read_file: %v", r.StructuredContent)
-	}
+	e.Call("read_file", object{"path": "a.txt"}).Want(t, "PATH_OUTSIDE_WORKSPACE")
 }
 
 // raw is a sidecar whose frames the test writes by hand.

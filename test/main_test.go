@@ -12,6 +12,7 @@ import (
 
 	"pillion/cli"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/tools/process"
 )
 
@@ -60,11 +61,12 @@ func self(t testing.TB) string {
 	return exe
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+var must = check.Must
+
+// ask makes a request, and gives what it answers.
+func ask[V any](e *testrig.Editor, method string, params any) (answer V) {
+	e.Must(method, params, &answer)
+	return answer
 }
 
 // What the user does with a request.
@@ -110,11 +112,18 @@ func askedOrDone(e *testrig.Editor, call object) (*testrig.Approval, <-chan test
 	}
 }
 
+// lay writes a file, and the folders that it is in.
+func lay(t testing.TB, name, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
 // put writes a file that may be run.
 func put(t testing.TB, name, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must(t, os.WriteFile(name, []byte(text), 0o755))
+	lay(t, name, text)
+	must(t, os.Chmod(name, 0o755))
 }
 
 // startAs starts a call in a session.

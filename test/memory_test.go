@@ -3,10 +3,10 @@ package test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestMemory: the user's memory file is outside the workspace, and a change of it is asked
@@ -30,23 +30,15 @@ func TestMemory(t *testing.T) {
 	e.Open(name)
 	e.Type(name, at(0, 0), "# Mine\n")
 	remember("second", "two")
-	if text := e.Buffer(name).Text; text != "# Mine\n## Agent memories\n\n- one\n- two\n" {
-		t.Errorf("the buffer holds %q", text)
-	}
-	if e.Read(name) != "## Agent memories\n\n- one\n" {
-		t.Error("what was not saved is on disk")
-	}
+	check.Same(t, "the buffer", e.Buffer(name).Text, "# Mine\n## Agent memories\n\n- one\n- two\n")
+	check.Same(t, "what was not saved is on disk", e.Read(name), "## Agent memories\n\n- one\n")
 	r := revert(e, object{"callId": "second"})
 	r.want(t, []string{"~/.config/pillion/PILLION.md"}, []string{}, []string{})
-	if text := e.Buffer(name).Text; text != "# Mine\n## Agent memories\n\n- one\n" {
-		t.Errorf("after the revert the buffer holds %q", text)
-	}
+	check.Same(t, "after the revert the buffer", e.Buffer(name).Text, "# Mine\n## Agent memories\n\n- one\n")
 	e.Notify("textDocument/didClose", object{"textDocument": object{"uri": testrig.URI(file)}})
 	r = revert(e, object{"callId": "first"})
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v, %+v", err, r)
 	}
-	if out := pillion(t, e, "journal", "-C", e.Dir); !strings.Contains(out, "Remember in ~/.config/pillion/PILLION.md") {
-		t.Errorf("pillion journal says %s", out)
-	}
+	check.Has(t, "pillion journal", pillion(t, e, "journal", "-C", e.Dir), "Remember in ~/.config/pillion/PILLION.md")
 }

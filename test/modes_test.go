@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // modeOf opens a session, or looks at one that is open.
 func modeOf(e *testrig.Editor, session string) string {
-	var info struct{ Mode string }
-	e.Must("session/open", object{"sessionId": session}, &info)
+	info := ask[struct{ Mode string }](e, "session/open", object{"sessionId": session})
 	return info.Mode
 }
 
@@ -22,19 +22,13 @@ func TestModesInSettings(t *testing.T) {
 	for set, want := range map[string]string{"plan": "plan", "default": "default", "auto_edit": "auto_edit", "full_access": "default", "": "default"} {
 		t.Run(set, func(t *testing.T) {
 			e := spawn(t, testrig.Options{Settings: object{"mode": set}})
-			if got := modeOf(e, "one"); got != want {
-				t.Errorf("by initializationOptions: %s", got)
-			}
+			check.Same(t, "by initializationOptions", modeOf(e, "one"), want)
 			told.Notify("workspace/didChangeConfiguration", object{"settings": object{"pillion": object{"mode": set}}})
-			if got := modeOf(told, "in "+set); got != want {
-				t.Errorf("by didChangeConfiguration: %s", got)
-			}
+			check.Same(t, "by didChangeConfiguration", modeOf(told, "in "+set), want)
 			home := t.TempDir()
 			put(t, filepath.Join(home, ".config", "pillion", "settings.json"), `{"mode": "`+set+`"}`)
 			e = spawn(t, testrig.Options{Home: home})
-			if got := modeOf(e, "one"); got != want {
-				t.Errorf("by the user's own file: %s", got)
-			}
+			check.Same(t, "by the user's own file", modeOf(e, "one"), want)
 		})
 	}
 }
@@ -48,9 +42,7 @@ func TestFullAccessInAProjectIsNotEvenAsked(t *testing.T) {
 		t.Errorf("asked for: %q", u.Rules)
 	}
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
-	if got := modeOf(e, "one"); got != "default" {
-		t.Errorf("a session starts in %s", got)
-	}
+	check.Same(t, "a session starts in", modeOf(e, "one"), "default")
 }
 
 // TestFullAccessIsOfOneSession: of no other, of no later one, and of none after a
@@ -69,15 +61,11 @@ func TestFullAccessIsOfOneSession(t *testing.T) {
 			modeOf(e, "two")
 			choose(e)
 			for session, want := range map[string]string{"one": "full_access", "two": "default", "three": "default"} {
-				if got := modeOf(e, session); got != want {
-					t.Errorf("%s is in %s, want %s", session, got, want)
-				}
+				check.Same(t, session+" is in", modeOf(e, session), want)
 			}
 			e.Stop()
 			e = spawn(t, testrig.Options{Home: e.Home, Dirs: []string{e.Dir}, Plain: name == "command"})
-			if got := modeOf(e, "one"); got != "default" {
-				t.Errorf("after a restart: %s", got)
-			}
+			check.Same(t, "after a restart", modeOf(e, "one"), "default")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -73,9 +74,7 @@ func TestPatchReview(t *testing.T) {
 	if chosen, _ := json.Marshal(s["chunks_selected"]); s["ok"] != true || s["action"] != "apply" || s["edited"] != true || string(chosen) != "[1,3,5]" || s["chunks_total"] != 5.0 {
 		t.Errorf("result: %v", s)
 	}
-	if e.Read("app.py") != far {
-		t.Error("the review changed the file")
-	}
+	wantText(t, e, "app.py", far)
 	patch, _ := s["filtered_diff"].(string)
 	cmd := exec.Command("git", "apply", "-")
 	cmd.Dir, cmd.Stdin = e.Dir, strings.NewReader(patch)
@@ -100,9 +99,7 @@ func TestPatchReviewCancelled(t *testing.T) {
 			if s := result.StructuredContent; s["ok"] != true || s["action"] != "cancel" || s["filtered_diff"] != "" || s["feedback"] != "one at a time" {
 				t.Errorf("result: %v", s)
 			}
-			if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
-				t.Errorf("the session does not go on: %v", r.StructuredContent)
-			}
+			e.Call("read_file", object{"path": "app.py"}).Want(t, "") // the session goes on
 		})
 	}
 }
@@ -126,8 +123,7 @@ func TestPatchReviewInAMessageBox(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	e.Write("app.py", far)
-	done := e.Start("apply_patch_review", object{"diff": fivePatch(t)})
-	box := testrig.Wait(t, e.Boxes, "the message box")
+	box, done := e.AskInBox("apply_patch_review", object{"diff": fivePatch(t)})
 	box.Answer <- "Take nothing"
 	if s := testrig.Wait(t, done, "the result").StructuredContent; s["action"] != "cancel" {
 		t.Errorf("result: %v", s)
@@ -149,9 +145,7 @@ func TestPatchReviewWithNobodyThere(t *testing.T) {
 	e := spawn(t, testrig.Options{Plain: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no boxes here") }
 	e.Write("app.py", far)
-	if r := e.Call("apply_patch_review", object{"diff": fivePatch(t)}); r.Code() != "APPROVAL_UNAVAILABLE" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	e.Call("apply_patch_review", object{"diff": fivePatch(t)}).Want(t, "APPROVAL_UNAVAILABLE")
 }
 
 // TestAPatchIsApprovedInParts: files of every kind, of which some are taken.
@@ -166,8 +160,7 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 		"diff --git a/goes.py b/goes.py\ndeleted file mode 100644\n--- a/goes.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-goes\n" +
 		"diff --git a/stays.py b/stays.py\ndeleted file mode 100644\n--- a/stays.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-stays\n" +
 		"diff --git a/old.py b/moved.py\nsimilarity index 100%\nrename from old.py\nrename to moved.py\n"
-	done := e.Start("apply_patch", object{"diff": patch})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("apply_patch", object{"diff": patch})
 	ids := map[string]string{}
 	for _, f := range files(t, a) {
 		for _, h := range f.Hunks {
@@ -178,15 +171,13 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 		t.Fatalf("on offer: %v", ids)
 	}
 	r := answered(t, a, done, object{"decision": "approve", "selected": []string{ids["goes.py deleted"], ids["app.py @@ -19,7 +19,7 @@ one = 1"]}})
-	if e.Read("app.py") != replaced(far, "two = 2", "two = 20") || e.Read("goes.py") != "" || e.Read("stays.py") != "stays\n" || e.Read("new.py") != "" || e.Read("old.py") != "old\n" {
-		t.Errorf("on disk: %q, goes.py %q, stays.py %q, new.py %q, old.py %q", e.Read("app.py"), e.Read("goes.py"), e.Read("stays.py"), e.Read("new.py"), e.Read("old.py"))
-	}
+	wantText(t, e, "app.py", replaced(far, "two = 2", "two = 20"))
+	wantText(t, e, "goes.py", "")
+	wantText(t, e, "stays.py", "stays\n")
+	wantText(t, e, "new.py", "")
+	wantText(t, e, "old.py", "old\n")
 	left, _ := r.StructuredContent["human_diff"].(string)
-	for _, line := range []string{"left out: creating new.py\n", "left out: deleting stays.py\n", "left out: moving old.py to moved.py\n", "-three = 30\n+three = 3\n"} {
-		if !strings.Contains(left, line) {
-			t.Errorf("what was left out lacks %q:\n%s", line, left)
-		}
-	}
+	check.Has(t, "what was left out", left, "left out: creating new.py\n", "left out: deleting stays.py\n", "left out: moving old.py to moved.py\n", "-three = 30\n+three = 3\n")
 	modified, _ := json.Marshal(r.StructuredContent["files_modified"])
 	var rows []string
 	for _, row := range r.StructuredContent["results"].([]any) {
@@ -211,15 +202,12 @@ func TestAPatchThatFitsNoMoreEndsItsDialog(t *testing.T) {
 	testrig.Wait(t, e.Approvals, "the dialog")
 	mine := replaced(far, "three = 3", "mine = 3")
 	e.Write("app.py", mine)
-	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
-		t.Errorf("approval/resolved: %s", resolved)
-	}
+	check.Has(t, "approval/resolved", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"stale"`)
 	r := testrig.Wait(t, done, "the result")
 	rows, _ := r.StructuredContent["results"].([]any)
 	if r.Code() != "PATCH_APPLY_FAILED" || len(rows) != 2 || r.StructuredContent["applied"] != false || !strings.Contains(r.Text(), "mine·=·3") {
 		t.Errorf("result: %v\n%s", r.StructuredContent, r.Text())
 	}
-	if e.Read("app.py") != mine || e.Read("other.py") != "old\n" {
-		t.Errorf("on disk: %q, %q", e.Read("app.py"), e.Read("other.py"))
-	}
+	wantText(t, e, "app.py", mine)
+	wantText(t, e, "other.py", "old\n")
 }

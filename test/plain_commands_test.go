@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -18,9 +19,7 @@ func TestCommandsAreOfferedToEditorsWithoutPlugin(t *testing.T) {
 	e := spawn(t, testrig.Options{Silent: true})
 	raw := string(e.Initialize(testrig.Options{Dirs: []string{e.Dir}, Plain: true}))
 	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.endProcess","pillion.newTurn","pillion.pause","pillion.reject","pillion.revertCall","pillion.revertSession","pillion.revertTurn","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
-	if !strings.Contains(raw, want) {
-		t.Errorf("the commands in %s", raw)
-	}
+	check.Has(t, "the capabilities", raw, want)
 	if info, err := e.Execute("pillion.setMode", "plan"); err != nil || info["mode"] != "plan" {
 		t.Errorf("pillion.setMode gave %v, %v", info, err)
 	}
@@ -55,8 +54,7 @@ func TestAnswersByCommand(t *testing.T) {
 			t.Parallel()
 			e := spawnWithApp(t, testrig.Options{Plain: true})
 			e.KeepsBoxes = true
-			done := e.Start("edit_file", edit)
-			box := testrig.Wait(t, e.Boxes, "the message box")
+			box, done := e.AskInBox("edit_file", edit)
 			if got, err := e.Execute(c.command, c.args...); err != nil || got["approvalId"] == "" {
 				t.Fatalf("%v, %v", got, err)
 			}
@@ -71,9 +69,7 @@ func TestAnswersByCommand(t *testing.T) {
 			if c.command != "pillion.approveSession" {
 				return
 			}
-			if r := e.Call("edit_file", object{"path": "app.py", "old_string": "round(", "new_string": "abs("}); r.IsError {
-				t.Errorf("it was not approved for the session: %v", r.StructuredContent)
-			}
+			e.Call("edit_file", object{"path": "app.py", "old_string": "round(", "new_string": "abs("}).Want(t, "") // it was approved for the session
 		})
 	}
 }
@@ -105,13 +101,11 @@ func TestACommandNamesItsApproval(t *testing.T) {
 		t.Errorf("an unknown approval: %v", err)
 	}
 	must(t, execute(e, "pillion.approve", second["approvalId"]))
-	if r := testrig.Wait(t, two, "the second result"); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
-		t.Errorf("the second call: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, two, "the second result").Want(t, "")
+	wantText(t, e, "two.txt", "2")
+	wantText(t, e, "one.txt", "")
 	must(t, execute(e, "pillion.reject"))
-	if r := testrig.Wait(t, one, "the first result"); r.Code() != "USER_REJECTED" {
-		t.Errorf("the first call: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, one, "the first result").Want(t, "USER_REJECTED")
 }
 
 func TestWhatWasNotShownCannotBeApproved(t *testing.T) {
@@ -171,18 +165,13 @@ func TestABoxThatWasLost(t *testing.T) {
 	if _, err := e.Execute("pillion.show"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("nothing is open, and yet: %v", err)
 	}
-	done := e.Start("edit_file", edit)
-	lost := testrig.Wait(t, e.Boxes, "the message box")
+	lost, done := e.AskInBox("edit_file", edit)
 	must(t, execute(e, "pillion.show"))
 	box := testrig.Wait(t, e.Boxes, "the message box once more")
 	lost.Answer <- "Approve"
-	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
-		t.Error("the lost box approved something")
-	}
+	check.Same(t, "the lost box approved something", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 	box.Answer <- "Reject"
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "USER_REJECTED")
 }
 
 func TestStatusIsShown(t *testing.T) {
@@ -198,11 +187,7 @@ func TestStatusIsShown(t *testing.T) {
 		t.Errorf("pillion.status gave %v", status)
 	}
 	shown := testrig.Wait(t, e.Messages, "window/showMessage")
-	for _, part := range []string{"1 request is waiting for your answer", "+    return round(sum(prices), 2)", "session editor: ", "mode default"} {
-		if !strings.Contains(shown, part) {
-			t.Errorf("%q is not in %q", part, shown)
-		}
-	}
+	check.Has(t, "the message", shown, "1 request is waiting for your answer", "+    return round(sum(prices), 2)", "session editor: ", "mode default")
 	must(t, execute(e, "pillion.reject"))
 	testrig.Wait(t, done, "the result")
 }
@@ -214,15 +199,11 @@ func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{Plain: true, Commands: true, Bars: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
 	done := e.Start("edit_file", edit)
-	if m := testrig.Wait(t, e.Messages, "a word about the question"); !strings.Contains(m, "asks: Edit app.py (pillion.show") {
-		t.Errorf("the user is told %q", m)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "a word about the question"), "asks: Edit app.py (pillion.show")
 	if _, err := e.Execute("pillion.approve"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("what nobody has seen was approved: %v", err)
 	}
-	if m := testrig.Wait(t, e.Messages, "the failure"); !strings.Contains(m, "was not shown yet") {
-		t.Errorf("the user is told %q", m)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "the failure"), "was not shown yet")
 	must(t, execute(e, "pillion.show"))
 	page, err := url.Parse(testrig.Wait(t, e.Shown, "window/showDocument"))
 	must(t, err)

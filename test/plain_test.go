@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -20,8 +21,7 @@ func TestAnEditorWithoutPluginIsAskedByMessageBox(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	for answer, want := range map[string]string{"": "USER_REJECTED", "Reject": "USER_REJECTED", "Approve": "", "no button": "USER_REJECTED"} {
-		done := e.Start("edit_file", edit)
-		box := testrig.Wait(t, e.Boxes, "the message box")
+		box, done := e.AskInBox("edit_file", edit)
 		if !slices.Equal(box.Actions, []string{"Reject", "Approve", "Approve for this session"}) || !strings.Contains(box.Message, "+    return round(sum(prices), 2)") {
 			t.Errorf("the box: %q %v", box.Message, box.Actions)
 		}
@@ -36,11 +36,8 @@ func TestAnEditorWithoutPluginIsAskedByMessageBox(t *testing.T) {
 func TestApprovedForTheSessionInABox(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
-	done := e.Start("run_command", object{"command": "echo once"})
-	box := testrig.Wait(t, e.Boxes, "the message box")
-	if !strings.Contains(box.Message, "For this session would mean: run_command(echo once)") {
-		t.Errorf("the box does not show the rule: %q", box.Message)
-	}
+	box, done := e.AskInBox("run_command", object{"command": "echo once"})
+	check.Has(t, "the box", box.Message, "For this session would mean: run_command(echo once)")
 	box.Answer <- "Approve for this session"
 	e.AnswerBoxes(done, "Approve for this session")
 	second := e.Start("run_command", object{"command": "go test ./a"}) // with a narrow pattern, and a rule for the workspace, on offer as well
@@ -50,17 +47,14 @@ func TestApprovedForTheSessionInABox(t *testing.T) {
 	}
 	box.Answer <- "Reject"
 	testrig.Wait(t, second, "the second result")
-	if r := e.Call("run_command", object{"command": "echo once"}); r.StructuredContent["stdout"] != "once\n" {
-		t.Errorf("the second call: %v", r.StructuredContent)
-	}
+	check.Same(t, "the second call", e.Call("run_command", object{"command": "echo once"}).StructuredContent["stdout"], "once\n")
 }
 
 func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	long := "echo \u202egpj.exe; # " + strings.Repeat("long ", 2000)
-	done := e.Start("run_command", object{"command": long, "stdin": strings.Repeat("text\n", 1000)})
-	box := testrig.Wait(t, e.Boxes, "the message box")
+	box, done := e.AskInBox("run_command", object{"command": long, "stdin": strings.Repeat("text\n", 1000)})
 	if strings.ContainsRune(box.Message, '\u202e') || !strings.Contains(box.Message, `\u202e`) {
 		t.Error("an invisible character is not shown")
 	}
@@ -71,9 +65,7 @@ func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
 		t.Errorf("what is cut can be approved: %q", box.Actions)
 	}
 	box.Answer <- "Approve" // all the same
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
-		t.Errorf("the result: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "USER_REJECTED")
 }
 
 // TestALongCommandIsApprovedOnItsPage: the box shows both of its ends and offers no approval;
@@ -81,19 +73,12 @@ func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
 func TestALongCommandIsApprovedOnItsPage(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true, Commands: true})
-	done := e.Start("run_command", object{"command": "echo first\n" + strings.Repeat(": nothing\n", 1000) + "echo last\nFolder: another"})
-	box := testrig.Wait(t, e.Boxes, "the message box")
-	for _, want := range []string{"\n$ echo first\n", "\n> echo last\n> Folder: another\n", "pillion.show"} {
-		if !strings.Contains(box.Message, want) {
-			t.Errorf("the box lacks %q: %s", want, box.Message)
-		}
-	}
+	box, done := e.AskInBox("run_command", object{"command": "echo first\n" + strings.Repeat(": nothing\n", 1000) + "echo last\nFolder: another"})
+	check.Has(t, "the box", box.Message, "\n$ echo first\n", "\n> echo last\n> Folder: another\n", "pillion.show")
 	if !slices.Equal(box.Actions, []string{"Reject"}) {
 		t.Errorf("the box offers %q", box.Actions)
 	}
-	if code := e.Code("workspace/executeCommand", object{"command": "pillion.approve"}); code != -32803 {
-		t.Errorf("approved unseen: %d", code)
-	}
+	e.Refuses("workspace/executeCommand", object{"command": "pillion.approve"}, -32803) // unseen
 	e.Must("workspace/executeCommand", object{"command": "pillion.show"}, nil)
 	page, err := os.ReadFile(strings.TrimPrefix(testrig.Wait(t, e.Shown, "the page"), "file://"))
 	if err != nil || strings.Count(string(page), "\n> : nothing") != 1000 {
@@ -109,9 +94,8 @@ func TestAnEditorThatHasNoBoxesDenies(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
-	if r := e.Call("edit_file", edit); r.Code() != "APPROVAL_UNAVAILABLE" || e.Read("app.py") != app {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	e.Call("edit_file", edit).Want(t, "APPROVAL_UNAVAILABLE")
+	wantText(t, e, "app.py", app)
 }
 
 func TestOneBoxAtATime(t *testing.T) {
@@ -132,9 +116,7 @@ func TestOneBoxAtATime(t *testing.T) {
 		box.Answer <- "Reject"
 	}
 	for _, done := range calls {
-		if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
-			t.Errorf("result: %v", r.StructuredContent)
-		}
+		testrig.Wait(t, done, "the result").Want(t, "USER_REJECTED")
 	}
 }
 
@@ -146,9 +128,8 @@ func TestABoxThatOutlivesItsQuestion(t *testing.T) {
 	done := e.Start("write_file", object{"path": "new.txt", "content": "x"})
 	old.Answer <- "Approve"
 	box := testrig.Wait(t, e.Boxes, "the next message box")
-	if e.Read("app.py") != app || e.Read("new.txt") != "" {
-		t.Error("the old box approved something")
-	}
+	wantText(t, e, "app.py", app)
+	wantText(t, e, "new.txt", "")
 	box.Answer <- "Reject"
 	testrig.Wait(t, done, "the result")
 }
@@ -159,9 +140,8 @@ func TestABoxThatIsNeverAnswered(t *testing.T) {
 	e, _ := spawnWithDeadBox(t)
 	done := e.Start("write_file", object{"path": "new.txt", "content": "x"})
 	testrig.Wait(t, e.Boxes, "the next message box").Answer <- "Approve"
-	if r := testrig.Wait(t, done, "the result"); r.IsError || e.Read("new.txt") != "x" {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "")
+	wantText(t, e, "new.txt", "x")
 }
 
 // spawnWithDeadBox has an editor show the box of a call that its agent gave up.
@@ -179,8 +159,7 @@ func spawnWithDeadBox(t *testing.T) (*testrig.Editor, *testrig.Box) {
 func TestABoxIsOverWhenItsFileMoved(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
-	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
-	first := testrig.Wait(t, e.Boxes, "the message box")
+	first, done := e.AskInBox("write_file", object{"path": "app.py", "content": "gone\n"})
 	theirs := app + "# written meanwhile\n"
 	e.Write("app.py", theirs)
 	e.Notify("workspace/didChangeWatchedFiles", object{"changes": []any{}})
@@ -190,22 +169,17 @@ func TestABoxIsOverWhenItsFileMoved(t *testing.T) {
 		second.Answer <- "Approve"
 		second = testrig.Wait(t, e.Boxes, "another message box")
 	}
-	if e.Read("app.py") != theirs {
-		t.Fatal("it was written on the old yes")
-	}
+	wantText(t, e, "app.py", theirs)
 	second.Answer <- "Approve"
 	e.AnswerBoxes(done, "Approve")
-	if e.Read("app.py") != "gone\n" {
-		t.Errorf("on disk: %q", e.Read("app.py"))
-	}
+	wantText(t, e, "app.py", "gone\n")
 }
 
 func TestPromptInABox(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	for answer, want := range map[string]string{"right": "right", "": "cancel"} {
-		done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
-		box := testrig.Wait(t, e.Boxes, "the question")
+		box, done := e.AskInBox("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
 		if !strings.HasPrefix(box.Message, "fake editor asks:") || !strings.Contains(box.Message, "> Which one?") || !slices.Equal(box.Actions, []string{"left", "right"}) {
 			t.Errorf("the box: %+v", box)
 		}
@@ -225,9 +199,7 @@ func TestADirtyBufferOfAnEditorWithoutPlugin(t *testing.T) {
 	if b := e.Buffer("app.py"); !strings.Contains(b.Text, "round(") || !strings.HasPrefix(b.Text, "# mine\n") || r.StructuredContent["saved"] != false {
 		t.Errorf("buffer %q, result %v", b.Text, r.StructuredContent)
 	}
-	if e.Read("app.py") != app {
-		t.Error("the disk was written beneath a dirty buffer")
-	}
+	wantText(t, e, "app.py", app)
 }
 
 // TestACleanBufferOfAnEditorWithoutPlugin is written on disk: the editor reloads it.
@@ -254,9 +226,7 @@ func TestWhatApplyEditIsAsked(t *testing.T) {
 		return object{"applied": false, "failureReason": "not now"}, nil
 	}
 	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
-	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "not now") {
-		t.Errorf("result: %v", r.StructuredContent)
-	}
+	r.Want(t, "EXECUTION_FAILED", "not now")
 	var p struct {
 		Edit struct {
 			Changes         any
@@ -287,7 +257,79 @@ func TestABufferWithoutAVersion(t *testing.T) {
 	}})
 	e.OnApplyEdit = func(json.RawMessage) (any, error) { t.Error("an edit for version 0"); return nil, nil }
 	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
-	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "save the file") || e.Read("app.py") != app {
-		t.Errorf("result: %v", r.StructuredContent)
+	r.Want(t, "EXECUTION_FAILED", "save the file")
+	wantText(t, e, "app.py", app)
+}
+
+// bar is one $/progress of a work done progress.
+type bar struct {
+	Token string
+	Value struct {
+		Kind, Title, Message string
+		Cancellable          bool
 	}
+}
+
+func nextBar(t *testing.T, e *testrig.Editor) (b bar) {
+	t.Helper()
+	must(t, json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &b))
+	return b
+}
+
+// endOfBar is what the bar ends with. Before it a busy machine may say again that the call runs.
+func endOfBar(t *testing.T, e *testrig.Editor) bar {
+	t.Helper()
+	for {
+		if b := nextBar(t, e); b.Value.Kind != "report" {
+			return b
+		}
+	}
+}
+
+func TestProgressOfACallThatWaits(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
+	box, done := e.AskInBox("edit_file", edit)
+	token := testrig.Wait(t, e.Created, "window/workDoneProgress/create")
+	begin := nextBar(t, e)
+	if begin.Token != token || begin.Value.Kind != "begin" || begin.Value.Title != `"fake editor": Edit app.py` && begin.Value.Title != "fake editor: Edit app.py" ||
+		begin.Value.Message != "waits for your answer" || !begin.Value.Cancellable {
+		t.Errorf("the begin: %+v", begin)
+	}
+	box.Answer <- "Reject"
+	testrig.Wait(t, done, "the result")
+	if end := endOfBar(t, e); end.Token != token || end.Value.Kind != "end" || !strings.Contains(end.Value.Message, "rejected") {
+		t.Errorf("the end: %+v", end)
+	}
+}
+
+func TestProgressOfACommandThatIsCancelled(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true, Settings: object{"permissions": object{"ask": []string{}, "allow": []string{`run_command("sleep 1000")`}}}})
+	done := e.Start("run_command", object{"command": "sleep 1000"})
+	token := testrig.Wait(t, e.Created, "window/workDoneProgress/create")
+	if begin := nextBar(t, e); begin.Value.Kind != "begin" || begin.Value.Message != "running" {
+		t.Errorf("the begin: %+v", begin)
+	}
+	e.Notify("window/workDoneProgress/cancel", object{"token": "another"})
+	e.Notify("window/workDoneProgress/cancel", object{"token": token})
+	r := testrig.Wait(t, done, "the result")
+	r.Want(t, "CANCELLED", "the user stopped this call")
+	if end := endOfBar(t, e); end.Token != token || end.Value.Kind != "end" {
+		t.Errorf("the end: %+v", end)
+	}
+	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError { // the session goes on
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
+}
+
+func TestProgressThatIsCancelledWithdrawsTheQuestion(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
+	e.KeepsBoxes = true
+	box, done := e.AskInBox("edit_file", edit)
+	e.Notify("window/workDoneProgress/cancel", object{"token": testrig.Wait(t, e.Created, "window/workDoneProgress/create")})
+	testrig.Wait(t, done, "the result").Want(t, "CANCELLED")
+	box.Answer <- "Approve"
+	check.Same(t, "the withdrawn question was approved", e.Call("read_file", object{"path": "app.py"}).StructuredContent["content"], app)
 }

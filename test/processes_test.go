@@ -1,7 +1,9 @@
 package test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/machine"
 )
 
@@ -92,8 +95,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	}
 	eventually(t, "the output", func() bool { return heard.text(t, "echo") == "grüße\n" })
 
-	var list struct{ Processes []object }
-	e.Must("process/list", object{"sessionId": "s1"}, &list)
+	list := ask[struct{ Processes []object }](e, "process/list", object{"sessionId": "s1"})
 	if len(list.Processes) != 1 {
 		t.Fatalf("process/list: %v", list)
 	}
@@ -105,11 +107,8 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	}
 
 	// The user types into it, and ends it.
-	var written struct{ BytesWritten int }
-	e.Must("process/write", object{"sessionId": "s1", "processId": "echo", "input": "me\n"}, &written)
-	if written.BytesWritten != 3 {
-		t.Errorf("process/write: %+v", written)
-	}
+	written := ask[struct{ BytesWritten int }](e, "process/write", object{"sessionId": "s1", "processId": "echo", "input": "me\n"})
+	check.Same(t, "process/write", written.BytesWritten, 3)
 	eventually(t, "the answer", func() bool { return heard.text(t, "echo") == "grüße\ngot me\n" })
 	var killed struct {
 		Running  bool
@@ -119,9 +118,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	if killed.Running || killed.ExitCode == nil || *killed.ExitCode != 128+15 {
 		t.Errorf("process/kill: %+v", killed)
 	}
-	if read := callAs(e, "s1", "read_process", object{"process_id": "echo"}); !strings.Contains(read.Text(), "the user ended it") {
-		t.Errorf("the agent reads %q", read.Text())
-	}
+	check.Has(t, "what the agent reads", callAs(e, "s1", "read_process", object{"process_id": "echo"}).Text(), "the user ended it")
 	eventually(t, "the last message", func() bool { return !heard.last("echo").Running })
 	if last := heard.last("echo"); last.Text != "" || last.ExitCode == nil || *last.ExitCode != 128+15 {
 		t.Errorf("the last message: %+v", last)
@@ -131,16 +128,10 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 		"process/kill":  {"sessionId": "s2", "processId": "echo"},
 		"process/write": {"sessionId": "s1", "processId": "none", "input": "x"},
 	} {
-		if code := e.Code(method, params); code != -32602 {
-			t.Errorf("%s of an unknown process: code %d", method, code)
-		}
+		e.Refuses(method, params, -32602)
 	}
-	if code := e.Code("process/kill", object{"sessionId": "s1", "processId": "echo", "signal": "STOP"}); code != -32602 {
-		t.Errorf("an unknown signal: code %d", code)
-	}
-	if code := e.Code("process/write", object{"sessionId": "s1", "processId": "echo", "input": "late"}); code != -32803 {
-		t.Errorf("a write after the end: code %d", code)
-	}
+	e.Refuses("process/kill", object{"sessionId": "s1", "processId": "echo", "signal": "STOP"}, -32602) // an unknown signal
+	e.Refuses("process/write", object{"sessionId": "s1", "processId": "echo", "input": "late"}, -32803) // a write after the end
 }
 
 func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
@@ -179,21 +170,25 @@ func TestAProcessEndsWithItsSession(t *testing.T) {
 	if !alive(pids[2]) {
 		t.Error("another session's process ended too")
 	}
-	var list struct{ Processes []object }
-	e.Must("process/list", object{}, &list)
+	list := ask[struct{ Processes []object }](e, "process/list", object{})
 	if len(list.Processes) != 1 || list.Processes[0]["sessionId"] != "two" {
 		t.Errorf("process/list: %v", list)
 	}
 }
 
-// survivors starts a process that leaves others in every way it can, and gives what
+// survivors starts a command that leaves processes in every way it can, and gives what
 // tells how many of them there are. In a sandbox their numbers are others than
-// outside, so they are known by how long they sleep.
-func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
+// outside, so they are known by how long they sleep. The call ends with ctx.
+func survivors(ctx context.Context, t *testing.T, e *testrig.Editor, tool string) (living func() int) {
 	t.Helper()
 	nap := fmt.Sprintf("%d%04d", os.Getpid(), naps.Add(1))
-	startProcess(t, e, "s1", "survivor", strings.ReplaceAll("sleep NAP & (trap '' TERM HUP; sleep NAP; sleep NAP) & "+
-		"setsid sh -c '(setsid sh -c \"echo up; exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap), "up")
+	arguments := object{"command": strings.ReplaceAll("sleep NAP & (trap '' TERM HUP; sleep NAP; sleep NAP) & "+
+		"setsid sh -c '(setsid sh -c \"exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap)}
+	if tool == "run_persistent" {
+		arguments["process_id"] = "survivor"
+	}
+	call := object{"sessionId": "s1", "name": tool, "arguments": arguments}
+	go e.Conn.Call(ctx, "tools/call", call, nil) //nolint:errcheck // it is cut off
 	living = func() int {
 		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 		must(t, err)
@@ -213,26 +208,38 @@ func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 var naps atomic.Int32
 
 func TestNoProcessSurvives(t *testing.T) {
-	ends := map[string]func(e *testrig.Editor, parent *os.Process){
-		"stdin closes":          func(e *testrig.Editor, _ *os.Process) { e.Conn.Close() },           //nolint:errcheck // it is open
-		"the sidecar is killed": func(e *testrig.Editor, _ *os.Process) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
-		"the editor is killed":  func(_ *testrig.Editor, parent *os.Process) { parent.Kill() },       //nolint:errcheck // it runs
-		"the session closes":    func(e *testrig.Editor, _ *os.Process) { e.Must("session/close", object{"sessionId": "s1"}, nil) },
-		"the user ends it": func(e *testrig.Editor, _ *os.Process) {
-			e.Must("process/kill", object{"sessionId": "s1", "processId": "survivor"}, nil)
+	type end func(e *testrig.Editor, parent *os.Process, cancel func())
+	all := map[string]end{
+		"stdin closes":          func(e *testrig.Editor, _ *os.Process, _ func()) { e.Conn.Close() },           //nolint:errcheck // it is open
+		"the sidecar is killed": func(e *testrig.Editor, _ *os.Process, _ func()) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
+		"the editor is killed":  func(_ *testrig.Editor, parent *os.Process, _ func()) { parent.Kill() },       //nolint:errcheck // it runs
+		"exit without shutdown": func(e *testrig.Editor, _ *os.Process, _ func()) { e.Notify("exit", nil) },
+	}
+	own := map[string]map[string]end{
+		"run_command": {"the call is cancelled": func(_ *testrig.Editor, _ *os.Process, cancel func()) { cancel() }},
+		"run_persistent": {
+			"the session closes": func(e *testrig.Editor, _ *os.Process, _ func()) {
+				e.Must("session/close", object{"sessionId": "s1"}, nil)
+			},
+			"the user ends it": func(e *testrig.Editor, _ *os.Process, _ func()) {
+				e.Must("process/kill", object{"sessionId": "s1", "processId": "survivor"}, nil)
+			},
 		},
 	}
-	for _, sandbox := range []string{"off", "prefer"} {
+	for tool, ends := range own {
+		maps.Copy(ends, all)
 		for name, end := range ends {
-			t.Run("sandbox "+sandbox+", "+name, func(t *testing.T) {
-				t.Parallel() // each waits most of the time
-				noneSurvives(t, sandbox, end)
-			})
+			for _, sandbox := range []string{"off", "prefer"} {
+				t.Run(tool+", sandbox "+sandbox+", "+name, func(t *testing.T) {
+					t.Parallel() // each waits most of the time
+					noneSurvives(t, tool, sandbox, end)
+				})
+			}
 		}
 	}
 }
 
-func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, parent *os.Process)) {
+func noneSurvives(t *testing.T, tool, sandbox string, end func(e *testrig.Editor, parent *os.Process, cancel func())) {
 	// The editor is a process of its own here, which dies without closing anything.
 	parent := exec.Command("sleep", "1000")
 	must(t, parent.Start())
@@ -245,8 +252,10 @@ func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, pare
 	e.Must("initialize", object{
 		"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{}, "initializationOptions": settings,
 	}, nil)
-	living := survivors(t, e)
-	end(e, parent.Process)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	living := survivors(ctx, t, e, tool)
+	end(e, parent.Process, cancel)
 	eventually(t, "the end of every process", func() bool { return living() == 0 })
 }
 
@@ -286,9 +295,7 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 		t.Errorf("a long line: exit code %v, kept %d bytes", long["exit_code"], len(out))
 	}
 	endless := e.Call("run_command", object{"command": "yes", "timeout_seconds": 1}).StructuredContent
-	if endless["exit_code"] != 124.0 {
-		t.Errorf("yes: exit code %v", endless["exit_code"])
-	}
+	check.Same(t, "yes: exit code", endless["exit_code"], 124.0)
 	checkMemoryBelow(t, e.Command.Process.Pid, 150)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/sidecar"
 	"pillion/tools"
@@ -63,8 +64,7 @@ func TestEditorsHearOfRules(t *testing.T) {
 	}
 	e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, nil)
 	hears("the same after a no: what was ignored is listed", func(r sidecar.Rules) bool { return len(r.Untrusted) == 1 })
-	done := e.Start("write_file", write)
-	asked(t, e, done, object{"decision": "approve", "decisionId": "workspace"})
+	asked(t, e, e.Start("write_file", write), object{"decision": "approve", "decisionId": "workspace"})
 	rules := hears("the remembered rule", func(r sidecar.Rules) bool { return r.Rules[len(r.Rules)-1].From == "remembered" }).Rules
 	last := rules[len(rules)-1]
 	if last.From != "remembered" || last.Rule != "write_file(notes.txt)" {
@@ -73,9 +73,7 @@ func TestEditorsHearOfRules(t *testing.T) {
 	again := object{"path": "notes.txt", "content": "other\n"}
 	wantDecision(t, e, "write_file", again, "run")
 	for _, wrong := range []object{{"folder": last.Folder, "rule": "write_file"}, {"folder": e.Home, "rule": last.Rule}} {
-		if code := e.Code("rules/forget", wrong); code != wire.CodeInvalidParams {
-			t.Errorf("forgetting %v: code %d", wrong, code)
-		}
+		e.Refuses("rules/forget", wrong, wire.CodeInvalidParams)
 	}
 	e.Must("rules/forget", object{"folder": last.Folder, "rule": last.Rule}, nil)
 	hears("the rules without it", func(r sidecar.Rules) bool { return len(r.Rules) == 2 })
@@ -87,14 +85,11 @@ func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
-		done := e.Start("write_file", object{"path": name, "content": "1"})
-		if r := asked(t, e, done, object{"decision": "approve", "decisionId": "workspace"}); r.IsError {
+		if r := asked(t, e, e.Start("write_file", object{"path": name, "content": "1"}), object{"decision": "approve", "decisionId": "workspace"}); r.IsError {
 			t.Fatalf("%v", r.StructuredContent)
 		}
 	}
-	if list := pillion(t, e, "rules"); !strings.Contains(list, "\n   1  write_file(a.txt)  ") || !strings.Contains(list, "\n   4  write_file(d.txt)  ") {
-		t.Errorf("the list:\n%s", list)
-	}
+	check.Has(t, "the list", pillion(t, e, "rules"), "\n   1  write_file(a.txt)  ", "\n   4  write_file(d.txt)  ")
 	var list struct {
 		Rules []struct {
 			Effect, Rule, From string
@@ -116,9 +111,7 @@ func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
 	decides("c.txt", "run")
 	pillion(t, e, "rules", "forget", "--all")
 	decides("c.txt", "ask")
-	if list := pillion(t, e, "rules"); !strings.Contains(list, "There are none.") {
-		t.Errorf("the list:\n%s", list)
-	}
+	check.Has(t, "the list", pillion(t, e, "rules"), "There are none.")
 }
 
 // TestACommandOfAnAgentCannotTrust: it has no terminal.
@@ -145,8 +138,7 @@ func TestARuleForAFolderOfSeveral(t *testing.T) {
 	for tool, arguments := range map[string]object{
 		"write_file": {"path": "kettle/a.txt", "content": "1"}, "run_command": {"command": "true", "cwd": "kettle"},
 	} {
-		done := e.Start(tool, arguments)
-		if r := asked(t, e, done, object{"decision": "approve", "decisionId": "workspace"}); r.IsError {
+		if r := asked(t, e, e.Start(tool, arguments), object{"decision": "approve", "decisionId": "workspace"}); r.IsError {
 			t.Fatalf("%v", r.StructuredContent)
 		}
 	}
@@ -155,9 +147,7 @@ func TestARuleForAFolderOfSeveral(t *testing.T) {
 	wantDecision(t, e, "run_command", object{"command": "true", "cwd": "kettle"}, "run")
 	wantDecision(t, e, "run_command", object{"command": "true", "cwd": "teapot"}, "ask")
 	list := pillion(t, e, "rules", "-C", kettle)
-	if !strings.Contains(list, "write_file(a.txt)") || !strings.Contains(list, "run_command(true) ") {
-		t.Errorf("the list:\n%s", list)
-	}
+	check.Has(t, "the list", list, "write_file(a.txt)", "run_command(true) ")
 	alone := spawn(t, testrig.Options{Dirs: []string{kettle}, Home: e.Home})
 	wantDecision(t, alone, "write_file", object{"path": "a.txt", "content": "2"}, "run")
 	wantDecision(t, alone, "run_command", object{"command": "true"}, "run")

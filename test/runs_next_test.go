@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestWhatRunsNext: in auto_edit the first write to such a file asks, with the reason in
@@ -63,7 +64,5 @@ func TestWhatRunsNext(t *testing.T) {
 	for _, entry := range list.Entries {
 		got = append(got, entry.CallID+" "+entry.Files[0].Note)
 	}
-	if want := "five , two runs when you next use make, one runs when you next use make"; strings.Join(got, ", ") != want {
-		t.Errorf("the journal has %q", got)
-	}
+	check.Same(t, "the journal has", strings.Join(got, ", "), "five , two runs when you next use make, one runs when you next use make")
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestSessionsInATerminal: open ones and kept ones, each as it is.
 func TestSessionsInATerminal(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
-	if out := pillion(t, e, "session"); out != "No agent has worked here yet, or nothing is kept of it any more.\n" {
-		t.Errorf("before: %s", out)
-	}
+	check.Same(t, "before", pillion(t, e, "session"), "No agent has worked here yet, or nothing is kept of it any more.\n")
 	busy(t, e, "p")
 	e.Must("session/open", object{"sessionId": "q", "agent": object{"name": "evil\x1b[2J\u202eagent\nopen"}}, nil)
 	callAs(e, "q", "todo_write", object{"todos": []object{item("1", "\x1b]0;"+strings.Repeat("wide ", 40)+"\nfaked", "in_progress")}})
@@ -35,19 +34,13 @@ func TestSessionsInATerminal(t *testing.T) {
 		}
 	}
 	one := pillion(t, e, "session", "Planner")
-	for _, want := range []string{"[ ] write", "[x] look", "write_file(x.txt)", "in " + e.Dir} {
-		if !strings.Contains(one, want) {
-			t.Errorf("without %q: %s", want, one)
-		}
-	}
+	check.Has(t, "the session", one, "[ ] write", "[x] look", "write_file(x.txt)", "in "+e.Dir)
 	refused := commandOf(e, "session", "--forget", "p")
 	if out, err := refused.CombinedOutput(); err == nil || !strings.Contains(string(out), "is open") {
 		t.Errorf("an open session was forgotten: %s", out)
 	}
 	e.Stop()
-	if out := pillion(t, e, "session", "p"); !strings.Contains(out, "plan, away") {
-		t.Errorf("after its editor: %s", out)
-	}
+	check.Has(t, "after its editor", pillion(t, e, "session", "p"), "plan, away")
 	var s struct {
 		sessionInfo
 		Open    bool
@@ -57,16 +50,10 @@ func TestSessionsInATerminal(t *testing.T) {
 		t.Errorf("as JSON: %s", out)
 	}
 	elsewhere := &testrig.Editor{Home: e.Home, Dir: t.TempDir()}
-	if out := pillion(t, elsewhere, "session"); strings.Contains(out, "planner") {
-		t.Errorf("in another folder: %s", out)
-	}
-	if out := pillion(t, elsewhere, "session", "--all"); !strings.Contains(out, "planner") {
-		t.Errorf("in all folders: %s", out)
-	}
+	check.Lacks(t, "in another folder", pillion(t, elsewhere, "session"), "planner")
+	check.Has(t, "in all folders", pillion(t, elsewhere, "session", "--all"), "planner")
 	pillion(t, e, "session", "--forget", "p")
-	if out := pillion(t, e, "session"); strings.Contains(out, "planner") {
-		t.Errorf("after it was forgotten: %s", out)
-	}
+	check.Lacks(t, "after it was forgotten", pillion(t, e, "session"), "planner")
 }
 
 // TestASessionIsFollowedInATerminal: its list is shown as it changes.
@@ -131,22 +118,16 @@ func TestPillionMCPComesBack(t *testing.T) {
 	call("todo_write", remember)
 	e.Stop()
 	e = again(t, e, testrig.Options{})
-	if got := call("todo_read", object{}); !strings.Contains(got, "remember") {
-		t.Errorf("after the editor's restart: %s", got)
-	}
+	check.Has(t, "after the editor's restart", call("todo_read", object{}), "remember")
 	end()
 	call, end = overMCP(t, e)
-	if got := call("todo_read", object{}); strings.Contains(got, "remember") {
-		t.Errorf("without a name it is another conversation: %s", got)
-	}
+	check.Lacks(t, "the list of another conversation", call("todo_read", object{}), "remember")
 	end()
 
 	call, end = overMCP(t, e, "PILLION_SESSION=one")
 	call("todo_write", remember)
 	twin, endTwin := overMCP(t, e, "PILLION_SESSION=one")
-	if got := twin("todo_read", object{}); strings.Contains(got, "remember") {
-		t.Errorf("two at once: %s", got)
-	}
+	check.Lacks(t, "the list of a second at once", twin("todo_read", object{}), "remember")
 	endTwin()
 	end()
 	for _, restart := range []bool{false, true} {
@@ -160,9 +141,7 @@ func TestPillionMCPComesBack(t *testing.T) {
 			return strings.Contains(call("todo_read", object{}), "remember")
 		})
 		other, end := overMCP(t, e, "PILLION_SESSION=two")
-		if got := other("todo_read", object{}); strings.Contains(got, "remember") {
-			t.Errorf("another name: %s", got)
-		}
+		check.Lacks(t, "the list under another name", other("todo_read", object{}), "remember")
 		end()
 	}
 }

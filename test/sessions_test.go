@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
 // sessionInfo is a session as the wire shows it.
 type sessionInfo struct {
-	SessionID                         string
+	SessionID, Parent                 string
 	Agent                             struct{ Name, Via string }
 	Mode, PauseReason, LastCall       string
 	Connected, Paused                 bool
@@ -31,6 +32,20 @@ func (s sessionInfo) list() string {
 		out = append(out, t.ID+":"+t.Content+":"+t.Status)
 	}
 	return strings.Join(out, " ")
+}
+
+func sessions(e *testrig.Editor) []sessionInfo {
+	return ask[struct{ Sessions []sessionInfo }](e, "session/list", object{}).Sessions
+}
+
+// sessionOf is the open session of the agent of that name, nil where there is none.
+func sessionOf(e *testrig.Editor, name string) *sessionInfo {
+	for _, s := range sessions(e) {
+		if s.Agent.Name == name {
+			return &s
+		}
+	}
+	return nil
 }
 
 func openAs(e *testrig.Editor, id, agent string) (s sessionInfo) {
@@ -61,34 +76,24 @@ func TestTheUserChangesTheTodos(t *testing.T) {
 	if want := "3:test:pending 1:look:completed user-1:celebrate:pending"; s.list() != want || s.TodosRevision != 2 {
 		t.Errorf("changed to %s, revision %d", s.list(), s.TodosRevision)
 	}
-	if code := e.Code("session/todos", change); code != wire.CodeContentModified {
-		t.Errorf("a change of an older list: %d", code)
-	}
+	e.Refuses("session/todos", change, wire.CodeContentModified) // a change of an older list
 	r := callAs(e, "p", "todo_write", written)
-	if r.Code() != "CONCURRENT_MODIFICATION" {
-		t.Errorf("the agent overwrites what it does not know: %v", r.StructuredContent)
-	}
+	r.Want(t, "CONCURRENT_MODIFICATION") // of what it does not know
 	want := `[removed "write" ticked "look" added "celebrate" reordered the list]`
-	if got := fmt.Sprint(r.StructuredContent["todos_changed"]); got != want {
-		t.Errorf("the agent hears %s", got)
-	}
+	check.Same(t, "the agent hears", fmt.Sprint(r.StructuredContent["todos_changed"]), want)
 	if text := `(the user changed your to-do list: removed "write", ticked "look", added "celebrate", reordered the list)`; !strings.Contains(r.Text(), text) {
 		t.Errorf("the model reads %s", r.Text())
 	}
 	if r := callAs(e, "p", "todo_read", object{}); r.StructuredContent["todos_changed"] != nil || fmt.Sprint(r.StructuredContent["count"]) != "3" {
 		t.Errorf("then it reads %v", r.StructuredContent)
 	}
-	if r := callAs(e, "p", "todo_write", written); r.IsError {
-		t.Errorf("then it writes %v", r.StructuredContent)
-	}
-	for name, todos := range map[string]any{
+	callAs(e, "p", "todo_write", written).Want(t, "") // then it writes
+	for _, todos := range map[string]any{
 		"two at work": []object{item("1", "a", "in_progress"), item("2", "b", "in_progress")},
 		"one id":      []object{item("1", "a", "pending"), item("1", "b", "pending")},
 		"no status":   []object{{"content": "a"}}, "no text": []object{item("1", " ", "pending")}, "no list": nil,
 	} {
-		if code := e.Code("session/todos", object{"sessionId": "p", "revision": 3, "todos": todos}); code != wire.CodeInvalidParams {
-			t.Errorf("%s: %d", name, code)
-		}
+		e.Refuses("session/todos", object{"sessionId": "p", "revision": 3, "todos": todos}, wire.CodeInvalidParams)
 	}
 }
 
@@ -152,9 +157,7 @@ func TestSessionsAreShownAsTheyChange(t *testing.T) {
 	until("the last step", func(s sessionInfo) bool { return s.list() == "1:step 99:pending" && s.Calls == 100 && s.LastCall != "" })
 	e.Must("session/setMode", object{"sessionId": "p", "mode": "plan"}, nil)
 	until("the mode", func(s sessionInfo) bool { return s.Mode == "plan" })
-	if r := callAs(e, "p", "write_file", object{"path": "x", "content": ""}); r.Code() != "POLICY_DENIED" {
-		t.Errorf("in plan mode: %v", r.StructuredContent)
-	}
+	callAs(e, "p", "write_file", object{"path": "x", "content": ""}).Want(t, "POLICY_DENIED") // in plan mode
 	until("the refusal", func(s sessionInfo) bool { return s.Refused == 1 })
 	e.Must("session/pause", object{"sessionId": "p"}, nil)
 	until("the pause", func(s sessionInfo) bool { return s.Paused })
@@ -192,9 +195,7 @@ func TestRevoke(t *testing.T) {
 		answer, choice := object{"decision": "approve"}, sessionChoice(a)
 		if c.changes > 0 {
 			answer["decisionId"] = choice["id"]
-			if choice["rule"] != rule {
-				t.Errorf("on offer is %v", choice)
-			}
+			check.Same(t, "on offer", choice["rule"], any(rule))
 		}
 		a.Answer <- answer
 		testrig.Wait(t, first, "the result")
@@ -205,16 +206,12 @@ func TestRevoke(t *testing.T) {
 		if !slices.Equal(s.Grants, []string{rule}) || s.Changes != c.changes || s.Calls != 2 {
 			t.Fatalf("the session is %+v", s)
 		}
-		if code := e.Code("session/revoke", object{"sessionId": "p", "rule": c.tool}); code != wire.CodeInvalidParams {
-			t.Errorf("a rule that there is not: %d", code)
-		}
+		e.Refuses("session/revoke", object{"sessionId": "p", "rule": c.tool}, wire.CodeInvalidParams) // a rule that there is not
 		e.Must("session/revoke", object{"sessionId": "p", "rule": rule}, &s)
 		if len(s.Grants) != 0 {
 			t.Errorf("still granted: %v", s.Grants)
 		}
-		if r := asked(t, e, startAs(e, "p", c.tool, c.calls[2]), no); r.Code() != "USER_REJECTED" {
-			t.Errorf("after %s was taken back: %v", rule, r.StructuredContent)
-		}
+		asked(t, e, startAs(e, "p", c.tool, c.calls[2]), no).Want(t, "USER_REJECTED")
 		if s = openAs(e, "p", "planner"); s.Rejected != 1 {
 			t.Errorf("%d rejected", s.Rejected)
 		}

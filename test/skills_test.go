@@ -3,10 +3,10 @@ package test
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestSkills: an agent's load is asked about once for each text, the editor's own is not,
@@ -28,18 +28,14 @@ func TestSkills(t *testing.T) {
 		if asked {
 			a := testrig.Wait(t, e.Approvals, "the dialog")
 			preview, _ := a.Params["preview"].(object)
-			if lines := fmt.Sprint(preview["lines"]); !strings.Contains(lines, "description: About "+name) {
-				t.Errorf("the dialog shows %s", lines)
-			}
+			check.Has(t, "the dialog", fmt.Sprint(preview["lines"]), "description: About "+name)
 			a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
 		}
 		r := testrig.Wait(t, done, "the result")
 		return fmt.Sprint(r.Code(), r.StructuredContent["content"])
 	}
 	want := "[map[description:About mine. name:mine source:~/.config/pillion/skills] map[description:About review. name:review source:.claude/skills] map[description:About review. name:review shadowed_by:.claude/skills source:~/.agents/skills]]"
-	if got := fmt.Sprint(callAs(e, "ada", "skill", object{"action": "list"}).StructuredContent["skills"]); got != want {
-		t.Errorf("listed %s", got)
-	}
+	check.Same(t, "listed", fmt.Sprint(callAs(e, "ada", "skill", object{"action": "list"}).StructuredContent["skills"]), want)
 	for _, one := range []struct {
 		session, name, want string
 		asked               bool
@@ -56,7 +52,5 @@ func TestSkills(t *testing.T) {
 		}
 	}
 	e.Write(".claude/skills/review/SKILL.md", skill("review", "Look away."))
-	if got := load("ada", "review", true); got != skill("review", "Look away.") {
-		t.Errorf("another text: %s", got)
-	}
+	check.Same(t, "another text", load("ada", "review", true), skill("review", "Look away."))
 }

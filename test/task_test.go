@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // tasked is an editor with sub-agents: "sub" speaks ACP and is one of runSubAgent, the
@@ -50,19 +51,6 @@ func task(agent string, lines ...string) object {
 	return object{"agent": agent, "objective": strings.Join(lines, "\n")}
 }
 
-// sessions are the open ones, by their agents' names.
-func sessions(e *testrig.Editor) map[string]object {
-	var got struct{ Sessions []object }
-	e.Must("session/list", object{}, &got)
-	out := map[string]object{}
-	for _, s := range got.Sessions {
-		agent, _ := s["agent"].(object)
-		name, _ := agent["name"].(string)
-		out[name] = s
-	}
-	return out
-}
-
 const child = "sub, for fake editor"
 
 // TestTaskByACommand: the objective is one argument or the standard input, never a shell's.
@@ -79,26 +67,17 @@ func TestTaskByACommand(t *testing.T) {
 	if s := r.StructuredContent; r.Code() != "EXECUTION_FAILED" || s["summary"] != "half" || s["exit_code"] != 3.0 || !strings.Contains(r.Text(), "why") {
 		t.Errorf("a command that fails: %v", r)
 	}
-	if r := e.Call("task", task("echo", "--version")); r.Code() != "INVALID_ARGUMENTS" {
-		t.Errorf("an objective that would be an option: %v", r)
-	}
-	if r := e.Call("task", task("nobody", "x")); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "cat, echo, fail") {
-		t.Errorf("an agent that nobody configured: %v", r)
-	}
-	if r := e.Call("task", task("gone", "x")); r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "no-such-program") {
-		t.Errorf("a program that is not there: %v", r)
-	}
+	e.Call("task", task("echo", "--version")).Want(t, "INVALID_ARGUMENTS")              // an objective that would be an option
+	e.Call("task", task("nobody", "x")).Want(t, "INVALID_ARGUMENTS", "cat, echo, fail") // an agent that nobody configured
+	e.Call("task", task("gone", "x")).Want(t, "EXECUTION_FAILED", "no-such-program")    // a program that is not there
 }
 
 // TestTheDialogOfATask shows all that the user judges by; a rule names the agent.
 func TestTheDialogOfATask(t *testing.T) {
 	t.Parallel()
 	e := tasked(t, object{"permissions": object{"allow": []string{"task(echo)"}}})
-	if r := e.Call("task", task("echo", "x")); r.IsError {
-		t.Errorf("a rule allows it: %v", r)
-	}
-	done := e.Start("task", task("sub", "say first", "say second"))
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Call("task", task("echo", "x")).Want(t, "") // a rule allows it
+	a, done := e.Ask("task", task("sub", "say first", "say second"))
 	preview, _ := a.Params["preview"].(object)
 	shown := map[string]string{}
 	facts, _ := preview["facts"].([]any)
@@ -107,21 +86,15 @@ func TestTheDialogOfATask(t *testing.T) {
 		shown[f["code"].(string)] = strings.TrimSpace(f["text"].(string) + " " + join(f["items"]))
 	}
 	for code, want := range map[string]string{"objective": "say first say second", "mode": "default", "command": "test", "environment": subAgentVariable, "sandbox": "none"} {
-		if !strings.Contains(shown[code], want) {
-			t.Errorf("%s: %q", code, shown[code])
-		}
+		check.Has(t, code, shown[code], want)
 	}
 	decisions := a.Params["decisions"].([]any)
 	if rule := decisions[len(decisions)-1].(object)["rule"]; rule != "task(sub)" {
 		t.Errorf("the rule on offer is %v", rule)
 	}
-	if r := answered(t, a, done, object{"decision": "reject", "feedback": "do it yourself"}); r.Code() != "USER_REJECTED" {
-		t.Errorf("rejected: %v", r)
-	}
+	answered(t, a, done, object{"decision": "reject", "feedback": "do it yourself"}).Want(t, "USER_REJECTED")
 	e.Must("session/setMode", object{"sessionId": "editor", "mode": "plan"}, nil)
-	if r := e.Call("task", task("echo", "x")); r.Code() != "POLICY_DENIED" {
-		t.Errorf("in plan mode: %v", r)
-	}
+	e.Call("task", task("echo", "x")).Want(t, "POLICY_DENIED") // in plan mode
 }
 
 func join(items any) string {
@@ -150,8 +123,7 @@ func TestASubAgentGoesThroughTheDoor(t *testing.T) {
 		a.Answer <- object{"decision": decision, "decisionId": decision, "digest": a.Text("digest")}
 	}
 	answer("write_file", "approve")
-	s := sessions(e)[child]
-	if s["parent"] != "editor" || s["mode"] != "default" {
+	if s := sessionOf(e, child); s.Parent != "editor" || s.Mode != "default" {
 		t.Errorf("its session: %v", s)
 	}
 	answer("run_persistent", "approve")
@@ -162,10 +134,8 @@ func TestASubAgentGoesThroughTheDoor(t *testing.T) {
 	if got := r.StructuredContent["summary"]; r.IsError || got != want {
 		t.Errorf("summary %q, want %q\n%v", got, want, r)
 	}
-	if got := e.Buffer("tea.txt").Text; got != "black" {
-		t.Errorf("in the editor: %q", got)
-	}
-	if _, open := sessions(e)[child]; open {
+	check.Same(t, "in the editor", e.Buffer("tea.txt").Text, "black")
+	if sessionOf(e, child) != nil {
 		t.Error("its session is still open")
 	}
 }
@@ -182,9 +152,7 @@ func TestWhatASubAgentSaysIsProgress(t *testing.T) {
 		must(t, json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &p))
 		got += "<" + p.Value.Stream + ">" + p.Value.Text
 	}
-	if !strings.Contains(got, "<stdout>I look") || !strings.Contains(got, "<stderr>· Look") {
-		t.Errorf("progress: %q", got)
-	}
+	check.Has(t, "progress", got, "<stdout>I look", "<stderr>· Look")
 }
 
 // TestASubAgentIsNoFreerThanItsParent, also when that is tightened meanwhile.
@@ -197,9 +165,7 @@ func TestASubAgentIsNoFreerThanItsParent(t *testing.T) {
 	if e.Read("a.txt") != "a" || !strings.Contains(r.Text(), `"no"`) || !strings.Contains(r.Text(), `"yes"`) {
 		t.Errorf("in full access, with a rule that denies: %v", r)
 	}
-	if r := e.Call("task", task("reader", "write b.txt b")); !strings.Contains(r.Text(), "plan mode") {
-		t.Errorf("one that may only read: %v", r)
-	}
+	check.Has(t, "one that may only read", e.Call("task", task("reader", "write b.txt b")).Text(), "plan mode")
 	done := e.Start("task", task("sub", "run touch here; until [ -e go ]; do sleep 0.05; done", "write c.txt c", "say over"))
 	eventually(t, "it works", func() bool { return exists(e, "here") })
 	open("plan")
@@ -226,16 +192,12 @@ func TestASubAgentsTimeIsOver(t *testing.T) {
 	for _, agent := range []string{"short", "longer", "longest"} {
 		e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent", "write_file"}}})
 		r := e.Call("task", task(agent, append(slices.Clone(leavesTwo), "hang")...))
-		if r.Code() != "TIMEOUT" || !strings.Contains(r.Error("message"), limits[agent]) {
-			t.Errorf("result: %v", r)
-		}
+		r.Want(t, "TIMEOUT", limits[agent])
 		for _, file := range []string{"pid1", "pid2"} {
 			eventually(t, "its processes are gone", func() bool { return !stillThere(filepath.Join(e.Dir, file)) })
 		}
 		if exists(e, "here") { // it had begun
-			if !strings.Contains(r.Text(), "I wait") {
-				t.Errorf("result: %v", r)
-			}
+			check.Has(t, "the result", r.Text(), "I wait")
 			return
 		}
 	}
@@ -263,7 +225,7 @@ func TestASubAgentIsStopped(t *testing.T) {
 			pids := filepath.Join(e.Dir, "pid")
 			done := e.Start("task", task("sub", append(slices.Clone(leavesTwo), test.lines)...))
 			eventually(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
-			test.stop(e, sessions(e)[child]["sessionId"].(string))
+			test.stop(e, sessionOf(e, child).SessionID)
 			r := testrig.Wait(t, done, "the result")
 			if r.Code() != test.code || !strings.Contains(r.Error("message"), test.says) || !strings.Contains(r.Text(), "I wait") {
 				t.Errorf("result: %v", r)
@@ -294,9 +256,7 @@ func TestTheDialogTakesNoneOfItsTime(t *testing.T) {
 		done := e.Start("task", task(agent, "write slow.txt x", "say over"))
 		select {
 		case a := <-e.Approvals:
-			if over := e.Call("task", task(agent, "hang")); over.Code() != "TIMEOUT" {
-				t.Errorf("the other: %v", over)
-			}
+			e.Call("task", task(agent, "hang")).Want(t, "TIMEOUT")
 			r = answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
 		case r = <-done:
 		}
@@ -311,13 +271,8 @@ func TestTheDialogTakesNoneOfItsTime(t *testing.T) {
 func TestCancellingADialogStopsTheSubAgent(t *testing.T) {
 	t.Parallel()
 	e := tasked(t, nil)
-	done := e.Start("task", task("sub", "write a.txt a", "write b.txt b"))
-	if r := asked(t, e, done, object{"decision": "cancel"}); r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "write_file") {
-		t.Errorf("result: %v", r)
-	}
-	if r := e.Call("task", task("echo", "go on")); r.IsError {
-		t.Errorf("the parent is held up: %v", r)
-	}
+	asked(t, e, e.Start("task", task("sub", "write a.txt a", "write b.txt b")), object{"decision": "cancel"}).Want(t, "CANCELLED", "write_file")
+	e.Call("task", task("echo", "go on")).Want(t, "") // the parent is not held up
 }
 
 // TestBadSubAgents: whatever they do, the task ends with an error or goes on without it.
@@ -368,8 +323,7 @@ func errorDetail(r testrig.Result) string {
 func TestASubAgentInTheSandbox(t *testing.T) {
 	t.Parallel()
 	e := tasked(t, object{"sandbox": "prefer"})
-	done := e.Start("task", task("sub", "permit edit tea.txt", "itself tea.txt black", "write tea.txt red", "itself "+filepath.Join(os.TempDir(), "pillion-test-itself")+" x"))
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("task", task("sub", "permit edit tea.txt", "itself tea.txt black", "write tea.txt red", "itself "+filepath.Join(os.TempDir(), "pillion-test-itself")+" x"))
 	if a.Text("tool") == "task_permission" {
 		t.Log("not run: there is no sandbox here")
 		answered(t, a, done, object{"decision": "cancel"})
@@ -382,7 +336,5 @@ func TestASubAgentInTheSandbox(t *testing.T) {
 	if text := r.Text(); !strings.Contains(text, `"yes"`) || !strings.Contains(text, "read-only file system") && !strings.Contains(text, "permission denied") || strings.Count(text, "written") != 1 {
 		t.Errorf("result: %v", r)
 	}
-	if got := e.Read("tea.txt"); got != "red" {
-		t.Errorf("on disk: %q", got)
-	}
+	wantText(t, e, "tea.txt", "red")
 }

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"slices"
@@ -12,15 +13,16 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
+	"pillion/rpc"
 	"pillion/workspace/document"
 	"pillion/workspace/tracking"
 )
 
 // listenAsAgent connects as an agent would, and hears what it is told.
 func listenAsAgent(t *testing.T, e *testrig.Editor) (*wire.Conn, <-chan json.RawMessage) {
-	var info struct{ Socket, Token string }
-	e.Must("relay/info", object{}, &info)
+	info := ask[struct{ Socket, Token string }](e, "relay/info", object{})
 	stream, err := net.Dial("unix", info.Socket)
 	must(t, err)
 	heard := make(chan json.RawMessage, 4096)
@@ -72,7 +74,7 @@ func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "created", By: "outside"})
 
 	must(t, agent.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": "a.txt", "content": "two\n"}}, nil))
-	mine := "agent:" + sessionOf(t, e, "listener")
+	mine := "agent:" + sessionOf(e, "listener").SessionID
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 	wantChange(t, heard, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 
@@ -87,41 +89,73 @@ func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
 	wantChange(t, e.Files, tracking.Change{Path: "a.txt", Type: "changed", By: mine})
 }
 
-// sessionOf is the session of the agent of that name.
-func sessionOf(t *testing.T, e *testrig.Editor, name string) string {
-	t.Helper()
-	var list struct {
-		Sessions []struct {
-			SessionID string
-			Agent     struct{ Name string }
-		}
-	}
-	e.Must("session/list", object{}, &list)
-	for _, s := range list.Sessions {
-		if s.Agent.Name == name {
-			return s.SessionID
-		}
-	}
-	t.Fatalf("no session of %s in %+v", name, list)
-	return ""
-}
-
 // TestAFolderThatIsMadeAgain is worked in again, and watched again.
 func TestAFolderThatIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	testrig.Wait(t, e.Tracking, "workspace/tracking")
 	must(t, os.RemoveAll(e.Dir))
-	if raw := testrig.Wait(t, e.Tracking, "that it is gone"); !strings.Contains(string(raw), `"degraded":true`) {
-		t.Errorf("got %s", raw)
-	}
+	check.Has(t, "the state", string(testrig.Wait(t, e.Tracking, "that it is gone")), `"degraded":true`)
 	must(t, os.Mkdir(e.Dir, 0o755))
-	if raw := testrig.Wait(t, e.Tracking, "that it is back"); !strings.Contains(string(raw), `"degraded":false`) {
-		t.Errorf("got %s", raw)
-	}
+	check.Has(t, "the state", string(testrig.Wait(t, e.Tracking, "that it is back")), `"degraded":false`)
 	e.Write("new.txt", "new\n")
 	wantChange(t, e.Files, tracking.Change{Path: "new.txt", Type: "created", By: "outside"})
-	if r := e.Call("read_file", object{"path": "new.txt"}); r.IsError {
-		t.Errorf("got %+v", r)
+	e.Call("read_file", object{"path": "new.txt"}).Want(t, "")
+}
+
+// searched are the paths of the hits, and how many files were looked into.
+func searched(t *testing.T, e *testrig.Editor, query string) (paths string, files int) {
+	t.Helper()
+	var r struct {
+		StructuredContent struct {
+			Matches       []struct{ Path string }
+			FilesSearched int `json:"files_searched"`
+		}
+	}
+	e.Must("tools/call", object{"name": "search_in_project", "arguments": object{"query": query}}, &r)
+	found := r.StructuredContent
+	var all []string
+	for _, m := range found.Matches {
+		all = append(all, m.Path)
+	}
+	return strings.Join(all, " "), found.FilesSearched
+}
+
+// TestALargeProjectIsIndexed: the first search has an index made, and says how far it is.
+// What is on disk and in the editor counts then as before.
+func TestALargeProjectIsIndexed(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	const files = 24
+	for i := range files {
+		e.Write(fmt.Sprintf("d%d/f%d.txt", i%4, i), strings.Repeat(fmt.Sprintf("line of file number%d,\n", i), 45_000))
+	}
+	testrig.Wait(t, e.Tracking, "workspace/tracking")
+	if paths, n := searched(t, e, "nothing like it"); paths != "" || n != files {
+		t.Errorf("before the index: %q in %d files", paths, n)
+	}
+	var last rpc.Index
+	for began := false; last.Building || !began; began = true {
+		raw := testrig.Wait(t, e.Index, "workspace/index")
+		before := last.Percent
+		if last = (rpc.Index{}); json.Unmarshal(raw, &last) != nil || last.Percent < before || !began && !last.Building {
+			t.Fatalf("after %d percent %s", before, raw)
+		}
+	}
+	if last.Files != files || last.Bytes == 0 || last.Bytes > 3<<20 {
+		t.Errorf("at last %+v", last)
+	}
+	for round := range 20 {
+		mark := fmt.Sprintf("mark%d of this round", round)
+		e.Write("d1/new.txt", mark+" on disk")
+		must(t, os.Rename(e.Dir+"/d1/new.txt", e.Dir+"/d2/moved.txt"))
+		if paths, n := searched(t, e, mark); paths != "d2/moved.txt" || n != files+1 {
+			t.Fatalf("round %d: %q in %d files", round, paths, n)
+		}
+	}
+	e.Open("d3/f3.txt")
+	e.Type("d3/f3.txt", document.Range{}, "typed, not saved ")
+	if paths, n := searched(t, e, "typed, not saved"); paths != "d3/f3.txt" || n != files+1 {
+		t.Errorf("%q in %d files", paths, n)
 	}
 }

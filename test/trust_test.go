@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -17,8 +18,7 @@ var write = object{"path": "notes.txt", "content": "hi\n"}
 
 // asks says whether a call would ask; nothing happens.
 func asks(e *testrig.Editor, tool string, arguments object) string {
-	var need struct{ Decision string }
-	e.Must("tools/approval", object{"name": tool, "arguments": arguments}, &need)
+	need := ask[struct{ Decision string }](e, "tools/approval", object{"name": tool, "arguments": arguments})
 	return need.Decision
 }
 
@@ -27,6 +27,27 @@ func wantDecision(t *testing.T, e *testrig.Editor, tool string, arguments object
 	if got := asks(e, tool, arguments); got != want {
 		t.Errorf("%s %v: %s, want %s", tool, arguments, got, want)
 	}
+}
+
+// wantWrites is wantDecision for files that are written.
+func wantWrites(t *testing.T, e *testrig.Editor, want map[string]string) {
+	t.Helper()
+	for name, decision := range want {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, decision)
+	}
+}
+
+// trust waits for the question about a project's settings, and says yes.
+func trust(t *testing.T, e *testrig.Editor) {
+	t.Helper()
+	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+}
+
+// settled waits until there is no question about a project's settings any more.
+func settled(t *testing.T, e *testrig.Editor) {
+	t.Helper()
+	check.Same(t, "the rules in question", len(testrig.Wait(t, e.Untrusted, "the end of the question").Rules), 0)
 }
 
 // TestAProjectLoosensNothingUntilTrusted: neither at first, nor after its file has
@@ -44,21 +65,14 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 		t.Errorf("%+v, want %q of %s", u, want, file)
 	}
 	// Only what is there now can be trusted.
-	if code := e.Code("settings/trust", object{"path": u.Path, "hash": strings.Repeat("0", 64)}); code != wire.CodeInvalidParams {
-		t.Errorf("another hash: code %d", code)
-	}
-	if code := e.Code("settings/trust", object{"path": filepath.Join(e.Home, "x"), "hash": u.Hash}); code != wire.CodeInvalidParams {
-		t.Errorf("another file: code %d", code)
-	}
+	e.Refuses("settings/trust", object{"path": u.Path, "hash": strings.Repeat("0", 64)}, wire.CodeInvalidParams)    // another hash
+	e.Refuses("settings/trust", object{"path": filepath.Join(e.Home, "x"), "hash": u.Hash}, wire.CodeInvalidParams) // another file
 	wantDecision(t, e, "write_file", write, "ask")
-	var answer struct{ Trusted bool }
-	if e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Trusted {
+	if !ask[struct{ Trusted bool }](e, "settings/trust", object{"path": u.Path, "hash": u.Hash}).Trusted {
 		t.Error("it is not trusted")
 	}
 	wantDecision(t, e, "write_file", write, "run")
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("after it was trusted: %+v", u)
-	}
+	settled(t, e)
 	// One more byte, and nothing of it counts.
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "deny": ["edit_file"]}, "mode": "auto_edit"} `)
 	wantDecision(t, e, "write_file", write, "ask")
@@ -66,9 +80,7 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 	if u := testrig.Wait(t, e.Untrusted, "another question"); len(u.Rules) != 2 {
 		t.Errorf("after it changed: %+v", u)
 	}
-	if code := e.Code("settings/trust", object{"path": u.Path, "hash": u.Hash}); code != wire.CodeInvalidParams {
-		t.Errorf("the hash of the text that was there: code %d", code)
-	}
+	e.Refuses("settings/trust", object{"path": u.Path, "hash": u.Hash}, wire.CodeInvalidParams) // the hash of the text that was there
 	// The text that was trusted is trusted, also in another window.
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "deny": ["edit_file"]}, "mode": "auto_edit"}`)
 	wantDecision(t, e, "write_file", write, "run")
@@ -89,31 +101,24 @@ func TestANoHoldsUntilTheFileChanges(t *testing.T) {
 	if len(u.Problems) != 1 || !strings.HasPrefix(u.Problems[0], `rule "run_command(git *)" is ignored: `) {
 		t.Errorf("what has no effect: %q", u.Problems)
 	}
-	if code := e.Code("settings/ignore", object{"path": u.Path, "hash": strings.Repeat("0", 64)}); code != wire.CodeInvalidParams {
-		t.Errorf("another hash: code %d", code)
-	}
-	var answer struct{ Ignored bool }
-	if e.Must("settings/ignore", object{"path": u.Path, "hash": u.Hash}, &answer); !answer.Ignored {
+	e.Refuses("settings/ignore", object{"path": u.Path, "hash": strings.Repeat("0", 64)}, wire.CodeInvalidParams) // another hash
+	if !ask[struct{ Ignored bool }](e, "settings/ignore", object{"path": u.Path, "hash": u.Hash}).Ignored {
 		t.Error("it still asks")
 	}
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("after the no: %+v", u)
-	}
+	settled(t, e)
 	wantDecision(t, e, "write_file", write, "ask")
 	e.Stop()
 	e = spawn(t, testrig.Options{Home: e.Home, Dirs: []string{e.Dir}})
 	wantDecision(t, e, "write_file", write, "ask")
-	select {
-	case u := <-e.Untrusted:
-		t.Errorf("it asks after a restart: %+v", u)
-	default:
-	}
+	check.Nothing(t, "it asks after a restart", e.Untrusted)
 	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
 	wantDecision(t, e, "write_file", write, "run")
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file(**)"]}}`)
 	if u := testrig.Wait(t, e.Untrusted, "another question"); !slices.Equal(u.Rules, []string{"allow write_file(**)"}) {
 		t.Errorf("after it changed: %+v", u)
 	}
+	must(t, os.RemoveAll(filepath.Join(e.Dir, ".pillion"))) // which nobody calls about
+	settled(t, e)
 }
 
 // TestTighteningHoldsAtOnce: while a call waits for its answer, too.
@@ -121,29 +126,19 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
 	e.Must("session/open", object{"sessionId": "s"}, nil)
-	done := e.Start("run_command", object{"command": "echo hi >made.txt"})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("run_command", object{"command": "echo hi >made.txt"})
 	e.Write(settingsFile, `{"mode": "plan", "permissions": {"deny": ["run_command"]}}`)
-	if r := answered(t, a, done, yes); r.Code() != "POLICY_DENIED" || e.Read("made.txt") != "" {
-		t.Errorf("%v", r.StructuredContent)
+	answered(t, a, done, yes).Want(t, "POLICY_DENIED")
+	wantText(t, e, "made.txt", "")
+	all := sessions(e)
+	for _, one := range all {
+		check.Same(t, "the mode of "+one.SessionID, one.Mode, "plan")
 	}
-	var s struct {
-		Sessions []struct{ SessionID, Mode string }
-	}
-	e.Must("session/list", object{}, &s)
-	for _, one := range s.Sessions {
-		if one.Mode != "plan" {
-			t.Errorf("session %s is in mode %s", one.SessionID, one.Mode)
-		}
-	}
-	if len(s.Sessions) != 2 {
-		t.Errorf("sessions: %v", s)
-	}
+	check.Same(t, "the number of sessions", len(all), 2)
 	// A mode that was chosen for a session is not a default any more.
 	e.Must("session/setMode", object{"sessionId": "s", "mode": "full_access"}, nil)
 	e.Write(settingsFile, `{"mode": "plan"}`)
-	var need struct{ Decision string }
-	e.Must("tools/approval", object{"name": "write_file", "arguments": write, "sessionId": "s"}, &need)
+	need := ask[struct{ Decision string }](e, "tools/approval", object{"name": "write_file", "arguments": write, "sessionId": "s"})
 	if need.Decision != "run" {
 		t.Errorf("in full_access: %s", need.Decision)
 	}
@@ -157,27 +152,8 @@ func TestADialogDiesWithARuleThatDenies(t *testing.T) {
 	done := e.Start("write_file", write)
 	testrig.Wait(t, e.Approvals, "the dialog")
 	e.Write(settingsFile, `{"permissions": {"deny": ["write_file"]}}`)
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "POLICY_DENIED" || !strings.Contains(r.Error("message"), "deny it with the rule write_file") {
-		t.Errorf("%v", r.StructuredContent)
-	}
-	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
-		t.Errorf("the dialog ended with %s", resolved)
-	}
-}
-
-// TestTheEventMakesItFast: nobody calls, and the editor hears of it.
-func TestTheEventMakesItFast(t *testing.T) {
-	t.Parallel()
-	e := spawn(t, testrig.Options{})
-	e.Must("relay/info", object{}, nil)
-	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
-	if u := testrig.Wait(t, e.Untrusted, "settings/untrusted"); !slices.Equal(u.Rules, []string{"allow write_file"}) {
-		t.Errorf("%+v", u)
-	}
-	must(t, os.RemoveAll(filepath.Join(e.Dir, ".pillion")))
-	if u := testrig.Wait(t, e.Untrusted, "the end of the question"); len(u.Rules) > 0 {
-		t.Errorf("%+v", u)
-	}
+	testrig.Wait(t, done, "the result").Want(t, "POLICY_DENIED", "deny it with the rule write_file")
+	check.Has(t, "the end of the dialog", string(testrig.Wait(t, e.Resolved, "approval/resolved")), `"stale"`)
 }
 
 // TestAFolderReachedByALink is the folder that the link leads to.
@@ -189,8 +165,7 @@ func TestAFolderReachedByALink(t *testing.T) {
 	e := spawn(t, testrig.Options{Dirs: []string{link}})
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
 	wantDecision(t, e, "write_file", write, "ask")
-	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
-	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	trust(t, e)
 	wantDecision(t, e, "write_file", write, "run")
 	other := spawn(t, testrig.Options{Dirs: []string{dir}, Home: e.Home})
 	wantDecision(t, other, "write_file", write, "run")
@@ -273,8 +248,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	place := e.Write(settingsFile, string(loose))
 	wantDecision(t, e, "write_file", write, "ask")
-	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
-	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	trust(t, e)
 	wantDecision(t, e, "write_file", write, "run")
 	testrig.Wait(t, e.Untrusted, "the end of the question")
 	must(t, os.Remove(place))
@@ -286,11 +260,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	must(t, os.Symlink("../inside.json", place))
 	wantDecision(t, e, "run_command", run, "refuse")
 	wantDecision(t, e, "write_file", write, "ask")
-	select {
-	case u := <-e.Untrusted:
-		t.Errorf("the user is asked to trust a link: %+v", u)
-	default:
-	}
+	check.Nothing(t, "the user is asked to trust a link", e.Untrusted)
 	must(t, os.Remove(place))
 	wantDecision(t, e, "run_command", run, "ask")
 	must(t, os.Mkdir(place, 0o755))
@@ -310,9 +280,7 @@ func TestEditorsWithoutAPluginTrustByCommand(t *testing.T) {
 		t.Errorf("the message: %q", message)
 	}
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
-	if message := testrig.Wait(t, e.Messages, "a message on the new text"); !strings.Contains(message, "allow write_file\n") {
-		t.Errorf("the message: %q", message)
-	}
+	check.Has(t, "the message", testrig.Wait(t, e.Messages, "a message on the new text"), "allow write_file\n")
 	if answer, err := e.Execute("pillion.trustSettings"); err != nil || answer["trusted"] != true {
 		t.Errorf("%v, %v", answer, err)
 	}
@@ -329,8 +297,7 @@ func TestARuleForTheWorkspace(t *testing.T) {
 	} {
 		t.Run(test.decision, func(t *testing.T) {
 			e := spawn(t, testrig.Options{})
-			done := e.Start("write_file", write)
-			a := testrig.Wait(t, e.Approvals, "the dialog")
+			a, done := e.Ask("write_file", write)
 			if !strings.Contains(string(a.Raw), `"id":"`+test.decision+`"`) {
 				t.Fatalf("on offer: %s", a.Raw)
 			}
@@ -340,8 +307,7 @@ func TestARuleForTheWorkspace(t *testing.T) {
 			again := object{"path": "notes.txt", "content": "other\n"}
 			wantDecision(t, e, "write_file", again, "run")
 			wantDecision(t, e, "write_file", object{"path": "notes2.txt", "content": ""}, "ask")
-			var need struct{ Decision string }
-			e.Must("tools/approval", object{"name": "write_file", "arguments": again, "sessionId": "other"}, &need)
+			need := ask[struct{ Decision string }](e, "tools/approval", object{"name": "write_file", "arguments": again, "sessionId": "other"})
 			if need.Decision != test.other {
 				t.Errorf("in another session: %s", need.Decision)
 			}
@@ -359,8 +325,7 @@ func TestNoRuleForWhatIsProtected(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"write_file"}}}})
 	protected := object{"path": settingsFile, "content": "{}"}
-	done := e.Start("write_file", protected)
-	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a, done := e.Ask("write_file", protected)
 	if decisions, _ := a.Params["decisions"].([]any); len(decisions) != 2 {
 		t.Errorf("on offer: %v", decisions)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/machine"
 )
 
@@ -144,13 +145,9 @@ func (c client) gets(call <-chan string, want ...string) {
 	select {
 	case got := <-call:
 		for _, part := range want {
-			if !strings.Contains(got, part) {
-				c.t.Errorf("the agent gets %q, which lacks %q", got, part)
-			}
+			check.Has(c.t, "what the agent gets", got, part)
 		}
-		if strings.HasPrefix(got, "!") != strings.HasPrefix(want[0], "!") {
-			c.t.Errorf("the agent gets %q", got)
-		}
+		check.Same(c.t, "that "+got+" is a failure", strings.HasPrefix(got, "!"), strings.HasPrefix(want[0], "!"))
 	case <-time.After(testrig.Patience):
 		c.t.Fatalf("the agent waits in vain for %q", want)
 	}
@@ -177,9 +174,7 @@ func TestWatch(t *testing.T) {
 	call = a.starts("edit_file", edits("two", "three"))
 	p.answers("-two", "r keep two")
 	a.gets(call, "!USER_REJECTED", "keep two")
-	if got := w.read("a.txt"); got != "two\n" {
-		t.Errorf("the file holds %q", got)
-	}
+	check.Same(t, "the file", w.read("a.txt"), "two\n")
 
 	// A command runs, and has no terminal through which it could answer.
 	call = a.starts("run_command", object{"command": "echo a >/dev/tty || echo no terminal"})
@@ -206,9 +201,7 @@ func TestWatch(t *testing.T) {
 	b := w.agent("other")
 	b.gets(b.starts("edit_file", edits("three", "four")), "a.txt")
 	p.sees("✓ other edit_file")
-	if got := w.read("a.txt"); got != "four\n" {
-		t.Errorf("the file holds %q", got)
-	}
+	check.Same(t, "the file", w.read("a.txt"), "four\n")
 }
 
 // TestAWatchEnds with Ctrl+C, also while a question is open and others wait.
@@ -264,31 +257,19 @@ func TestAnEditorOpensBesideAWatch(t *testing.T) {
 	p.sees("has this folder open: agents ask there")
 	next := a.starts("write_file", object{"path": "second", "content": "2"})
 	dialog := <-e.Approvals
-	if title := dialog.Text("title"); !strings.Contains(title, "second") {
-		t.Errorf("the editor asks %q", title)
-	}
+	check.Has(t, "the title", dialog.Text("title"), "second")
 	dialog.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": dialog.Text("digest")}
 	a.gets(next, "second")
-	if w.read("first") != "" {
-		t.Error("what the watch asked was done by the editor's yes")
-	}
+	check.Same(t, "what the watch asked was done by the editor's yes", w.read("first"), "")
 	second.types("a")
 	a.gets(asked, "first")
 	answered := second.seen
 	second.sees("✓ tester write_file")
 	second.seen = answered // in any order
 	second.sees("agents ask there")
-	if got := w.read("first") + w.read("second"); got != "12" {
-		t.Errorf("the files hold %q", got)
-	}
-	if strings.Contains(p.text.String(), "tester") {
-		t.Errorf("the other watch was asked, too:\n%s", p.text.String())
-	}
-	select {
-	case d := <-e.Approvals:
-		t.Errorf("the editor was asked once more: %s", d.Raw)
-	default:
-	}
+	check.Same(t, "the files hold", w.read("first")+w.read("second"), "12")
+	check.Lacks(t, "the other watch", p.text.String(), "tester")
+	check.Nothing(t, "the editor was asked once more", e.Approvals)
 
 	e.Stop()
 	second.sees("agents ask here")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/check"
 )
 
 // TestTheSearchKeyIsNowhere but in the request to the provider that the user chose, of
@@ -38,21 +39,12 @@ func TestTheSearchKeyIsNowhere(t *testing.T) {
 	e.OnNotice(func(_ string, params json.RawMessage) { log.Write(params) })
 	e.Write(".pillion/settings.json", `{"web": {"search": {"url": "http://127.0.0.1:1", "keyCommand": "echo theirs"}}}`)
 	for query, want := range map[string]string{"tea": "[map[snippet:hot title:Tea url:https://tea.example/]]", "bad": "<nil>"} {
-		done := e.Start("web_search", object{"query": query})
-		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a, done := e.Ask("web_search", object{"query": query})
 		preview, _ := a.Params["preview"].(object)
-		if facts := fmt.Sprint(preview["facts"]); !strings.Contains(facts, strings.TrimPrefix(provider.URL, "http://")) || !strings.Contains(facts, query) {
-			t.Errorf("the dialog shows %s", facts)
-		}
-		select {
-		case asked := <-got:
-			t.Errorf("before the yes it asked %s", asked)
-		default:
-		}
+		check.Has(t, "the dialog", fmt.Sprint(preview["facts"]), strings.TrimPrefix(provider.URL, "http://"), query)
+		check.Nothing(t, "before the yes it asked", got)
 		r := answered(t, a, done, object{"decision": "approve", "decisionId": "approve"})
-		if asked := testrig.Wait(t, got, "the request"); asked != key+" /res/v1/web/search?count=10&q="+query {
-			t.Errorf("it asked %s", asked)
-		}
+		check.Same(t, "it asked", testrig.Wait(t, got, "the request"), key+" /res/v1/web/search?count=10&q="+query)
 		if fmt.Sprint(r.StructuredContent["results"]) != want || strings.Contains(fmt.Sprint(r), key) {
 			t.Errorf("%s gives %v", query, r)
 		}

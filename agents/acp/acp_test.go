@@ -11,6 +11,8 @@ import (
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
+
+	"pillion/internal/testrig/check"
 )
 
 func TestTheLineOfATerminal(t *testing.T) {
@@ -57,14 +59,10 @@ func TestTheLastMessageIsWhatFollowsTheLastAct(t *testing.T) {
 	chunk("look")
 	s.update(sdk.SessionUpdate{ToolCall: &sdk.SessionUpdateToolCall{Title: "Look"}})
 	s.update(sdk.SessionUpdate{Plan: &sdk.SessionUpdatePlan{}})
-	if got := s.last(); got != "I look" {
-		t.Errorf("before it says more: %q", got)
-	}
+	check.Same(t, "before it says more", s.last(), "I look")
 	chunk("do")
 	chunk("ne")
-	if got := s.last(); got != "done" {
-		t.Errorf("last: %q", got)
-	}
+	check.Same(t, "last", s.last(), "done")
 }
 
 // TestUpdatesThatAreNotKnown say nothing and take nothing away, and the log has each kind once.
@@ -79,9 +77,7 @@ func TestUpdatesThatAreNotKnown(t *testing.T) {
 	} {
 		a.update(json.RawMessage(`{"sessionId":"s","update":` + update + `}`))
 	}
-	if got := a.said.last(); got != "hello" {
-		t.Errorf("it said %q", got)
-	}
+	check.Same(t, "it said", a.said.last(), "hello")
 	if got := logged.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "notice") || !strings.Contains(got, "compaction_update") {
 		t.Errorf("the log has %q", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pillion/internal/fault"
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 )
 
@@ -79,9 +80,7 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
-	if got := string(partial("1", "out", "")); got != `{"type":"tool_result","call_id":"1","result":{"exit_code":null,"stdout":"out","stderr":""}}` {
-		t.Errorf("a partial result: %s", got)
-	}
+	check.Same(t, "a partial result", string(partial("1", "out", "")), `{"type":"tool_result","call_id":"1","result":{"exit_code":null,"stdout":"out","stderr":""}}`)
 }
 
 // TestWhatDoesNotFitIsShortened: what was done is told as done, whatever room there is.
@@ -108,11 +107,7 @@ func TestWhatDoesNotFitIsShortened(t *testing.T) {
 		if len(frame) > most || !json.Valid(frame) {
 			t.Errorf("%s: %d bytes, valid: %t", name, len(frame), json.Valid(frame))
 		}
-		for _, want := range test.want {
-			if !strings.Contains(string(frame), want) {
-				t.Errorf("%s: no %s in %.300s", name, want, frame)
-			}
-		}
+		check.Has(t, name, string(frame), test.want...)
 	}
 }
 
@@ -136,14 +131,10 @@ func TestRootedPaths(t *testing.T) {
 		`{"path": "a.txt",  "content": "untouched"}`: `{"path": "a.txt",  "content": "untouched"}`,
 		`[1]`: `[1]`,
 	} {
-		if got := string(h.rooted(json.RawMessage(given))); got != want {
-			t.Errorf("%s: %s, want %s", given, got, want)
-		}
+		check.Same(t, given, string(h.rooted(json.RawMessage(given))), want)
 	}
 	got := restored(json.RawMessage(`{"path":"a.txt","content":"own"}`), json.RawMessage(`{"path":"/a.txt","content":"x"}`), json.RawMessage(`{"path":"a.txt","content":"x"}`))
-	if string(got) != `{"content":"own","path":"/a.txt"}` {
-		t.Errorf("modified arguments are %s", got)
-	}
+	check.Same(t, "modified arguments", string(got), `{"content":"own","path":"/a.txt"}`)
 }
 
 func TestAddresses(t *testing.T) {
@@ -182,9 +173,7 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for address, fine := range map[string]bool{"127.0.0.1:80": true, "[::1]:80": true, "[::ffff:127.0.0.1]:80": true, "192.0.2.1:80": false, "x": false} {
-		if err := onlyLoopback("tcp", address, nil); (err == nil) != fine {
-			t.Errorf("%s: %v", address, err)
-		}
+		check.Same(t, address, onlyLoopback("tcp", address, nil) == nil, fine)
 	}
 }
 
@@ -208,9 +197,7 @@ func TestTheOutbox(t *testing.T) {
 		for _, text := range []string{"a", "b", "-", "c", "d"} {
 			o.push([]byte(text), text != "-")
 		}
-		if got := send(o, 4); got != "ab-c" {
-			t.Errorf("it sends %s", got)
-		}
+		check.Same(t, "it sends", send(o, 4), "ab-c")
 		o.confirm(1)
 		return o
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"pillion/internal/testrig/check"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -87,12 +89,7 @@ func run(t *testing.T, agent string, o Options) {
 	must(t, plan(t, agent, o).Apply())
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
 
 func put(t *testing.T, path, text string) {
 	t.Helper()

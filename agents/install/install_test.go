@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pillion/internal/testrig/check"
 )
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
@@ -32,11 +34,7 @@ func TestBrokenFileIsAnErrorThatSaysWhere(t *testing.T) {
 			t.Errorf("%s with %q: no error", c.file, c.text)
 			continue
 		}
-		for _, want := range []string{filepath.Base(c.file), c.want} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s with %q: %q does not say %q", c.file, c.text, err, want)
-			}
-		}
+		check.Has(t, "the error of "+c.text, err.Error(), filepath.Base(c.file), c.want)
 		compare(t, "after the error", tree(t, o.Home), before)
 	}
 }
@@ -133,14 +131,10 @@ func TestAgentsOwnVariablesMoveTheFiles(t *testing.T) {
 		return map[string]string{"CLAUDE_CONFIG_DIR": elsewhere, "CODEX_HOME": elsewhere, "QWEN_HOME": "~/elsewhere", "GEMINI_CLI_HOME": elsewhere, "XDG_CONFIG_HOME": elsewhere, "XDG_STATE_HOME": filepath.Join(o.Home, "state")}[name]
 	}
 	for agent, want := range map[string]string{"claude": ".claude.json", "codex": "config.toml", "qwen": "settings.json", "gemini": ".gemini/settings.json", "opencode": "opencode/opencode.json"} {
-		if p := plan(t, agent, o); p.Files[0].Path != filepath.Join(elsewhere, want) {
-			t.Errorf("%s writes %s", agent, p.Files[0].Path)
-		}
+		check.Same(t, agent+" writes", plan(t, agent, o).Files[0].Path, filepath.Join(elsewhere, want))
 	}
 	put(t, filepath.Join(elsewhere, ".config.json"), "{}")
-	if p := plan(t, "claude", o); p.Files[0].Path != filepath.Join(elsewhere, ".config.json") {
-		t.Errorf("claude writes %s", p.Files[0].Path)
-	}
+	check.Same(t, "claude writes", plan(t, "claude", o).Files[0].Path, filepath.Join(elsewhere, ".config.json"))
 }
 
 func TestApplyLeavesAFileThatChangedMeanwhile(t *testing.T) {
@@ -168,9 +162,7 @@ func TestApplyPutsBackWhatItWroteWhenALaterFileFails(t *testing.T) {
 	if err := p.Apply(); err == nil {
 		t.Fatal("no error")
 	}
-	if got := get(t, first); got != "old" {
-		t.Errorf("first holds %q", got)
-	}
+	check.Same(t, "first", get(t, first), "old")
 }
 
 func TestApplyKeepsModeAndLinks(t *testing.T) {
@@ -212,9 +204,7 @@ func TestClaudeFilesAProjectUnderItsMainWorkTree(t *testing.T) {
 	for project, want := range map[string]string{"my project": "my project", "main": "main", "main/sub": "main", "w": "main"} {
 		o.Project = filepath.Join(o.Home, project)
 		must(t, os.MkdirAll(o.Project, 0o755))
-		if got := claudeRoot(o.Project); got != filepath.Join(o.Home, want) {
-			t.Errorf("%s is filed under %s", project, got)
-		}
+		check.Same(t, project+" is filed under", claudeRoot(o.Project), filepath.Join(o.Home, want))
 	}
 }
 
@@ -226,9 +216,7 @@ func TestAnOwnServerOfCodexComesBack(t *testing.T) {
 		config := filepath.Join(o.Home, ".codex", "config.toml")
 		put(t, config, before)
 		run(t, "codex", o)
-		if got := get(t, config); strings.Contains(got, "of-mine") || strings.Contains(got, "A =") {
-			t.Errorf("installed beside the user's own:\n%s", got)
-		}
+		check.Lacks(t, "the file", get(t, config), "of-mine", "A =")
 		o.Uninstall = true
 		run(t, "codex", o)
 		got, err := decodeTOML(get(t, config))

@@ -13,6 +13,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -110,9 +111,7 @@ func TestAnEditorThatDoesNotAnswer(t *testing.T) {
 	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.code() != "EXECUTION_FAILED" || !strings.Contains(r.text, "reload") {
 		t.Errorf("got %+v", r)
 	}
-	if door.count() != 0 {
-		t.Error("the tools work behind the editor's back")
-	}
+	check.Same(t, "doors behind the editor's back", door.count(), 0)
 	if list, err := a.ListTools(t.Context(), nil); err != nil || len(list.Tools) == 0 {
 		t.Errorf("the tools are not listed: %v", err)
 	}
@@ -165,18 +164,6 @@ func TestNoDoorAtAll(t *testing.T) {
 		if r := a.call(t, "list_files", object{}); r.code() != "EXECUTION_FAILED" {
 			t.Errorf("%s: got %+v", name, r)
 		}
-	}
-}
-
-func TestWithoutFormsTheCallIsRefused(t *testing.T) {
-	p := project(t, nil)
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, nil)
-	r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
-	if r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, openAnEditor) || exists(p, "n.txt") {
-		t.Errorf("got %+v", r)
-	}
-	if r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes"}}); r.code() != "APPROVAL_UNAVAILABLE" {
-		t.Errorf("a question gave %+v", r)
 	}
 }
 
@@ -234,11 +221,7 @@ func TestWhatIsAsked(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	q := agenttest.Wait(t, asked, "the question")
-	for _, want := range []string{"a.txt", "-one", `+t\u202ewo`} {
-		if !strings.Contains(q.Message, want) {
-			t.Errorf("the question lacks %q:\n%s", want, q.Message)
-		}
-	}
+	check.Has(t, "the question", q.Message, "a.txt", "-one", `+t\u202ewo`)
 	decision := q.RequestedSchema.(map[string]any)["properties"].(map[string]any)["decision"].(map[string]any)
 	ids, titles := fmt.Sprint(decision["enum"]), fmt.Sprint(decision["enumNames"])
 	if !strings.HasPrefix(ids, "[reject approve") || !strings.Contains(titles, "edit_file") {
@@ -348,9 +331,7 @@ func TestWhatAFormShowsWhole(t *testing.T) {
 			t.Errorf("%d: %q beside %q", length, why, pages)
 		}
 	}
-	if pages := clientOf("claude-code").screen.pages("$ " + strings.Repeat("é", 36)); pages[0] != "$ "+strings.Repeat("é", 35)+"\n↪ é" {
-		t.Errorf("broken as %q", pages)
-	}
+	check.Same(t, "a long line", clientOf("claude-code").screen.pages("$ " + strings.Repeat("é", 36))[0], "$ "+strings.Repeat("é", 35)+"\n↪ é")
 }
 
 func TestTheLinesThatChange(t *testing.T) {
@@ -554,8 +535,6 @@ func TestNamesArePeoples(t *testing.T) {
 		{"scripted-agent", "", "scripted-agent"},
 		{"acme-agent", "Acme", "Acme"},
 	} {
-		if got := personName(&sdk.Implementation{Name: c.client, Title: c.title}); got != c.want {
-			t.Errorf("%s is called %s", c.client, got)
-		}
+		check.Same(t, c.client, personName(&sdk.Implementation{Name: c.client, Title: c.title}), c.want)
 	}
 }

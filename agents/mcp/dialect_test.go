@@ -3,13 +3,15 @@ package mcp
 import (
 	"strings"
 	"testing"
+
+	"pillion/internal/testrig/check"
 )
 
 // TestADialectOverMCP: an agent lists and calls the tools of its own set, whether an
 // editor is open or not.
 func TestADialectOverMCP(t *testing.T) {
 	p := project(t, map[string]string{"a.txt": "hello\n"})
-	check := func(where string) {
+	lists := func(where string) {
 		t.Helper()
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), Dialect: "coder"}, nil)
 		list, err := a.ListTools(t.Context(), nil)
@@ -18,9 +20,7 @@ func TestADialectOverMCP(t *testing.T) {
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
 		}
-		if got := strings.Join(names, " "); got != "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill task "+waitTool {
-			t.Errorf("%s lists %s", where, got)
-		}
+		check.Same(t, where, strings.Join(names, " "), "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill task "+waitTool)
 		if r := a.call(t, "read", object{"path": "a.txt"}); r.isError || r.text != `{"ok":true,"path":"a.txt","content":"hello\n","start_line":1,"end_line":1,"has_more":false}` {
 			t.Errorf("%s: got %+v", where, r)
 		}
@@ -28,7 +28,7 @@ func TestADialectOverMCP(t *testing.T) {
 			t.Errorf("%s: read_file gave %+v", where, r)
 		}
 	}
-	check("without an editor")
+	lists("without an editor")
 	editor(t, p)
-	check("with an editor")
+	lists("with an editor")
 }

@@ -13,7 +13,7 @@ import (
 
 func TestToolsAreListed(t *testing.T) {
 	p := project(t, nil)
-	check := func(where string, a *agent) {
+	lists := func(where string, a *agent) {
 		t.Helper()
 		list, err := a.ListTools(t.Context(), nil)
 		must(t, err)
@@ -30,9 +30,9 @@ func TestToolsAreListed(t *testing.T) {
 			}
 		}
 	}
-	check("without an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
+	lists("without an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
 	editor(t, p)
-	check("with an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
+	lists("with an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
 }
 
 func TestACallGoesToTheEditor(t *testing.T) {

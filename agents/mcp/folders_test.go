@@ -16,6 +16,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/session"
@@ -111,13 +112,9 @@ func TestAClientThatDoesNotNameItsRoots(t *testing.T) {
 				asked++
 			}
 		}
-		if !strings.Contains(string(l.Result), "hello") {
-			t.Errorf("got %s", l.Result)
-		}
+		check.Has(t, "the result", string(l.Result), "hello")
 	}
-	if asked != 1 {
-		t.Errorf("asked %d times", asked)
-	}
+	check.Same(t, "how often it asked", asked, 1)
 }
 
 func TestNothingIsServedInAHome(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/tools/approval"
 )
 
@@ -92,24 +93,18 @@ func TestTheAnswerToAnInputRequiredResult(t *testing.T) {
 		return string(peer.raw())
 	}
 	const yes = `,"requestState":"w1","inputResponses":{"question-1":{"action":"accept","content":{"decision":"approve"}}}`
-	if got := call("1", "n.txt", yes); !strings.Contains(got, "INVALID_ARGUMENTS") {
-		t.Errorf("an answer that nobody waits for gave %s", got)
-	}
+	check.Has(t, "an answer that nobody waits for", call("1", "n.txt", yes), "INVALID_ARGUMENTS")
 	for _, id := range []string{"2", "3"} { // the client lost the question: it is asked again
 		if got := call(id, "n.txt", ""); !strings.Contains(got, `"resultType":"input_required"`) || !strings.Contains(got, `"elicitation/create"`) || !strings.Contains(got, `"requestState":"w1"`) {
 			t.Fatalf("got %s", got)
 		}
 	}
-	if got := call("4", "other.txt", yes); !strings.Contains(got, "INVALID_ARGUMENTS") {
-		t.Errorf("an answer for another call gave %s", got)
-	}
+	check.Has(t, "an answer for another call", call("4", "other.txt", yes), "INVALID_ARGUMENTS")
 	if got := call("7", "n.txt", strings.Replace(yes, "question-1", "question-0", 1)); !strings.Contains(got, `"input_required"`) || exists(p, "n.txt") {
 		t.Errorf("an answer to another question gave %s", got)
 	}
 	if got := call("5", "n.txt", yes); !strings.Contains(got, `"resultType":"complete"`) || !exists(p, "n.txt") {
 		t.Errorf("got %s", got)
 	}
-	if got := call("6", "n.txt", yes); !strings.Contains(got, "INVALID_ARGUMENTS") {
-		t.Errorf("the answer counts twice: %s", got)
-	}
+	check.Has(t, "the same answer once more", call("6", "n.txt", yes), "INVALID_ARGUMENTS")
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 )
@@ -122,9 +123,7 @@ func TestLinesLongerThanAPage(t *testing.T) {
 			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
 		}
 		exact := object{"path": "a.txt", "start_line": 2, "end_line": 2}
-		if r := a.call(t, "read_file", exact); r.text != long+"\n" {
-			t.Errorf("the long line whole: %d bytes", len(r.text))
-		}
+		check.Same(t, "the long line whole", a.call(t, "read_file", exact).text, long+"\n")
 		if r := connect(t, "codex-mcp-client", o, nil).call(t, "read_file", exact); len(r.text) != 8000 || !strings.Contains(r.rest[0], "is cut after 8,000 of 40,000") {
 			t.Errorf("for an agent that would cut it: %d bytes, %q", len(r.text), r.rest)
 		}
@@ -209,9 +208,7 @@ func TestNoResultHasMoreLinesThanAgentsShow(t *testing.T) {
 			}
 		}
 		r := a.call(t, "run_command", object{"command": "cat many.txt many.txt; echo the end"})
-		if all := r.all(); !strings.Contains(all, "the end") || !strings.Contains(all, "bytes left out") {
-			t.Errorf("the end is lost: %.100q", all)
-		}
+		check.Has(t, "the output", r.all(), "the end", "bytes left out")
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/tools/approval"
 )
 
@@ -147,9 +148,7 @@ func TestWhatIsStillThere(t *testing.T) {
 		true:  "still waiting for the user; call wait_for_answer with id w7",
 		false: "still running; call wait_for_answer with id w7",
 	} {
-		if got := string((&server{}).stillThere("w7", waits).Bytes()); !strings.Contains(got, want) {
-			t.Errorf("got %s", got)
-		}
+		check.Has(t, "the result", string((&server{}).stillThere("w7", waits).Bytes()), want)
 	}
 }
 
@@ -181,9 +180,7 @@ func TestLimits(t *testing.T) {
 		if listed != (want > 0) {
 			t.Errorf("%s is offered %s: %v", name, waitTool, listed)
 		}
-		if got := before(clientOf(name).waits); got != want {
-			t.Errorf("%s is answered after %v, want %v", name, got, want)
-		}
+		check.Same(t, name+" is answered after", before(clientOf(name).waits), want)
 	}
 	for limit, want := range map[time.Duration]time.Duration{2 * time.Second: time.Second, 20 * time.Second: 15 * time.Second} {
 		if got := before(limit); got != want {

@@ -17,6 +17,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
@@ -35,12 +36,7 @@ func home(t testing.TB) {
 	t.Setenv("TMPDIR", dir)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must
 
 // project is one in a home of its own.
 func project(t testing.TB, files map[string]string) *agenttest.Project {

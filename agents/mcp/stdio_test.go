@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/tools/approval"
 )
 
@@ -278,9 +279,7 @@ func TestResultsStayOnOneLine(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	s.reply(two, "result", []byte(`"`), []byte(long), []byte(`"`))
 	want := `{"jsonrpc":"2.0","id":1,"result":{"a":1}}` + "\n" + `{"jsonrpc":"2.0","id":2,"result":"` + long + `"}` + "\n"
-	if out.String() != want {
-		t.Errorf("wrote %.200q", out.String())
-	}
+	check.Same(t, "what was written", out.String(), want)
 }
 
 type writeOnly struct{ io.Writer }
@@ -424,9 +423,7 @@ func TestAudioInTheOldestRevision(t *testing.T) {
 func TestRequestKeys(t *testing.T) {
 	for _, same := range [][]string{{`"a/b"`, `"a\u002fb"`}, {"1", "1.0", "1e0"}, {`"<"`, `"\u003c"`}} {
 		for _, id := range same {
-			if requestKey([]byte(id)) != requestKey([]byte(same[0])) {
-				t.Errorf("%s is not %s", id, same[0])
-			}
+			check.Same(t, "the key of "+id, requestKey([]byte(id)), requestKey([]byte(same[0])))
 		}
 	}
 	different := []string{"1", `"1"`, "2", `"a"`, `"A"`}

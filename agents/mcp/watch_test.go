@@ -8,6 +8,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
+	"pillion/internal/testrig/check"
 	"pillion/tools/approval"
 )
 
@@ -53,14 +54,10 @@ func TestAnEditorTakesOverFromAWatch(t *testing.T) {
 	lost := a.start(t.Context(), t, again)
 	atEditor.Human.Next(t)
 	must(t, s.Close())
-	if r := agenttest.Wait(t, lost, "the end of the editor"); !strings.Contains(r.text, "the editor was closed") {
-		t.Errorf("when the editor closed: %+v", r)
-	}
+	check.Has(t, "when the editor closed", agenttest.Wait(t, lost, "the end of the editor").text, "the editor was closed")
 	back := a.start(t.Context(), t, again)
 	atWatch.Human.Next(t).Answer(approval.Answer{Decision: approval.Reject, Feedback: "once is enough"})
-	if r := agenttest.Wait(t, back, "the result after the editor"); !strings.Contains(r.text, "once is enough") {
-		t.Errorf("after the editor: %+v", r)
-	}
+	check.Has(t, "after the editor", agenttest.Wait(t, back, "the result after the editor").text, "once is enough")
 	if open := atWatch.Sessions.List(); len(open) != 1 || door.count() != 0 {
 		t.Errorf("at the watch are %+v, and alone was opened %d times", open, door.count())
 	}
@@ -84,9 +81,7 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 		t.Errorf("the first: %+v", r)
 	}
 	must(t, s.Close())
-	if r := agenttest.Wait(t, next, "the result of a watch that closes"); !strings.Contains(r.text, "`pillion watch` was closed") {
-		t.Errorf("the second: %+v", r)
-	}
+	check.Has(t, "the second", agenttest.Wait(t, next, "the result of a watch that closes").text, "`pillion watch` was closed")
 	last := a.start(t.Context(), t, write("n.txt"))
 	second.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
 	if r := agenttest.Wait(t, last, "the last result"); r.isError || !exists(first, "n.txt") {
@@ -98,8 +93,11 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 func TestAWatchOpensWhileAnAgentServesItself(t *testing.T) {
 	p := project(t, map[string]string{"a.txt": "hello\n"})
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p)}, nil)
-	if r := a.call(t, "write_file", write("n.txt").Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "pillion watch") {
+	if r := a.call(t, "write_file", write("n.txt").Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, openAnEditor) || exists(p, "n.txt") {
 		t.Errorf("without anybody to ask: %+v", r)
+	}
+	if r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes"}}); r.code() != "APPROVAL_UNAVAILABLE" {
+		t.Errorf("a question gave %+v", r)
 	}
 	watch(t, p)
 	pending := a.start(t.Context(), t, write("n.txt"))

@@ -8,18 +8,15 @@ import (
 	"testing"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/tools/approval"
 )
 
 func TestListAndCall(t *testing.T) {
-	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, map[string]string{"a.txt": "hello\n"})
 	c := dial(t, s.entry)
-	if c.Editor() != "VS Code" {
-		t.Errorf("the editor is called %q", c.Editor())
-	}
+	check.Same(t, "the editor", c.Editor(), "VS Code")
 	list, err := c.Tools(t.Context())
 	if err != nil || len(list) != len(p.Registry.Definitions()) || list[0].Name == "" || len(list[0].InputSchema) == 0 {
 		t.Fatalf("listed %d tools, %v", len(list), err)
@@ -37,9 +34,7 @@ func TestListAndCall(t *testing.T) {
 }
 
 func TestAConnectionIsASession(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	a, b := dial(t, s.entry), dial(t, s.entry)
 	open := p.Sessions.List()
 	if len(open) != 2 || open[0].SessionID == open[1].SessionID {
@@ -55,9 +50,7 @@ func TestAConnectionIsASession(t *testing.T) {
 
 // An agent that does not ask for brief results gets whole ones.
 func TestWholeResults(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := greeted(t, s)
 	text := make(chan json.RawMessage, 1)
 	go func() {
@@ -74,9 +67,7 @@ func TestWholeResults(t *testing.T) {
 }
 
 func TestCancelWithdrawsTheDialog(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := dial(t, s.entry)
 	ctx, cancel := context.WithCancel(t.Context())
 	pending := call(t, c, ctx, write(t, "n.txt"), nil)
@@ -96,9 +87,7 @@ func TestCancelWithdrawsTheDialog(t *testing.T) {
 }
 
 func TestCancelledOnTheWire(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := greeted(t, s)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Call(context.Background(), methodCall, write(t, "n.txt"), nil) }()
@@ -108,9 +97,7 @@ func TestCancelledOnTheWire(t *testing.T) {
 }
 
 func TestTheAgentGoesAway(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
@@ -123,9 +110,7 @@ func TestTheAgentGoesAway(t *testing.T) {
 }
 
 func TestTheSidecarGoesAway(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c := dial(t, s.entry)
 	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
 	d := p.Human.Next(t)
@@ -161,9 +146,7 @@ func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func
 // A process is its session's: it ends with the connection, and no other connection
 // reaches it.
 func TestProcessesEndWithTheConnection(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	c, other := dial(t, s.entry), dial(t, s.entry)
 	pending := call(t, c, t.Context(), Call{Name: "run_persistent", Arguments: args(t, map[string]any{
 		"command": "echo up; sleep 1001", "process_id": "server", "ready_pattern": "up",
@@ -182,9 +165,7 @@ func TestProcessesEndWithTheConnection(t *testing.T) {
 			arguments["input"] = "x"
 		}
 		r := read(t, agenttest.Wait(t, call(t, other, t.Context(), Call{Name: tool, Arguments: args(t, arguments)}, nil), "the answer").text)
-		if r.Structured.Error.Code != "PROCESS_NOT_FOUND" {
-			t.Errorf("%s from another connection: %+v", tool, r)
-		}
+		check.Same(t, tool+" from another connection", r.Structured.Error.Code, "PROCESS_NOT_FOUND")
 	}
 	if !started[0].Running() {
 		t.Fatal("another connection ended it")

@@ -10,6 +10,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/internal/state"
+	"pillion/internal/testrig/check"
 )
 
 func TestFind(t *testing.T) {
@@ -27,45 +28,31 @@ func TestFind(t *testing.T) {
 		}
 		return e.Socket
 	}
-	if got := find(p.Dir); got != "" {
-		t.Errorf("found %s in an empty registry", got)
-	}
+	check.Same(t, "found in an empty registry", find(p.Dir), "")
 	whole := listen(t, p, none, p.Dir)
-	if got := find(deep); got != whole.entry.Socket {
-		t.Errorf("the only sidecar is not found: %q", got)
-	}
+	check.Same(t, "the only sidecar", find(deep), whole.entry.Socket)
 	part := listen(t, p, sub)
 	twin := listen(t, p, sub)
 	for cwd, want := range map[string]*Server{
 		p.Dir: whole, filepath.Join(p.Dir, "other"): whole, none: whole, sub: twin, deep: twin, link: twin,
 	} {
-		if got := find(cwd); got != want.entry.Socket {
-			t.Errorf("%s: found %q, want %q", cwd, got, want.entry.Socket)
-		}
+		check.Same(t, cwd+" found", find(cwd), want.entry.Socket)
 	}
 	if all, err := FindAll(link); err != nil || len(all) != 3 || all[0].Socket != twin.entry.Socket || all[2].Socket != whole.entry.Socket {
 		t.Errorf("all that hold the folder, the nearest first: %v, %v", all, err)
 	}
 	part.Focused()
-	if got := find(link); got != part.entry.Socket {
-		t.Error("the window focused last is not preferred")
-	}
+	check.Same(t, "the window focused last", find(link), part.entry.Socket)
 	part.Close()
-	if got := find(link); got != twin.entry.Socket {
-		t.Error("a closed sidecar is still found")
-	}
+	check.Same(t, "beside a closed sidecar", find(link), twin.entry.Socket)
 	if all, err := FindAll(link); err != nil || len(all) != 2 {
 		t.Errorf("a closed sidecar is still among all: %v, %v", all, err)
 	}
 	both := listen(t, p, p.Dir, deep)
 	twin.Focused()
-	if got := find(deep); got != both.entry.Socket {
-		t.Error("of a sidecar's roots the nearest does not count")
-	}
+	check.Same(t, "by the nearest of a sidecar's roots", find(deep), both.entry.Socket)
 	both.Close()
-	if got := find(filepath.Dir(p.Dir)); got != "" {
-		t.Errorf("found %s for a folder outside", got)
-	}
+	check.Same(t, "found for a folder outside", find(filepath.Dir(p.Dir)), "")
 	if _, _, err := Find(filepath.Join(p.Dir, "missing")); err == nil {
 		t.Error("a missing folder is no error")
 	}

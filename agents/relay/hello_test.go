@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/tools/session"
 )
@@ -26,8 +27,7 @@ func waitUntil(t testing.TB, what string, isSo func() bool) {
 }
 
 func TestHelloComesFirst(t *testing.T) {
-	registry(t)
-	s := listen(t, agenttest.NewProject(t, nil))
+	_, s := opened(t, nil)
 	c := raw(t, s)
 	for _, method := range []string{methodList, methodCall, "session/open", "nonsense"} {
 		wantCode(t, c.Call(t.Context(), method, struct{}{}, nil), wire.CodeServerNotInitialized)
@@ -68,16 +68,12 @@ func TestAPromptIsOfTheSessionThatIsProven(t *testing.T) {
 	must(t, Tell(t.Context(), s.entry, proof, "put the kettle on"))
 	for id, want := range map[string]string{proof.ID: "put the kettle on", other.Session().ID: ""} {
 		of, _ := p.Sessions.Get(id)
-		if got := of.Prompt(1); got != want {
-			t.Errorf("the turn is named %q, want %q", got, want)
-		}
+		check.Same(t, "the turn is named", of.Prompt(1), want)
 	}
 }
 
 func TestARefusedHelloEndsTheConnection(t *testing.T) {
-	p := agenttest.NewProject(t, nil)
-	registry(t)
-	s := listen(t, p)
+	p, s := opened(t, nil)
 	for name, c := range map[string]struct {
 		hello any
 		code  int64
@@ -117,8 +113,7 @@ func TestWhoDoesNotSayHello(t *testing.T) {
 // older than the form gives both, and the client leaves out what was not asked for.
 func TestTheFormOfResults(t *testing.T) {
 	text := strings.Repeat("a line\n", 2000)
-	registry(t)
-	s := listen(t, agenttest.NewProject(t, map[string]string{"a.txt": text}))
+	_, s := opened(t, map[string]string{"a.txt": text})
 	read := Call{Name: "read_file", Arguments: args(t, map[string]any{"path": "a.txt"})}
 	for name, c := range map[string]struct {
 		hello            Hello
@@ -142,17 +137,14 @@ func TestTheFormOfResults(t *testing.T) {
 			if whole := got.Size() > len(text); whole != c.whole || strings.Contains(string(got.Bytes()), "structuredContent") != c.structure {
 				t.Errorf("%d bytes: %.300s", got.Size(), got.Bytes())
 			}
-			if c.hello.Form != client.welcome.Form {
-				t.Errorf("the sidecar agreed to %q", client.welcome.Form)
-			}
+			check.Same(t, "the sidecar agreed to", c.hello.Form, client.welcome.Form)
 		})
 	}
 }
 
 // What answers an approval, names a session or changes one is the editor's.
 func TestAgentsHaveNoOtherMethods(t *testing.T) {
-	registry(t)
-	s := listen(t, agenttest.NewProject(t, nil))
+	_, s := opened(t, nil)
 	c := dial(t, s.entry)
 	for _, method := range []string{
 		"approval/request", "approval/resolved", "workspace/executeCommand", "session/setMode", "session/open", "session/list",
@@ -196,8 +188,7 @@ func TestLabel(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	registry(t)
-	s := listen(t, agenttest.NewProject(t, nil))
+	_, s := opened(t, nil)
 	for range maxConnections {
 		c := dial(t, s.entry)
 		if _, err := c.Call(t.Context(), Call{Name: "todo_read"}, nil); err != nil {
@@ -214,8 +205,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // TestIdleConnectionsLockNobodyOut: those that call nothing give way, the quietest first.
 func TestIdleConnectionsLockNobodyOut(t *testing.T) {
-	registry(t)
-	s := listen(t, agenttest.NewProject(t, nil))
+	_, s := opened(t, nil)
 	working := dial(t, s.entry)
 	call := func(c *Client) {
 		t.Helper()

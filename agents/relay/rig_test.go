@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 )
 
@@ -54,6 +55,14 @@ func listen(t testing.TB, p *agenttest.Project, roots ...string) *Server {
 		}
 	})
 	return s
+}
+
+// opened is a project of these files, and the socket of a sidecar on it.
+func opened(t testing.TB, files map[string]string) (*agenttest.Project, *Server) {
+	t.Helper()
+	registry(t)
+	p := agenttest.NewProject(t, files)
+	return p, listen(t, p)
 }
 
 func dial(t testing.TB, e Entry) *Client {
@@ -134,9 +143,4 @@ func files(t testing.TB, folder string) []string {
 	return names
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = check.Must

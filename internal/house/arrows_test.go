@@ -106,7 +106,7 @@ var kinds = []string{"tools/agent", "tools/code", "tools/command", "tools/file",
 
 // workshop are the packages that no program of ours is made of: tests' rigs,
 // generators, this one. They import what they need, and nobody imports them.
-var workshop = []string{"internal/house", "internal/generate", "internal/clients", "internal/testrig", "internal/testrig/machine", "agents/internal/agenttest", "internal/testrig/gateway", "scripts/gateway", "scripts/sample", "scripts/bench", "test"}
+var workshop = []string{"internal/house", "internal/generate", "internal/clients", "internal/testrig", "internal/testrig/check", "internal/testrig/machine", "agents/internal/agenttest", "internal/testrig/gateway", "scripts/gateway", "scripts/sample", "scripts/bench", "test"}
 
 // confined are packages from outside and the only ones that may import them: their
 // types stop there.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/check"
 	"pillion/internal/testrig/machine"
 	"pillion/internal/wire"
 	"pillion/workspace/document"
@@ -184,7 +186,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	if o.UID != 0 {
 		all = OpenToAll(t)
 		dir, home = filepath.Join(all, "work"), filepath.Join(all, "home")
-		must(t, errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(home, 0o755)))
+		check.Must(t, os.Mkdir(dir, 0o755), os.Mkdir(home, 0o755))
 	}
 	if len(o.Dirs) == 0 {
 		o.Dirs = []string{dir}
@@ -208,13 +210,13 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	e.Command.Stderr = &logWriter{t: t}
 	if o.UID != 0 {
 		e.Command.Env = append(e.Command.Env, "TMPDIR="+all)
-		must(t, machine.RunAs(e.Command, o.UID, all, dir, home))
+		check.Must(t, machine.RunAs(e.Command, o.UID, all, dir, home))
 	}
 	stdin, err := e.Command.StdinPipe()
-	must(t, err)
+	check.Must(t, err)
 	stdout, err := e.Command.StdoutPipe()
-	must(t, err)
-	must(t, e.Command.Start())
+	check.Must(t, err)
+	check.Must(t, e.Command.Start())
 	e.stdin = stdin
 	if o.Silent {
 		e.Conn = wire.NewConn(wire.Stdio(stdout, stdin), wire.Options{Handler: e.handle})
@@ -230,9 +232,9 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 func OpenToAll(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "pillion-test-")
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	must(t, os.Chmod(dir, 0o755))
+	check.Must(t, os.Chmod(dir, 0o755))
 	return dir
 }
 
@@ -304,10 +306,16 @@ func (e *Editor) Code(method string, params any) int64 {
 	return broken.Code
 }
 
+// Refuses makes a request that has to fail, with this error code.
+func (e *Editor) Refuses(method string, params any, want int64) {
+	e.t.Helper()
+	check.Same(e.t, fmt.Sprint("the code of ", method, " ", params), e.Code(method, params), want)
+}
+
 // Notify sends a notification.
 func (e *Editor) Notify(method string, params any) {
 	e.t.Helper()
-	must(e.t, e.Conn.Notify(method, params))
+	check.Must(e.t, e.Conn.Notify(method, params))
 }
 
 // Result is a tool result.
@@ -328,6 +336,20 @@ func (r Result) Error(key string) string {
 	return s
 }
 
+// Want fails the test unless the call ended with this code, "" for success, and says these things:
+// in the message of an error, else in its text.
+func (r Result) Want(t testing.TB, code string, says ...string) {
+	t.Helper()
+	if r.Code() != code || r.IsError != (code != "") {
+		t.Errorf("the result has code %q, want %q: %+v", r.Code(), code, r)
+	}
+	text := r.Text()
+	if code != "" {
+		text = r.Error("message")
+	}
+	check.Has(t, "the result", text, says...)
+}
+
 // Text is all text that the model reads.
 func (r Result) Text() string {
 	var out strings.Builder
@@ -344,6 +366,14 @@ func (e *Editor) Call(tool string, arguments any) Result {
 	var r Result
 	e.Must("tools/call", map[string]any{"name": tool, "arguments": arguments}, &r)
 	return r
+}
+
+// Ask calls a tool that has to ask the user, and gives the open dialog and the channel on which
+// the result will come.
+func (e *Editor) Ask(tool string, arguments any) (*Approval, <-chan Result) {
+	e.t.Helper()
+	done := e.Start(tool, arguments)
+	return Wait(e.t, e.Approvals, "the dialog"), done
 }
 
 // Start calls a tool and gives the channel on which its result will come.
@@ -377,8 +407,8 @@ func Wait[V any](t testing.TB, ch <-chan V, what string) V {
 func (e *Editor) Write(name, text string) string {
 	e.t.Helper()
 	file := filepath.Join(e.Dir, name)
-	must(e.t, os.MkdirAll(filepath.Dir(file), 0o755))
-	must(e.t, os.WriteFile(file, []byte(text), 0o644))
+	check.Must(e.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	check.Must(e.t, os.WriteFile(file, []byte(text), 0o644))
 	return file
 }
 
@@ -447,13 +477,6 @@ func (e *Editor) state(uri string, b *Buffer) {
 	e.Notify("document/state", map[string]any{
 		"uri": uri, "version": b.Version, "dirty": b.Dirty, "encoding": "utf8", "eol": "\n", "bom": false, "readonly": false,
 	})
-}
-
-func must(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
 }
 
 // logWriter shows the sidecar's log among the test's, while the test runs.

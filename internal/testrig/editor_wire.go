@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"pillion/internal/testrig/check"
 	"pillion/internal/wire"
 	"pillion/rpc"
 	"pillion/workspace/document"
@@ -183,8 +184,8 @@ func (e *Editor) edit(params json.RawMessage) (any, error) {
 
 func (e *Editor) save(uri string, b *Buffer) {
 	u, err := url.Parse(uri)
-	must(e.t, err)
-	must(e.t, os.WriteFile(u.Path, []byte(b.Text), 0o644))
+	check.Must(e.t, err)
+	check.Must(e.t, os.WriteFile(u.Path, []byte(b.Text), 0o644))
 	b.Dirty = false
 	e.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": uri}})
 	e.state(uri, b)

@@ -44,6 +44,14 @@ func (e *Editor) box(ctx context.Context, params json.RawMessage) (any, error) {
 	return map[string]any{"title": chosen}, nil
 }
 
+// AskInBox calls a tool that has to ask the user, and gives the message box and the channel on
+// which the result will come.
+func (e *Editor) AskInBox(tool string, arguments any) (*Box, <-chan Result) {
+	e.t.Helper()
+	done := e.Start(tool, arguments)
+	return Wait(e.t, e.Boxes, "the message box"), done
+}
+
 // AnswerBoxes answers each message box with the button title until the call ends:
 // a yes that comes at once is asked for again.
 func (e *Editor) AnswerBoxes(done <-chan Result, title string) Result {

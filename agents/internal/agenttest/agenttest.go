@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"pillion/internal/testrig/check"
 	"pillion/tools"
 	_ "pillion/tools/all"
 	"pillion/tools/approval"
@@ -46,17 +47,11 @@ type Project struct {
 func NewProject(t testing.TB, files map[string]string) *Project {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		check.Must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	human := NewHuman()
 	return &Project{Dir: dir, Human: human, Registry: NewRegistry(t, dir, human, human), Sessions: session.NewSet(policy.Default)}
@@ -66,13 +61,9 @@ func NewProject(t testing.TB, files map[string]string) *Project {
 func NewRegistry(t testing.TB, dir string, asker approval.Asker, human tools.Human) *tools.Registry {
 	t.Helper()
 	w, err := workspace.Open(workspace.Folder{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	runner, err := process.NewRunner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			t.Error(err)
@@ -96,9 +87,7 @@ func NewRegistry(t testing.TB, dir string, asker approval.Asker, human tools.Hum
 func (p *Project) Read(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.Dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	return string(text)
 }
 
