@@ -476,12 +476,14 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 		r.settings.EditWait = 50 * time.Millisecond
 		p := r.path("a.py")
 		r.diagnose(p, 5*time.Second)
-		got := r.caused(p, "good\n")
+		before := r.having(p)
+		r.Write("a.py", "good\n")
+		got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil)[p]
 		if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
 			t.Errorf("%+v", got)
 		}
 		r.settings.EditWait = 0
-		if got := r.bridge.Caused(t.Context(), r.having(p), []workspace.Path{p}, nil); len(got) > 0 {
+		if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}, nil); len(got) > 0 {
 			t.Errorf("nobody wants to know: %+v", got)
 		}
 		close(goOn)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/journal"
@@ -29,7 +30,9 @@ type swapped struct {
 func newSwapped(t *testing.T) *swapped {
 	s := &swapped{trees: newTrees(t), canary: t.TempDir()}
 	for _, dir := range []string{s.Abs("sub"), s.canary} {
-		s.fill(dir)
+		for name, text := range map[string]string{"written": "w", "gone": "g", "moved": "m", "dir/in": "d"} {
+			machine.Folder{TB: t, Dir: dir}.Write(name, text)
+		}
 	}
 	s.is = contentsOf(t, s.canary)
 	s.Must(os.Symlink(s.canary, s.Abs("link")))
@@ -51,14 +54,6 @@ func newSwapped(t *testing.T) *swapped {
 	s.stop = sync.OnceFunc(func() { close(stop); swapping.Wait() })
 	t.Cleanup(s.stop)
 	return s
-}
-
-func (s *swapped) fill(dir string) {
-	for name, text := range map[string]string{"written": "w", "gone": "g", "moved": "m", "dir/in": "d"} {
-		name = filepath.Join(dir, name)
-		s.Must(os.MkdirAll(filepath.Dir(name), 0o755))
-		s.Must(os.WriteFile(name, []byte(text), 0o644))
-	}
 }
 
 // naively does what programs do that check a name and then use it.

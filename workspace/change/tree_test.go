@@ -324,8 +324,5 @@ func TestWhatIsWrittenIntoAFileThatWasReplaced(t *testing.T) {
 }
 
 func sameNames(a, b string) bool {
-	x, y := strings.Split(a, " "), strings.Split(b, " ")
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
+	return slices.Equal(slices.Sorted(strings.SplitSeq(a, " ")), slices.Sorted(strings.SplitSeq(b, " ")))
 }

@@ -101,17 +101,14 @@ func shortest(a, b []string) int {
 	for _, x := range a {
 		diagonal := 0
 		for j, y := range b {
-			diagonal, row[j+1] = row[j+1], max(row[j], row[j+1], choose(x == y, diagonal+1, 0))
+			longest := max(row[j], row[j+1])
+			if x == y {
+				longest = max(longest, diagonal+1)
+			}
+			diagonal, row[j+1] = row[j+1], longest
 		}
 	}
 	return len(a) + len(b) - 2*row[len(b)]
-}
-
-func choose(condition bool, yes, no int) int {
-	if condition {
-		return yes
-	}
-	return no
 }
 
 func size(edits []diff.Edit) int {

@@ -38,10 +38,6 @@ const logFormat = "--format=%H %h <%an> <%ae> %at %ad [%P] (%s)%n%b%x01"
 // gitLog is what git log says to the same question.
 func (r *rig) gitLog(o git.LogOptions) string {
 	r.Helper()
-	return trimmedLog(r.git(logArguments(o)...))
-}
-
-func logArguments(o git.LogOptions) []string {
 	ref := o.Ref
 	if ref == "" {
 		ref = "HEAD"
@@ -50,7 +46,7 @@ func logArguments(o git.LogOptions) []string {
 	if o.Limited {
 		args = append(args, o.Dir)
 	}
-	return args
+	return trimmedLog(r.git(args...))
 }
 
 // trimmedLog is a log without the empty lines between its messages.

@@ -143,10 +143,6 @@ func (r *rig) diff(o git.DiffOptions) (git.DiffResult, error) {
 // oracle is what git diff says to the same question.
 func (r *rig) oracle(o git.DiffOptions, more ...string) string {
 	r.Helper()
-	return r.git(diffArguments(r.Dir, o, more...)...)
-}
-
-func diffArguments(top string, o git.DiffOptions, more ...string) []string {
 	args := append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv"}, more...)
 	if !slices.Contains(more, "--numstat") { // which -U would turn off
 		args = append(args, fmt.Sprint("-U", o.Context))
@@ -157,10 +153,10 @@ func diffArguments(top string, o git.DiffOptions, more ...string) []string {
 	if o.Base != "" {
 		args = append(args, o.Base)
 	}
-	if o.Dir != "" && o.Dir != top {
+	if o.Dir != "" && o.Dir != r.Dir {
 		args = append(args, "--", o.Dir)
 	}
-	return args
+	return r.git(args...)
 }
 
 // same checks that Diff says what git says, to the byte, and that its numbers

@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -212,8 +213,32 @@ func TestAKeptListIsNeverWrong(t *testing.T) {
 	f := newForest(t)
 	f.tree.Start()
 	random := rand.New(rand.NewPCG(3, 4))
+	pick := func(names ...string) string { return names[random.IntN(len(names))] }
 	for step := range machine.Cases(100, 800) {
-		f.check(fmt.Sprintf("step %d, %s", step, f.disturb(random)))
+		at := f.Abs(strings.Repeat(pick("a/", "b/", ""), random.IntN(3)) + pick("x", "y", "a", "b", "c.o"))
+		var what string
+		switch random.IntN(10) {
+		case 0:
+			what = "mkdir " + at
+			_ = os.MkdirAll(at, 0o755)
+		case 1:
+			what = "link " + at
+			_ = os.Symlink(pick("x", "a", "b"), at)
+		case 2:
+			what = "mode " + at
+			_ = os.Chmod(at, fs.FileMode(0o700|random.IntN(0o77)))
+		case 3:
+			at = f.Abs(pick("", "a", "b") + "/" + pick(".gitignore", ".ignore", ".rgignore", ".git/info/exclude"))
+			what = "rules " + at
+			_ = os.MkdirAll(filepath.Dir(at), 0o755)
+			_ = os.WriteFile(at, []byte(pick("a\n", "*.o\n", "/b/\n!x\n", "")), 0o644)
+		case 4:
+			what = "write " + at
+			_ = os.WriteFile(at, make([]byte, random.IntN(100)), 0o644)
+		default:
+			what = f.disturb(random)
+		}
+		f.check(fmt.Sprintf("step %d, %s", step, what))
 	}
 	f.warm()
 }

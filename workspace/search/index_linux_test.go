@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -204,14 +203,12 @@ func (f *forest) tick() {
 	}
 }
 
-// disturb changes something, rules too, and says what.
+// disturb changes something, and says what.
 func (f *forest) disturb(random *rand.Rand) string {
 	pick := func(names ...string) string { return names[random.IntN(len(names))] }
-	name := func() string {
-		return strings.Repeat(pick("a/", "b/", ""), random.IntN(3)) + pick("x", "y", "a", "b", "c.o")
-	}
+	name := func() string { return strings.Repeat(pick("a/", "b/", ""), random.IntN(3)) + pick("x", "y", "a", "b") }
 	at := f.Abs(name())
-	switch random.IntN(16) {
+	switch random.IntN(9) {
 	case 0:
 		_ = os.RemoveAll(at)
 		return "remove " + at
@@ -239,23 +236,6 @@ func (f *forest) disturb(random *rand.Rand) string {
 		to := f.Abs(name())
 		_ = os.Link(at, to)
 		return "link " + at + " " + to
-	case 6:
-		_ = os.Symlink(pick("x", "a", "b"), at)
-		return "link to a name at " + at
-	case 7:
-		_ = os.MkdirAll(at, 0o755)
-		return "mkdir " + at
-	case 8:
-		_ = os.Chmod(at, fs.FileMode(0o700|random.IntN(0o77)))
-		return "mode " + at
-	case 9:
-		if random.IntN(4) > 0 {
-			return "nothing"
-		}
-		at = f.Abs(pick("", "a", "b") + "/" + pick(".gitignore", ".ignore", ".rgignore", ".git/info/exclude"))
-		_ = os.MkdirAll(filepath.Dir(at), 0o755)
-		_ = os.WriteFile(at, []byte(pick("a\n", "*.o\n", "/b/\n!x\n", "")), 0o644)
-		return "rules " + at
 	}
 	if os.MkdirAll(filepath.Dir(at), 0o755) == nil {
 		_ = os.WriteFile(at, []byte(text(random)), 0o644)

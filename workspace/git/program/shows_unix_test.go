@@ -5,6 +5,7 @@ package program
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,23 +58,10 @@ func TestShows(t *testing.T) {
 		if err != nil {
 			got = "an error"
 		}
-		if !sameWords(got, want) {
+		if !slices.Equal(slices.Sorted(strings.FieldsSeq(got)), slices.Sorted(strings.FieldsSeq(want))) {
 			t.Errorf("git %s: %q, %v, want %q", line, got, err, want)
 		}
 	}
-}
-
-func sameWords(one, other string) bool {
-	a, b := strings.Fields(one), strings.Fields(other)
-	if len(a) != len(b) {
-		return false
-	}
-	for _, word := range a {
-		if !strings.Contains(" "+other+" ", " "+word+" ") {
-			return false
-		}
-	}
-	return true
 }
 
 // TestShowsBelow: COMMIT:FILE is of the work tree's top, wherever git runs.
