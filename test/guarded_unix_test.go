@@ -268,6 +268,49 @@ func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
 	}
 }
 
+// TestLinksAreFollowedAsTheKernelDoes: a ".." behind a link is above where that leads, in links, in settings of git and in lines.
+// What would turn such a way asks as well.
+func TestLinksAreFollowedAsTheKernelDoes(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %s", out)
+	}
+	for _, name := range []string{"deep/dir/x", "deep/now/x", "other/dir/x", "sub/x", ".git/info/x"} {
+		put(t, filepath.Join(dir, name), "x\n")
+	}
+	for link, target := range map[string]string{
+		"lnk": "deep/dir", ".vscode": "lnk/../cfg", ".mcp.json": "lnk/../m.json", ".claude": dir + "/lnk/../robots", "sub/AGENTS.md": "../lnk/../style.md", ".idea": "lnk/../now",
+		"late": "deep/new/dir", "late2": "other/dir", ".cursor": "late/../rules", ".zed": "gone/../zed", ".git/info/attributes": "../../lnk/../attributes",
+	} {
+		must(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	put(t, filepath.Join(dir, ".git/config"), "[include]\n\tpath = ../lnk/../inc.conf\n[core]\n\thooksPath = lnk/../hooks\n[filter \"x\"]\n\tclean = sh lnk/../clean.sh\n")
+	put(t, filepath.Join(dir, "deep/inc.conf"), "[include]\n\tpath = dir/../next.conf\n")
+	put(t, filepath.Join(home, ".zshrc"), ". "+dir+"/lnk/../rc.sh\nsource "+dir+"/lnk/../rc.d/*.sh\n")
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit", "mcp": map[string]any{"mcpServerCommand": "python3 lnk/../serve.py"}}})
+	for name, want := range map[string]string{
+		"deep/cfg/tasks.json": "ask", "deep/m.json": "ask", "deep/robots/settings.json": "ask", "deep/style.md": "ask", "deep/now/x.xml": "ask", "deep/new/rules/x.mdc": "ask", "zed/tasks.json": "ask", "deep/attributes": "ask",
+		"deep/inc.conf": "ask", "deep/next.conf": "ask", "deep/hooks/pre-commit": "ask", "deep/clean.sh": "ask", "deep/rc.sh": "ask", "deep/rc.d/x.sh": "ask", "deep/serve.py": "ask",
+		"deep/x": "run", "deep/other/x": "run", "cfg2/x": "run", "other/x": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+	for _, c := range []struct {
+		tool      string
+		arguments object
+	}{
+		{"delete_file", object{"path": "lnk"}},
+		{"delete_file", object{"path": "late"}},
+		{"create_directory", object{"path": "gone"}},
+		{"create_directory", object{"path": "deep/new"}},
+		{"move_file", object{"from": "late2", "to": "gone"}},
+		{"move_file", object{"from": "other", "to": "deep/new"}},
+	} {
+		wantDecision(t, e, c.tool, c.arguments, "ask")
+	}
+}
+
 // TestWhatSettingsRunIsGuarded: Pillion runs it outside the sandbox, yours and what a trusted project names.
 func TestWhatSettingsRunIsGuarded(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/workspace/git/gitfile"
 )
 
@@ -72,8 +73,8 @@ func GitDirOf(top string) (string, error) {
 		return "", fault.From(err)
 	}
 	target, ok := strings.CutPrefix(string(text), "gitdir: ")
-	if target = strings.TrimRight(target, "\r\n"); ok && !filepath.IsAbs(target) {
-		target = filepath.Join(top, filepath.FromSlash(target))
+	if target = strings.TrimRight(target, "\r\n"); ok && (!filepath.IsAbs(target) || filepath.Clean(target) != target) {
+		target = Physical(target, top)
 	}
 	if !ok || !isGitDir(target) {
 		return "", fault.New(fault.GitError, "the file %s does not name a git folder; git worktree repair may fix it", fault.Quote(dotGit))
@@ -119,11 +120,5 @@ func CommonDirOf(gitDir string) string {
 
 // Physical is where a path leads, which may be relative to dir, as the kernel goes it: through a link before a "..".
 func Physical(path, dir string) string {
-	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
-		path = dir + string(filepath.Separator) + path
-	}
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		return at
-	}
-	return filepath.Clean(path)
+	return way.Resolve(way.Join(dir, path))
 }
