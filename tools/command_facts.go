@@ -108,7 +108,7 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 	if at.IsZero() {
 		return policy.WordFact{}
 	}
-	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}), layoutWith(at))
+	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}), p.layoutWith(at))
 	if err != nil {
 		return policy.WordFact{Outside: true}
 	}

@@ -17,6 +17,8 @@ type Guarded struct {
 	// Hidden: of the folder that is what is hidden in it.
 	Hidden bool
 	Free   []string // what lies in the folder and is not guarded, by its path there
+	// IsPart: it is no such thing, but may make a folder a repository for git, which tools judges.
+	IsPart bool
 }
 
 // covers reports whether what lies below the folder is guarded.

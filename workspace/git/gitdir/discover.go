@@ -105,6 +105,21 @@ func IsHead(name string) bool {
 	return len(text) >= shortest && strings.Trim(string(text[:shortest]), "0123456789abcdefABCDEF") == ""
 }
 
+// Read are the files and folders that git reads of a folder that is laid out as a repository, there and in the folder that its
+// file commondir names, as that is written.
+func Read(gitDir string) (out []string) {
+	dirs := []string{gitDir}
+	if text, err := gitfile.Read(filepath.Join(gitDir, "commondir")); err == nil {
+		dirs = append(dirs, way.Join(gitDir, strings.TrimRight(string(text), "\r\n")))
+	}
+	for _, dir := range dirs {
+		for _, name := range strings.Fields("HEAD commondir config config.worktree hooks info objects refs reftable packed-refs shallow logs modules worktrees") {
+			out = append(out, way.Join(dir, name))
+		}
+	}
+	return out
+}
+
 // CommonDirOf is the folder that a repository's file commondir names, read as git does; without one, gitDir itself.
 func CommonDirOf(gitDir string) string {
 	file := filepath.Join(gitDir, "commondir")
