@@ -36,7 +36,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Shows = plan.Err != nil && p.tool.Access == policy.Edit
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
-		r.Subject, r.Definition = plan.Subject, plan.Definition
+		r.Subject, r.Theirs, r.Definition = plan.Subject, plan.Theirs, plan.Definition
 		if plan.Skill {
 			r.Access = policy.Skill
 		}
