@@ -67,7 +67,7 @@ const ProjectMemory = "project"
 
 // Skills are which skills agents have.
 type Skills struct {
-	Allow   []string `json:"allow,omitempty"`   // patterns of names: they are loaded without asking
+	Allow   []string `json:"allow,omitempty"`   // patterns of names of own ones: they are loaded without asking
 	Deny    []string `json:"deny,omitempty"`    // likewise: they do not exist
 	Folders []string `json:"folders,omitempty"` // of the user's own, beside the usual ones
 }

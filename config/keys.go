@@ -134,7 +134,7 @@ var keys = []Key{
 		Name: "memory.file", Default: `""`, never: "it says where your agents write",
 		Meaning: "the file that `save_memory` adds to: an absolute path, one that starts with `~/`, or `project` for `PILLION.md` in the first folder of the workspace. Without it, `PILLION.md` in the folder of your own settings",
 	},
-	{Name: "skills.allow", Default: "[]", Meaning: "skills that are loaded without asking, by name; `*` stands for any characters"},
+	{Name: "skills.allow", Default: "[]", Meaning: "skills of your own that are loaded without asking, by name; `*` stands for any characters"},
 	{Name: "skills.deny", Default: "[]", tightens: true, Meaning: "skills that do not exist for agents, by name; `*` stands for any characters"},
 	{
 		Name: "skills.folders", Default: "[]", never: "they are your own",

@@ -78,7 +78,7 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 			out = append(out, workspace.Guarded{Path: p.dir, Effect: policy.ReadByPrograms, Hidden: p.as == "", Free: p.free(open)})
 		}
 	}
-	return append(out, c.alsoGuarded.list(c.lookPath, func() []workspace.Guarded { return append(c.protectedLinks(), c.namedHere(open)...) }, home, roots, open, written)...)
+	return append(out, c.alsoGuarded.list(c.lookPath, func(tops []string) []workspace.Guarded { return append(c.linksHere(tops), c.namedHere(open)...) }, home, roots, open, written)...)
 }
 
 // variables name a folder from which programs read what they run or obey.
@@ -153,7 +153,7 @@ func (g *alsoGuarded) renew() {
 
 // list gives the files elsewhere that are read from guarded folders by way of links and other names,
 // and those that settings and the start-up files of shells name; here gives those of this program.
-func (g *alsoGuarded) list(lookPath func(string) (string, error), here func() []workspace.Guarded, home string, roots []configRoot, open, written []string) []workspace.Guarded {
+func (g *alsoGuarded) list(lookPath func(string) (string, error), here func(tops []string) []workspace.Guarded, home string, roots []configRoot, open, written []string) []workspace.Guarded {
 	const again = time.Minute
 	var tops []string
 	for _, dir := range slices.Concat(open, written) {
@@ -175,7 +175,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), here func() []
 		if isWhole || g.until.IsZero() || !slices.Equal(tops, g.tops) { // else what was known is better
 			g.byGit = byGit
 		}
-		g.named = slices.Concat(linksOf(roots, open), here(), namedByShells(home, roots, open), namedByOthers(home, open), g.byGit)
+		g.named = slices.Concat(linksOf(roots, open), here(tops), namedByShells(home, roots, open), namedByOthers(home, open), g.byGit)
 		g.tops, g.until, g.stale = tops, now.Add(again), false
 	}
 	return g.named
@@ -207,13 +207,27 @@ func linksOf(roots []configRoot, open []string) (out []workspace.Guarded) {
 	return append(out, linksIn(folders)...)
 }
 
-// protectedLinks are those in open folders whose own path is protected. Of what git ignores, they are those
-// of the open folder itself and of protected folders in it.
-func (c *Sidecar) protectedLinks() (out []workspace.Guarded) {
+// linksHere are the links in open folders whose own path is protected, and what may make a folder a repository. Of what
+// git ignores and does not track, they are those of the open folder itself and of protected folders in it.
+func (c *Sidecar) linksHere(tops []string) (out []workspace.Guarded) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
 	defer cancel()
+	known := map[string]bool{}
+	add := func(path, top string) {
+		if known[path] {
+			return
+		}
+		known[path] = true
+		below, err := filepath.Rel(top, path)
+		if effect := policy.Effect(filepath.ToSlash(below)); err == nil && effect != "" {
+			out = append(out, workspace.Guarded{Path: path, Effect: effect})
+		}
+		if isOfRepository(path) {
+			out = append(out, workspace.Guarded{Path: path, IsPart: true})
+		}
+	}
 	for _, root := range c.workspace.Roots() {
-		var found, folders []workspace.Guarded
+		var folders []workspace.Guarded
 		entries, _ := root.ReadDir() //nolint:errcheck // then it has none
 		for _, e := range entries {
 			isLink := e.Type()&fs.ModeSymlink != 0
@@ -222,26 +236,38 @@ func (c *Sidecar) protectedLinks() (out []workspace.Guarded) {
 			}
 			one := workspace.Guarded{Path: root.Join(e.Name()).Abs()}
 			if isLink {
-				found = append(found, one)
+				add(one.Path, root.Abs())
 			}
 			if reason, denied := policy.Protected(e.Name()); reason != "" && !denied {
 				folders = append(folders, one)
 			}
 		}
 		_ = c.Registry.Files.Visit(ctx, root, workspace.WalkOptions{}, false, func(in *workspace.Contents, e *workspace.Listed) error { // what was seen until an error counts
-			if e.Type&fs.ModeSymlink != 0 && !in.Folder.IsRoot() {
-				found = append(found, workspace.Guarded{Path: in.Folder.Join(e.Name).Abs()})
+			if e.Type&fs.ModeSymlink != 0 || strings.EqualFold(e.Name, commonDir) {
+				add(in.Folder.Join(e.Name).Abs(), root.Abs())
 			}
 			return nil
 		})
-		for _, one := range append(found, linksIn(folders)...) {
-			below, err := filepath.Rel(root.Abs(), one.Path)
-			if one.Effect = policy.Effect(filepath.ToSlash(below)); err == nil && one.Effect != "" {
-				out = append(out, one)
-			}
+		for _, one := range linksIn(folders) {
+			add(one.Path, root.Abs())
+		}
+	}
+	for _, top := range tops {
+		for _, path := range c.Registry.Git().Linked(ctx, top, commonDir) {
+			add(path, top)
 		}
 	}
 	return out
+}
+
+// commonDir is the file by which a repository shares objects and settings with another.
+const commonDir = "commondir"
+
+// isOfRepository says whether it has a name of something that git reads in a repository.
+func isOfRepository(path string) bool {
+	folder, name := filepath.Split(strings.ToLower(path))
+	return slices.Contains([]string{"head", commonDir, "config", "config.worktree", "hooks", "info", "objects", "refs", "reftable", "packed-refs"}, name) ||
+		slices.Contains([]string{"hooks", "info"}, filepath.Base(folder))
 }
 
 func isIn(path, folder string) bool {

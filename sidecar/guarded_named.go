@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"pillion/internal/way"
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/workspace"
@@ -95,7 +96,7 @@ func (g *gitReading) follow(files []string) (isAll bool) {
 			switch {
 			case value == "":
 			case includes.MatchString(key):
-				if path := expand(value, filepath.Dir(at), g.home); !slices.Contains(files, path) {
+				if path := expand(value, way.Dir(at), g.home); !slices.Contains(files, path) {
 					files = append(files, path)
 				}
 			case leadsTo.MatchString(key):
@@ -112,18 +113,12 @@ func (g *gitReading) follow(files []string) (isAll bool) {
 	return true
 }
 
-// expand is the path of a setting of git, of which a relative one is below dir.
+// expand is the path of a setting of git, of which a relative one is below dir. A ".." stays in it: see way.Join.
 func expand(path, dir, home string) string {
 	if name, rest, _ := strings.Cut(path, "/"); strings.HasPrefix(name, "~") {
 		path, dir = rest, homeOf(name[1:], home)
 	}
-	if !filepath.IsAbs(path) {
-		path = dir + string(filepath.Separator) + path
-	}
-	if at, err := filepath.EvalSymlinks(path); err == nil && strings.Contains(path, "..") { // which the kernel goes after a link
-		return at
-	}
-	return filepath.Clean(path)
+	return way.Join(dir, path)
 }
 
 // homeOf is the home of a user by name, of the own one by none.
@@ -213,7 +208,7 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 					for _, one := range matching {
 						add(one)
 					}
-					if folder := filepath.Dir(before + unknown); !isIn(home, folder) {
+					if folder := way.Dir(before + unknown); !isIn(process.Resolve(home), process.Resolve(folder)) {
 						add(folder)
 					}
 				}
@@ -232,19 +227,21 @@ func wordsOf(line string) []string {
 // variable stood before it, below one of the folders. What is written as a path may not be there yet.
 func filesNamed(line string, folders []string) (out []string) {
 	add := func(path string, missing bool) {
-		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() || missing && errors.Is(err, os.ErrNotExist) {
-			out = append(out, path)
+		for _, path := range slices.Compact([]string{path, filepath.Clean(path)}) { // some programs take a ".." as it is written
+			info, err := os.Stat(path)
+			if err == nil && !info.IsDir() || missing && errors.Is(err, os.ErrNotExist) {
+				out = append(out, path)
+			}
 		}
 	}
 	for _, word := range append(wordsOf(line), line) { // a line is a path as a whole where it is an argument
 		isPath := strings.Contains(word, "/")
 		if filepath.IsAbs(word) {
-			add(filepath.Clean(word), true)
+			add(word, true)
 		}
 		for end, more := word, true; more; _, end, more = strings.Cut(end, "/") {
 			for _, folder := range folders {
-				add(filepath.Join(folder, end), isPath && end == word && !filepath.IsAbs(word))
+				add(way.Join(folder, strings.TrimLeft(end, "/")), isPath && end == word && !filepath.IsAbs(word))
 			}
 		}
 	}

@@ -170,6 +170,45 @@ func TestNoFolderBecomesARepository(t *testing.T) {
 	}
 }
 
+// TestNoFolderBecomesARepositoryByLinks: nor by a file commondir, and nothing is written where these lead.
+func TestNoFolderBecomesARepositoryByLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	head := "ref: refs/heads/main\n"
+	for name, text := range map[string]string{
+		"r/HEAD": head, "w/HEAD": head, "w/commondir": "../real\n", "v/HEAD": head, "b/HEAD": head, "b/objects/x": "", "b/refs/x": "", "half/objects/x": "", "plain/x": "x", "chain/HEAD": head, "chain/commondir": "../mid/../common\n", "else/x/y": "",
+	} {
+		put(t, filepath.Join(dir, name), text)
+	}
+	for link, target := range map[string]string{
+		"r/config": "../c.txt", "r/objects": "../o", "r/refs": "../o", "v/commondir": "../named", "b/hooks/pre-commit": "../../h.sh", "half/refs": "../half-refs", "half/HEAD": "../half-head", "plain/config": "../plain.conf", "mid": "else/x",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755))
+		must(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	put(t, filepath.Join(dir, ".gitignore"), "w\n")
+	git := exec.Command("sh", "-c", "git init -q && git add -f w")
+	git.Dir = dir
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("git: %s", out)
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	write := func(name string) (string, object) { return "write_file", object{"path": name, "content": "x"} }
+	for name, want := range map[string]string{
+		"c.txt": "refuse", "o/x": "refuse", "real/config": "refuse", "real/hooks/x": "refuse", "named": "refuse", "h.sh": "refuse", "half-refs/x": "refuse", "half-head": "refuse", "else/common/config": "refuse",
+		"real/notes.txt": "run", "plain.conf": "run", "else/x/z": "run", "common/config": "run",
+	} {
+		tool, arguments := write(name)
+		wantDecision(t, e, tool, arguments, want)
+	}
+	for _, name := range []string{"o", "real/objects", "real/refs"} {
+		wantDecision(t, e, "create_directory", object{"path": name}, "refuse")
+	}
+	wantDecision(t, e, "move_file", object{"from": "plain", "to": "o"}, "refuse")
+	e.Must("session/setMode", object{"mode": "full_access"}, nil)
+	wantDecision(t, e, "run_command", object{"command": "mkdir o"}, "ask")
+}
+
 // TestWhatIsHiddenInAHomeIsGuarded: where the home is open, or what holds it, each hidden entry asks but
 // the harmless, whoever reads it, and so does what the start-up files of shells read. A project that lies in
 // such an entry is as any other.
@@ -257,6 +296,76 @@ func TestWhatProtectedLinksLeadToIsGuarded(t *testing.T) {
 		"cfg/ci/x.yml": "ask", "cfg/attributes": "ask", "cfg/husky.sh": "ask", "cfg/own": "ask", "cfg/push.sh": "ask",
 		"docs/readme.md": "run", "docs/plain.md": "run", "team/p/x.json": "run", "cfg/x": "run", "sub/x.md": "run",
 	})
+}
+
+// TestLinksAreFollowedAsTheKernelDoes: a ".." behind a link is above where that leads, in links, in settings of git and in lines.
+// What would turn such a way asks as well.
+func TestLinksAreFollowedAsTheKernelDoes(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %s", out)
+	}
+	for _, name := range []string{"deep/dir/x", "deep/now/x", "other/dir/x", "sub/x", ".git/info/x"} {
+		put(t, filepath.Join(dir, name), "x\n")
+	}
+	for link, target := range map[string]string{
+		"lnk": "deep/dir", ".vscode": "lnk/../cfg", ".mcp.json": "lnk/../m.json", ".claude": dir + "/lnk/../robots", "sub/AGENTS.md": "../lnk/../style.md", ".idea": "lnk/../now",
+		"late": "deep/new/dir", "late2": "other/dir", ".cursor": "late/../rules", ".zed": "gone/../zed", ".git/info/attributes": "../../lnk/../attributes",
+	} {
+		must(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	put(t, filepath.Join(dir, ".git/config"), "[include]\n\tpath = ../lnk/../inc.conf\n[core]\n\thooksPath = lnk/../hooks\n[filter \"x\"]\n\tclean = sh lnk/../clean.sh\n")
+	put(t, filepath.Join(dir, "deep/inc.conf"), "[include]\n\tpath = dir/../next.conf\n")
+	put(t, filepath.Join(home, ".zshrc"), ". "+dir+"/lnk/../rc.sh\nsource "+dir+"/lnk/../rc.d/*.sh\n")
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit", "mcp": map[string]any{"mcpServerCommand": "python3 lnk/../serve.py"}}})
+	for name, want := range map[string]string{
+		"deep/cfg/tasks.json": "ask", "deep/m.json": "ask", "deep/robots/settings.json": "ask", "deep/style.md": "ask", "deep/now/x.xml": "ask", "deep/new/rules/x.mdc": "ask", "zed/tasks.json": "ask", "deep/attributes": "ask",
+		"deep/inc.conf": "ask", "deep/next.conf": "ask", "deep/hooks/pre-commit": "ask", "deep/clean.sh": "ask", "deep/rc.sh": "ask", "deep/rc.d/x.sh": "ask", "deep/serve.py": "ask",
+		"deep/x": "run", "deep/other/x": "run", "cfg2/x": "run", "other/x": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+	for _, c := range []struct {
+		tool      string
+		arguments object
+	}{
+		{"delete_file", object{"path": "lnk"}},
+		{"delete_file", object{"path": "late"}},
+		{"create_directory", object{"path": "gone"}},
+		{"create_directory", object{"path": "deep/new"}},
+		{"move_file", object{"from": "late2", "to": "gone"}},
+		{"move_file", object{"from": "other", "to": "deep/new"}},
+	} {
+		wantDecision(t, e, c.tool, c.arguments, "ask")
+	}
+}
+
+// TestTrackedLinksAreGuardedThoughIgnored: git ignores nothing that it tracks, in submodules and above the open folder too.
+func TestTrackedLinksAreGuardedThoughIgnored(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "repo/.gitignore"), "pkg/\n.vscode\nsub/lib/deps/\n")
+	for link, target := range map[string]string{
+		"repo/sub/pkg/.vscode": "../../cfg", "repo/sub/pkg/CLAUDE.md": "../docs/n.md", "repo/.mcp.json": "sub/servers.json", "repo/sub/lib/deps/.envrc": "../env", "repo/sub/pkg/plain": "../docs/plain",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755))
+		must(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	for _, line := range []string{"init -q repo/sub/lib", "-C repo/sub/lib add -Af", "-C repo/sub/lib -c user.name=a -c user.email=a@b commit -qm x", "init -q repo", "-C repo add -Af"} {
+		cmd := exec.Command("git", strings.Fields(line)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %s", line, out)
+		}
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{dir + "/repo/sub"}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{
+		"docs/n.md": "ask", "lib/env": "ask", "servers.json": "ask", "docs/plain": "run", "docs/other.md": "run",
+	} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "new\n"}, want)
+	}
+	wantDecision(t, spawn(t, testrig.Options{Dirs: []string{dir + "/repo"}, Settings: map[string]any{"mode": "auto_edit"}}), "write_file", object{"path": "cfg/tasks.json", "content": "new\n"}, "ask")
 }
 
 // TestWhatSettingsRunIsGuarded: Pillion runs it outside the sandbox, yours and what a trusted project names.

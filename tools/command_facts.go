@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/process"
@@ -102,15 +103,12 @@ func restOnFile(snapshot *document.Snapshot, name string, own bool) {
 func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.WordFact {
 	at, inside := follow(ws, dir, name)
 	if !inside {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir.Abs(), name)
-		}
-		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Guarded: p.guardedPlaces().Effect(process.Resolve(name))}}
+		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Guarded: p.guardedPlaces().Effect(process.Resolve(way.Join(dir.Abs(), name)))}}
 	}
 	if at.IsZero() {
 		return policy.WordFact{}
 	}
-	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}), layoutWith(at))
+	fact, err := p.factOf(resolveTouch(touch{path: at, write: true}), p.layoutWith(at))
 	if err != nil {
 		return policy.WordFact{Outside: true}
 	}
@@ -218,10 +216,7 @@ func (p *pending) links(cwd string, names []string) (out []string) {
 		return nil
 	}
 	for _, name := range names[:min(len(names), mostScripts)] {
-		at := name
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(dir.Abs(), name)
-		}
+		at := way.Join(dir.Abs(), name)
 		real := process.Resolve(at)
 		if real == filepath.Clean(at) {
 			continue

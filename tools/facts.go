@@ -36,7 +36,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Shows = plan.Err != nil && p.tool.Access == policy.Edit
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
-		r.Subject, r.Definition = plan.Subject, plan.Definition
+		r.Subject, r.Theirs, r.Definition = plan.Subject, plan.Theirs, plan.Definition
 		if plan.Skill {
 			r.Access = policy.Skill
 		}
@@ -48,7 +48,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 			written = append(written, a.target)
 		}
 	}
-	after := layoutWith(written...)
+	after := p.layoutWith(written...)
 	for _, a := range aims {
 		fact, err := p.factOf(a, after)
 		if err != nil {
@@ -99,7 +99,7 @@ func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error)
 			p.above[fact.Root] = above(fact.Root)
 		}
 		fact.Above = p.above[fact.Root]
-		fact.BareRepository = after.inRepository(t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
+		fact.BareRepository = after.inRepository(t.target) || after.isRead(t.path, t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
 			fact.Guarded = p.guardedPlaces().Effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
@@ -188,18 +188,44 @@ func folderName(p workspace.Path) string {
 type layout struct {
 	made map[string]bool         // what the call writes, by the paths of its entries and of the folders above them
 	is   map[workspace.Path]bool // what was found out
+	read workspace.Guards        // what git reads of them elsewhere
 }
 
 // layoutWith is the layout with these paths made. Letter case does not count: it does not
 // everywhere.
 func layoutWith(paths ...workspace.Path) layout {
-	out := layout{map[string]bool{}, map[workspace.Path]bool{}}
+	out := layout{made: map[string]bool{}, is: map[workspace.Path]bool{}}
 	for _, p := range paths {
 		for ; !p.IsRoot() && !out.made[strings.ToLower(p.Abs())]; p = p.Dir() {
 			out.made[strings.ToLower(p.Abs())] = true
 		}
 	}
 	return out
+}
+
+// layoutWith knows also where links in such folders lead, and their files commondir: what is there makes a
+// repository as well.
+func (p *pending) layoutWith(paths ...workspace.Path) layout {
+	out := layoutWith(paths...)
+	p.guardedPlaces()
+	var read []workspace.Guarded
+	for _, part := range p.parts {
+		for _, dir := range []string{filepath.Dir(part), filepath.Dir(filepath.Dir(part))} { // as of config and hooks/pre-commit
+			if at, inside := p.registry.Documents.Workspace().Place(dir); !inside || !out.isRepository(at) {
+				continue
+			}
+			for _, path := range append(git.ReadIn(dir), part) {
+				read = append(read, workspace.Guarded{Path: path, Effect: "git reads it"})
+			}
+		}
+	}
+	out.read = workspace.NewGuards(read)
+	return out
+}
+
+// isRead says whether git reads one of the paths of a folder that is laid out as a repository.
+func (l layout) isRead(paths ...workspace.Path) bool {
+	return slices.ContainsFunc(paths, func(p workspace.Path) bool { return l.read.Effect(p.Abs()) != "" })
 }
 
 // inRepository looks for a folder above p that is laid out as a repository.
@@ -254,6 +280,13 @@ func (p *pending) guardedPlaces() workspace.Guards {
 		if !p.settings.Memory.IsZero() {
 			all = append(all, workspace.Guarded{Path: p.settings.Memory.Abs(), Effect: policy.SteersAgents})
 		}
+		p.parts = nil
+		all = slices.DeleteFunc(all, func(one workspace.Guarded) bool {
+			if one.IsPart {
+				p.parts = append(p.parts, one.Path)
+			}
+			return one.IsPart
+		})
 		p.guards = workspace.NewGuards(all)
 	}
 	return p.guards

@@ -39,6 +39,7 @@ type pending struct {
 	plan     Plan
 	guards   workspace.Guards  // of this machine, once something is to be written
 	above    map[string]string // of open folders, as PathFact.Above
+	parts    []string          // links and files by which a folder may be a repository
 	decision policy.Decision
 	digest   string
 

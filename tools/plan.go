@@ -238,6 +238,7 @@ type Action struct {
 	Host    string          // of a call that reaches one, as policy has it
 	Subject string          // of a call that names what no path is, as policy has it
 	Skill   bool            // it loads a skill, whose name is the subject
+	Theirs  bool            // which is the project's
 	// Definition is of a found tool what policy knows it by.
 	Definition string
 	Reasons    []approval.Reason

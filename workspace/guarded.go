@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pillion/internal/way"
 )
 
 // Guarded is a file or folder of this machine that nothing may change without a person, and what it
@@ -15,6 +17,8 @@ type Guarded struct {
 	// Hidden: of the folder that is what is hidden in it.
 	Hidden bool
 	Free   []string // what lies in the folder and is not guarded, by its path there
+	// IsPart: it is no such thing, but may make a folder a repository for git, which tools judges.
+	IsPart bool
 }
 
 // covers reports whether what lies below the folder is guarded.
@@ -31,19 +35,18 @@ type guard struct {
 	Guarded
 	final fs.FileInfo // nil: it is not there
 	real  string      // its path without links, "" likewise
+	name  string      // as a person knows it
 	steps []guardStep
 }
 
-// guardStep is a folder that the way leads through, and the rest of the way from there.
+// guardStep is a folder that the way leads through, and the rest of the way from there: as it is written, so
+// with a ".." where one stands behind what may be a link.
 type guardStep struct {
 	folder fs.FileInfo
 	rest   string
 }
 
-// mostGuardSteps is more than a kernel follows.
-const mostGuardSteps = 255
-
-// NewGuards looks where they are now.
+// NewGuards looks where they are now. Their paths may have a "..", which is above where a link before it leads.
 func NewGuards(all []Guarded) Guards {
 	out := make(Guards, 0, len(all))
 	look := map[string]fs.FileInfo{}
@@ -55,45 +58,31 @@ func NewGuards(all []Guarded) Guards {
 		}
 		return info
 	}
+	var walker way.Walker
 	for _, one := range all {
 		free := one.Free
 		one.Free = nil
 		for _, path := range free {
 			one.Free = append(one.Free, strings.ToLower(path))
 		}
-		g, linked := guard{Guarded: one}, false
-		at := filepath.VolumeName(one.Path) + string(filepath.Separator)
-		rest := one.Path[len(at):]
-		for range mostGuardSteps {
-			folder := lstat(at)
-			if rest == "" && folder != nil {
-				g.final, g.real = folder, at
+		g := guard{Guarded: one, name: one.Path}
+		end, leads := walker.Follow(one.Path, func(at, rest string) {
+			folder, missing := at, ""
+			for lstat(folder) == nil && folder != filepath.Dir(folder) {
+				folder, missing = filepath.Dir(folder), filepath.Join(filepath.Base(folder), missing)
 			}
-			if rest == "" || folder == nil {
-				break
+			if missing != "" && rest != "" {
+				missing += string(filepath.Separator)
 			}
-			g.steps = append(g.steps, guardStep{folder, strings.ToLower(rest)})
-			name, below, _ := strings.Cut(rest, string(filepath.Separator))
-			next := filepath.Join(at, name)
-			info := lstat(next)
-			if info == nil || info.Mode()&fs.ModeSymlink == 0 {
-				at, rest = next, below
-				continue
+			if rest = missing + rest; rest != "" && lstat(folder) != nil {
+				g.steps = append(g.steps, guardStep{lstat(folder), strings.ToLower(rest)})
 			}
-			target, err := os.Readlink(next)
-			if err != nil {
-				break
-			}
-			linked = true
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(at, target)
-			}
-			at = filepath.VolumeName(target) + string(filepath.Separator)
-			rest = filepath.Join(target[len(at):], below)
+		})
+		if g.final = lstat(end); leads && g.final != nil {
+			g.real = end
 		}
-		if linked { // the kernel knows best where that leads
-			g.final, _ = os.Stat(one.Path)              //nolint:errcheck // likewise
-			g.real, _ = filepath.EvalSymlinks(one.Path) //nolint:errcheck // likewise
+		if filepath.Clean(one.Path) != one.Path {
+			g.name = end
 		}
 		out = append(out, g)
 	}
@@ -109,7 +98,7 @@ func (g Guards) Effect(path string) string {
 		if info, err := os.Stat(at); err == nil {
 			for _, one := range g {
 				if at, is := one.holds(info, below); is {
-					return one.Effect + ": it is " + whose(filepath.Join(one.Path, at))
+					return one.Effect + ": it is " + whose(filepath.Join(one.name, at))
 				}
 			}
 		}

@@ -5,9 +5,11 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 )
 
 // maxLinks is how many symbolic links one way may have, as in Linux.
@@ -20,7 +22,7 @@ func (p Path) Target() (Path, error) {
 	at, ahead := ".", strings.Split(p.rel, "/")
 	for links := 0; len(ahead) > 0; {
 		next := step(at, ahead[0])
-		link, err := p.linkAt(at, ahead[0])
+		link, err := p.linkAt(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return Path{root: p.root, rel: path.Join(next, path.Join(ahead[1:]...))}.innermost(), nil
@@ -31,19 +33,28 @@ func (p Path) Target() (Path, error) {
 			continue
 		}
 		if links++; links > maxLinks {
-			return Path{}, fault.New(fault.InvalidPath, "%s goes through too many symbolic links, perhaps in a loop", fault.Quote(p.String()))
+			return Path{}, p.tooManyLinks()
 		}
-		if !filepath.IsAbs(link) {
-			ahead = append(strings.Split(filepath.ToSlash(link), "/"), ahead[1:]...)
+		names := strings.Split(filepath.ToSlash(link), "/")
+		if !filepath.IsAbs(link) && !slices.Contains(names, "..") {
+			ahead = append(names, ahead[1:]...)
 			continue
 		}
-		rel, ok := p.root.reaches(link)
-		if !ok {
+		end, leads := new(way.Walker).Follow(way.Join(filepath.Join(p.root.dir, filepath.FromSlash(at)), link), nil) // it may come back into the folder
+		rel, inside := within(p.root.dir, end)
+		switch {
+		case !leads:
+			return Path{}, p.tooManyLinks()
+		case !inside:
 			return Path{}, p.linkOutside()
 		}
-		at, ahead = ".", append(strings.Split(filepath.ToSlash(rel), "/"), ahead[1:]...)
+		at, ahead = filepath.ToSlash(rel), ahead[1:]
 	}
 	return Path{root: p.root, rel: at}.innermost(), nil
+}
+
+func (p Path) tooManyLinks() *fault.Error {
+	return fault.New(fault.InvalidPath, "%s goes through too many symbolic links, perhaps in a loop", fault.Quote(p.String()))
 }
 
 // step is path.Join of a clean path and one element, which most often is a plain
@@ -58,37 +69,14 @@ func step(at, name string) string {
 	return at + "/" + name
 }
 
-// linkAt reads the symbolic link name in the folder at, which is free of links
-// itself; "" is no link. A link that climbs above the workspace folder is made
-// absolute, for it may come back into it.
-func (p Path) linkAt(at, name string) (string, error) {
-	if name == ".." && at == "." {
-		return filepath.Dir(p.root.dir), nil // above the workspace folder
-	}
-	next := filepath.FromSlash(step(at, name))
-	info, err := p.root.fs().Lstat(next)
+// linkAt reads the symbolic link at rel, to which no other leads; "" is no link.
+func (p Path) linkAt(rel string) (string, error) {
+	rel = filepath.FromSlash(rel)
+	info, err := p.root.fs().Lstat(rel)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return "", err
 	}
-	link, err := p.root.fs().Readlink(next)
-	if up := path.Join(at, filepath.ToSlash(link)); !filepath.IsAbs(link) && (up == ".." || strings.HasPrefix(up, "../")) {
-		link = filepath.Join(p.root.dir, filepath.FromSlash(up))
-	}
-	return link, err
-}
-
-// reaches finds an absolute place inside the folder.
-func (r *root) reaches(abs string) (string, bool) {
-	for _, dir := range []string{r.dir, r.given} {
-		if rel, ok := within(dir, abs); ok {
-			return rel, true
-		}
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return "", false
-	}
-	return within(r.dir, real)
+	return p.root.fs().Readlink(rel)
 }
 
 // checkInside asks the kernel whether the way to p stays in its folder. It gives

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pillion/internal/way"
 )
 
 // Apply writes the plan. It first checks that every file still holds what the
@@ -105,17 +107,18 @@ func stage(target, text string, mode fs.FileMode) (path string, err error) {
 // follow resolves symbolic links, also those whose target is not there yet: a
 // user's dotfiles stay links into the repository that holds them.
 func follow(path string) (string, error) {
-	for range 40 {
-		link, err := os.Readlink(path)
-		if err != nil {
-			return path, nil //nolint:nilerr // not a link, or not there: it is the target
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(path), link)
-		}
-		path = link
+	if _, err := os.Readlink(path); err != nil {
+		return path, nil //nolint:nilerr // not a link, or not there: it is the target
 	}
-	return "", fmt.Errorf("%s: too many symbolic links", path)
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	end, leads := new(way.Walker).Follow(path, nil)
+	if !leads {
+		return "", fmt.Errorf("%s: too many symbolic links", path)
+	}
+	return end, nil
 }
 
 // syncFolder makes the rename durable where the system can; where it cannot

@@ -18,17 +18,18 @@ var arrows = map[string][]string{
 	"internal/bug":   {},
 	"internal/pipe":  {},
 	"internal/state": {},
+	"internal/way":   {},
 	"internal/web":   {},
 	"internal/wire":  {"internal/pipe"},
 
-	"workspace":             {"workspace/gitignore"},
+	"workspace":             {"internal/way", "workspace/gitignore"},
 	"workspace/gitignore":   {},
 	"workspace/diff":        {},
 	"workspace/watch":       {},
 	"workspace/lines":       {},
-	"workspace/git":         {"workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program"},
+	"workspace/git":         {"internal/way", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program"},
 	"workspace/git/program": {"workspace/git/gitdir", "workspace/git/gitfile"},
-	"workspace/git/gitdir":  {"workspace/git/gitfile"},
+	"workspace/git/gitdir":  {"internal/way", "workspace/git/gitfile"},
 	"workspace/git/gitfile": {},
 	"workspace/search":      {"workspace"},
 	"workspace/document":    {"workspace", "workspace/diff"},
@@ -45,7 +46,7 @@ var arrows = map[string][]string{
 	"tools/match":        {"workspace/diff", "workspace/document"},
 	"tools/patching":     {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":      {"audit"},
-	"tools/process":      {"internal/pipe", "internal/state", "internal/web", "tools/policy", "workspace/git", "workspace/git/program"},
+	"tools/process":      {"internal/pipe", "internal/state", "internal/way", "internal/web", "tools/policy", "workspace/git", "workspace/git/program"},
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
 	"tools/wellformed":   {},
@@ -53,12 +54,12 @@ var arrows = map[string][]string{
 	"tools/found":        {"tools/process"},
 	"tools/schema":       {"tools/match"},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/schema", "tools/session", "tools/skills", "tools/wellformed", "internal/web", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/schema", "tools/session", "tools/skills", "tools/wellformed", "internal/way", "internal/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
 	},
 	"tools/agent":   {"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "workspace"},
 	"tools/code":    {"tools", "tools/patching", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language"},
-	"tools/command": {"internal/web", "tools", "tools/approval", "tools/policy", "tools/process", "workspace", "workspace/document"},
+	"tools/command": {"internal/way", "internal/web", "tools", "tools/approval", "tools/policy", "tools/process", "workspace", "workspace/document"},
 	"tools/file": {
 		"internal/wire", "tools", "tools/approval", "tools/match", "tools/patching", "tools/session",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/lines", "workspace/patch", "workspace/search",
@@ -76,7 +77,7 @@ var arrows = map[string][]string{
 	},
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/all", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
-	"agents/install": {"internal/state"},
+	"agents/install": {"internal/state", "internal/way"},
 	"agents/acp":     {"tools", "tools/process", "tools/session"},
 	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
 	"conversation":   {},
@@ -90,7 +91,7 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"internal/web", "tools", "tools/all", "tools/approval", "tools/found", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual",
+		"internal/way", "internal/web", "tools", "tools/all", "tools/approval", "tools/found", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {

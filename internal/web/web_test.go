@@ -239,7 +239,7 @@ func TestPublic(t *testing.T) {
 	for address, want := range map[string]bool{
 		"93.184.216.34": true, "2606:2800:220:1::1": true, "::ffff:93.184.216.34": true,
 		"127.0.0.1": false, "::1": false, "::ffff:127.0.0.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false,
-		"169.254.169.254": false, "fe80::1%eth0": false, "fd00::1": false, "100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "168.63.129.16": false, "ff02::1": false, "fec0::1": false,
+		"169.254.169.254": false, "fe80::1%eth0": false, "fd00::1": false, "100.64.0.1": false, "0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "168.63.129.16": false, "ff02::1": false, "fec0::1": false, "::ffff:0:7f00:1": false, "::ffff:0:a9fe:a9fe": false,
 	} {
 		if got := Public(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s: %t", address, got)

@@ -127,7 +127,7 @@ func loadSkill(in tools.Input, s skills.Skill) *tools.Action {
 	}
 	a := &tools.Action{
 		Title: "Load the skill " + s.Name,
-		Skill: true, Subject: s.Name,
+		Skill: true, Subject: s.Name, Theirs: !s.Path.IsZero(),
 		Preview: approval.Preview{
 			Kind: "text", Deed: "load the skill " + s.Name, Question: "Load this skill?",
 			Lines: strings.Split(strings.TrimRight(s.Content, "\n"), "\n"),

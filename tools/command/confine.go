@@ -1,9 +1,9 @@
 package command
 
 import (
-	"path/filepath"
 	"strings"
 
+	"pillion/internal/way"
 	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/tools/process"
@@ -42,10 +42,7 @@ func (c command) confine(in tools.Input) (command, error) {
 func (c command) namedTargets(line *policy.CommandReading, held process.Confine) []string {
 	var out []string
 	for _, target := range line.Targets() {
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(c.dir.Abs(), target)
-		}
-		if target = process.Resolve(target); !strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/") && !held.Writes(target) {
+		if target = process.Resolve(way.Join(c.dir.Abs(), target)); !strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/") && !held.Writes(target) {
 			out = append(out, target)
 		}
 	}

@@ -20,15 +20,15 @@ var known = []struct {
 	{"dotfiles", RunsInShell, `.config/fish|zsh|bash|direnv|tmux|nushell|environment.d|kitty|alacritty|ghostty|wezterm fish/config.fish|conf.d|functions|completions direnv/direnvrc|direnv.toml|lib environment.d
 		~bashrc ~bash_profile ~bash_login ~bash_logout ~bash_aliases ~zshrc ~zshenv ~zprofile ~zlogin ~zlogout ~inputrc ~tmux.conf ~direnvrc ~wezterm.lua .screenrc .xonshrc .lesskey .selected_editor .mkshrc .shrc .yashrc .login
 		tmux/tmux.conf elvish/rc.elv xonsh/rc.xsh powershell/profile.ps1|microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator|ghostty|jj/config* kitty/kitty.conf alacritty/alacritty.toml gh|lazygit/config.yml
-		nushell/config.nu|env.nu lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .ipython .jupyter`},
+		nushell/config.nu|env.nu powershell/modules lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .ipython .jupyter`},
 	{"dotfiles", RunsInDesktop, `.config/systemd|autostart|i3|sway|hypr|mimeapps.list .local/share/applications|systemd .mozilla/native-messaging-hosts ~xinitrc ~xprofile ~xsession ~xsessionrc ~xserverrc ~xresources ~xdefaults library/launchagents
 		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm|openbox|labwc/autostart openbox/rc.xml qtile/config.py river/init niri/config.kdl i3|i3blocks|i3status|sway|waybar|polybar/config* hypr/*.conf awesome/rc.lua
-		mimeapps.list mpv/scripts systemd/user autostart/*.desktop .xmonad .i3 .fluxbox .hammerspoon .kde`},
+		mimeapps.list mpv/scripts systemd/user|*.service|*.timer|*.socket|*.path autostart|applications/*.desktop launchagents/*.plist sway/*.conf|*.sh|scripts|conf.d .xmonad .i3 .fluxbox .hammerspoon .kde`},
 	{"dotfiles", RunsInGit, ".config/git|hg|mercurial|tig git/config|attributes|hooks ~gitconfig .githooks .gnupg .subversion"},
 	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|emacs|doom|kak|micro ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .ideavimrc .vscode-server .julia kak/kakrc micro/init.lua doom/init.el|config.el|packages.el
-		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code/user/settings.json|tasks.json|keybindings.json`},
+		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code|vscodium|cursor/user/settings.json|tasks.json|keybindings.json vscode/settings.json|tasks.json|keybindings.json`},
 	{"dotfiles", ReadByPrograms, ".config/*/* .config/user-dirs.dirs|starship.toml|topgrade.toml .local/*/*"},
-	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml"},
+	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml hk.pkl prek.toml captainhook.json grumphp.y* ~simple-git-hooks.*"},
 	{"hg sl jj bzr pijul darcs fossil repo", runsInOtherVCS, ".hg|.sl/config|hgrc|requires|sharedpath ~hgrc .jj/repo/config.toml .bzr/branch .pijul/config _darcs/prefs .fslckout _fossil_ .fossil-settings .repo"},
 	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json .theia .positron .trunk"},
 	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
@@ -36,17 +36,17 @@ var known = []struct {
 	{"emacs", RunsInEditor, ".dir-locals.el .dir-locals-2.el .emacs .emacs.el .projectile"},
 	{"helix", RunsInEditor, ".helix"},
 	{"zed", RunsInEditor, ".zed"},
-	{"rust-analyzer", RunsInEditor, "rust-analyzer.toml .rust-analyzer.toml"},
+	{"rust-analyzer", RunsInEditor, "rust-analyzer.toml .rust-analyzer.toml rust-project.json"},
 	{"lite-xl", RunsInEditor, ".lite_project.lua .lite-xl"},
 	{"sublime", RunsInEditor, "*.sublime-project *.sublime-workspace"},
-	{"other editors", RunsInEditor, ".externaltoolbuilders .vs nbproject .projections.json .vimspector.json .idx .gitpod.y* .gitpod ~latexmkrc .ropeproject"},
+	{"other editors", RunsInEditor, "hie.yaml .externaltoolbuilders .vs nbproject .projections.json .vimspector.json .idx .gitpod.y* .gitpod ~latexmkrc .ropeproject"},
 	{"shell", RunsInShell, ".envrc .rvmrc .autoenv* .profile .kshrc .cshrc .tcshrc .pam_environment"},
 	{"mise asdf", RunsInShell, ".mise.*toml mise.*toml .mise mise/config* .config/mise* .tool-versions .rtx.*toml"},
-	{"ci", runsInBuild, ".github/workflows .gitlab-ci.y* .gitlab-ci .travis.yml .circleci .buildkite .drone.yml .woodpecker* .cirrus.yml azure-pipelines.y* bitbucket-pipelines.yml jenkinsfile .appveyor.yml appveyor.yml .gitea .forgejo"},
+	{"ci", runsInBuild, ".github/workflows|actions .gitlab-ci.y* .gitlab-ci .gitlab/ci .travis.yml .circleci .buildkite .drone.yml .woodpecker* .cirrus.yml azure-pipelines.y* bitbucket-pipelines.yml jenkinsfile* *.jenkinsfile cloudbuild.y* buildspec.y* netlify.toml vercel.json bitrise.yml codemagic.yaml .appveyor.yml appveyor.yml .gitea .forgejo"},
 
-	{"all agents", SteersAgents, "agents.md agents.override.md pillion.md .mcp.json mcp.json .agents"},
-	{"claude", SteersAgents, "claude.md claude.local.md .claude .claude.json .claude-plugin"},
-	{"codex", SteersAgents, ".codex codex.md"},
+	{"all agents", SteersAgents, "agents.md agents.override.md agent.md pillion.md .mcp.json mcp.json .agents"},
+	{"claude", SteersAgents, "claude.md claude.local.md .claude .claude.json .claude-plugin claude/settings.json"},
+	{"codex", SteersAgents, ".codex codex.md codex/config.toml"},
 	{"qwen", SteersAgents, ".qwen qwen.md .qwenignore"},
 	{"gemini", SteersAgents, ".gemini gemini.md .geminiignore gemini-extension.json"},
 	{"opencode", SteersAgents, "opencode.json* .opencode"},
@@ -56,61 +56,68 @@ var known = []struct {
 	{"crush", SteersAgents, ".crush* crush.json crush.md"},
 	{"cline roo", SteersAgents, ".cline* .roo*"},
 	{"aider", SteersAgents, ".aider*"},
-	{"copilot", SteersAgents, "copilot-instructions.md .copilot* .github/hooks|copilot|instructions|prompts|agents|skills|chatmodes"},
+	{"copilot", SteersAgents, "copilot-instructions.md .copilot* .github/hooks|copilot|instructions|prompts|agents|skills|chatmodes|lsp.json|plugin"},
 	{"continue", SteersAgents, ".continue*"},
-	{"others", SteersAgents, ".amazonq .augment* .junie .kiro .trae .warp.md .factory .amp .replit .agent .rules .kilocode* .kilo .iflow .codebuddy .qoder .pi .openhands .rovodev .vibe .grok .kimi .aiassistant .devin .mux"},
+	{"others", SteersAgents, ".amazonq .augment* .junie .kiro .trae ~warp.md iflow.md codebuddy.md replit.md firebender.json .factory .amp .replit .agent .rules .kilocode* .kilo .iflow .codebuddy .qoder .pi .openhands .rovodev .vibe .grok .kimi .aiassistant .devin .mux"},
 
-	{"pillion", LoosensPillion, ".pillion"},
+	{"pillion", LoosensPillion, ".pillion pillion/settings.json"},
 }
 
 // nextCommands are the files by which the user's own next command comes to run something
 // else, with a word for that command. Written as fold spells them; one that ends in a slash
-// is a folder with all that is in it.
+// is a folder with all that is in it. A / stands between a folder and what is in it.
 var nextCommands = []struct{ use, names string }{
 	{"npm", `package.json nx.json turbo.json lerna.json .pnpmfile.cjs .yarnrc* gulpfile.* gruntfile.* *.config.js *.config.cjs *.config.mjs *.config.ts *.config.mts *.config.cts
-		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* *.config.babel.js *.conf.js *.conf.ts vitest.workspace.* project.json angular.json ember-cli-build.js node_modules/ .yarn/ .pnp.*`},
+		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* *.config.babel.js *.conf.js *.conf.ts vitest.workspace.* project.json angular.json ember-cli-build.js node_modules/ .yarn/ .pnp.* babel.config.* nodemon.json pnpm-workspace.yaml tslint.json`},
 	{"bun", "bunfig.toml"},
 	{"deno", "deno.json deno.jsonc"},
 	{"make", "makefile gnumakefile *.mk makefile.am"},
+	{"ninja", "build.ninja"},
+	{"xmake", "xmake.lua"},
+	{"conan", "conanfile.py"},
+	{"perl", "makefile.pl build.pl"},
 	{"just", "justfile .justfile"},
 	{"task", "taskfile.y*"},
 	{"cmake", "cmakelists.txt cmakepresets.json *.cmake toolchain.toml cmakeuserpresets.json"},
 	{"meson", "meson.build"},
-	{"bazel", "*.bzl build.bazel module.bazel workspace.bazel .bazelrc"},
+	{"bazel", "*.bzl build.bazel module.bazel workspace.bazel workspace.bzlmod .bazelrc"},
 	{"scons", "sconstruct sconscript"},
 	{"waf", "wscript"},
 	{"autoconf", "configure.ac configure"},
-	{"cargo", "build.rs rust-toolchain rust-toolchain.toml .cargo/ cargo.toml"},
+	{"cargo", "build.rs rust-toolchain rust-toolchain.toml .cargo/ cargo.toml tauri.conf.json"},
 	{"go", "go.work .golangci.* .air.toml magefile.go"},
 	{"zig", "build.zig"},
 	{"pytest", "conftest.py pytest.ini"},
 	{"pip", "setup.py setup.cfg pyproject.toml requirements*.txt pipfile pixi.toml *.pth"},
 	{"tox", "tox.ini"},
 	{"nox", "noxfile.py"},
-	{"python", "sitecustomize.py usercustomize.py manage.py .pdbrc .pylintrc mypy.ini .mypy.ini .flake8 .coveragerc site-packages/ dist-packages/ .venv/ venv/ pyvenv.cfg"},
+	{"python", "sitecustomize.py usercustomize.py manage.py .pdbrc .pylintrc pylintrc pythonrc.py mypy.ini .mypy.ini .flake8 .coveragerc site-packages/ dist-packages/ .venv/ venv/ pyvenv.cfg"},
 	{"a virtual environment", "activate activate.csh activate.fish activate.nu activate.ps1 activate.bat activate_this.py"},
 	{"doit", "dodo.py"},
 	{"invoke", "tasks.py"},
+	{"gunicorn", "gunicorn.conf.py"},
+	{"sphinx", "docs/conf.py docs/source/conf.py"},
 	{"fab", "fabfile.py"},
 	{"ruby", ".irbrc .pryrc .rspec .rubocop*"},
-	{"rake", "rakefile"},
+	{"rake", "rakefile* *.rake"},
 	{"fastlane", "fastfile"},
 	{"pod", "podfile"},
-	{"danger", "dangerfile"},
+	{"danger", "dangerfile*"},
 	{"brew", "brewfile"},
 	{"Rscript", ".rprofile"},
 	{"ghci", ".ghci setup.hs"},
-	{"gdb", ".gdbinit .lldbinit"},
+	{"gdb", ".gdbinit .lldbinit gdbinit lldbinit"},
+	{"chezmoi", "run_once_* run_onchange_* run_before_* run_after_* modify_dot_* modify_private_*"},
 	{"snakemake", "snakefile"},
 	{"earthly", "earthfile"},
-	{"bundle", "gemfile *.gemspec"},
+	{"bundle", "gemfile gems.rb *.gemspec"},
 	{"cap", "capfile"},
 	{"guard", "guardfile"},
 	{"gradle", "*.gradle *.gradle.kts gradlew gradlew.bat gradle.properties gradle-wrapper.properties"},
 	{"mvn", "pom.xml mvnw mvnw.cmd .mvn/"},
 	{"ant", "build.xml"},
-	{"sbt", "build.sbt"},
-	{"mill", "build.sc"},
+	{"sbt", "*.sbt"},
+	{"mill", "build.sc build.mill*"},
 	{"dotnet", "*.csproj *.fsproj *.vbproj *.props *.targets directory.build.* nuget.config global.json"},
 	{"mix", "mix.exs .formatter.exs .credo.exs"},
 	{"rebar3", "rebar.config"},
@@ -118,10 +125,12 @@ var nextCommands = []struct{ use, names string }{
 	{"swift", "package.swift"},
 	{"composer", "composer.json artisan"},
 	{"phpunit", "phpunit.xml*"},
+	{"phpstan", "phpstan.neon*"},
+	{"psalm", "psalm.xml*"},
 	{"nix", "flake.nix shell.nix default.nix devenv.nix devenv.yaml home.nix configuration.nix"},
 	{"devbox", "devbox.json"},
 	{"flox", ".flox/"},
-	{"docker", "dockerfile containerfile compose.y* docker-compose.y*"},
+	{"docker", "dockerfile* *.dockerfile containerfile* compose.y* docker-compose.y*"},
 	{"vagrant", "vagrantfile"},
 	{"foreman", "procfile"},
 	{"tilt", "tiltfile"},
@@ -139,15 +148,19 @@ func Knows(program string) bool {
 }
 
 type nextName struct {
-	pattern, use string
-	folder       bool
+	patterns []string
+	use      string
+	folder   bool
 }
+
+// bazelNames are those of files without an ending: in small letters they are any folder's.
+var bazelNames = []string{"BUILD", "WORKSPACE", "BUCK"}
 
 var nextNames = func() (out []nextName) {
 	for _, next := range nextCommands {
 		for _, name := range strings.Fields(next.names) {
 			pattern, folder := strings.CutSuffix(name, "/")
-			out = append(out, nextName{pattern, next.use, folder})
+			out = append(out, nextName{strings.Split(pattern, "/"), next.use, folder})
 		}
 	}
 	return out
@@ -161,13 +174,15 @@ func runsNext(path string) string {
 		return ""
 	}
 	for _, next := range nextNames {
-		in := names
-		if !next.folder {
-			in = names[len(names)-1:]
-		}
-		if slices.ContainsFunc(in, func(name string) bool { return matchesName(next.pattern, name) }) {
+		if next.folder && slices.ContainsFunc(names, func(name string) bool { return matchesName(next.patterns[0], name) }) {
 			return next.use
 		}
+		if n := len(names) - len(next.patterns); !next.folder && n >= 0 && slices.EqualFunc(next.patterns, names[n:], matchesName) {
+			return next.use
+		}
+	}
+	if slices.Contains(bazelNames, path[strings.LastIndexAny(path, `/\`)+1:]) {
+		return "bazel"
 	}
 	return ""
 }

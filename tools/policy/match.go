@@ -109,7 +109,7 @@ func allowed(req Request) bool {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsLine(*req.Command) }) || coversParts(req, given)
 	}
 	if req.Subject != "" {
-		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsSubject(req.Subject) })
+		return !req.Theirs && slices.ContainsFunc(given, func(r Rule) bool { return r.allowsSubject(req.Subject) })
 	}
 	if req.Host != "" {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })

@@ -39,6 +39,8 @@ type Request struct {
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one
 	Subject string     // what a call uses by its name: the runner of a task, a skill
+	// Theirs: a project brought what has the name, which it chose.
+	Theirs bool
 	// Definition is of a tool of another program what that declares it to be.
 	Definition string
 	Rules      Rules  // from settings

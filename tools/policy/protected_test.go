@@ -31,6 +31,10 @@ func TestProtected(t *testing.T) {
 		".github/hooks/x.json", ".github/copilot/settings.json", ".github/instructions/x.md", ".github/prompts/x.md", ".github/agents/x.md", "sub/.github/skills/x/SKILL.md", ".github/chatmodes/x.md",
 		".agent/x", ".rules", ".kilocodemodes", ".kilo/x", ".iflow/x", ".codebuddy/x", ".qoder/x", ".pi/x", ".openhands/x", ".rovodev/x", ".vibe/x", ".grok/x", ".kimi/x", ".aiassistant/rules/x", ".devin/x", ".mux/x",
 		".externalToolBuilders/x.launch", ".vs/tasks.vs.json", "nbproject/project.xml", ".projections.json", ".vimspector.json", ".idx/dev.nix", ".gitpod.yml", ".gitpod/x", ".latexmkrc", "paper/latexmkrc", ".ropeproject/config.py",
+		"WARP.md", ".warp.md", "AGENT.md", "IFLOW.md", "CODEBUDDY.md", "replit.md", "firebender.json", ".github/lsp.json", ".github/plugin/plugin.json", "claude/settings.json", "codex/config.toml", "pillion/settings.json", "dot_x/pillion/settings.json",
+		"hk.pkl", "prek.toml", "captainhook.json", "grumphp.yml", "grumphp.yml.dist", "simple-git-hooks.json", ".simple-git-hooks.cjs", "simple-git-hooks.js", "hie.yaml", "rust-project.json",
+		".github/actions/x/action.yml", ".gitlab/ci/x.yml", "cloudbuild.yaml", "buildspec.yml", "Jenkinsfile.release", "x.jenkinsfile", "netlify.toml", "vercel.json", "bitrise.yml", "codemagic.yaml",
+		"vscode/settings.json", "Cursor/User/settings.json", "VSCodium/User/tasks.json", "powershell/Modules/x/x.psm1", "systemd/x.service", "systemd/x.timer", "applications/x.desktop", "LaunchAgents/x.plist", "sway/autostart.conf", "sway/scripts/x.sh",
 	} {
 		reason, denied := Protected(path)
 		if reason == "" || denied {
@@ -50,6 +54,7 @@ func TestProtected(t *testing.T) {
 		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", ".config/nextest.toml", ".config/dotnet-tools.json", "nvim/readme.md", "src/nvim/main.c", "crates/vim/src/vim.rs", "private_key.go", "create_user.py", "remove_all.sh", "dot_product.py", "dot-graph.js", "empty_test.go", "profile/views.py", "config.local", "i3/x.go", "hypr/x.go", "code/user/x.go", "page.tmpl", "docs/bash.md", "symlink_test.go", "a.symlink", "autostart/x.go", "systemd/x.go", "fish/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
 		".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/x", "workflows/x", "vscode/x", "a.vscode", ".vscode-test/x", "agents.mdx", "AGENTS", "cursor/x",
 		"head.go", "HEAD/x", "nvim.lua", "code-workspace", "x~1", "src/a~1.py", "~1", "…/ü.txt", ".ideas/x", "backup~1.lua",
+		"deploy/x.service", "x.desktop", "x.plist", "sway/main.c", "sway/readme.md", "pillion/x.json", "vscode/package.json", "systemd/readme.md", "ci/x.yml", "actions/x.ts", "agent.go", "warp.rs",
 	} {
 		if reason, denied := Protected(path); reason != "" || denied {
 			t.Errorf("%q: reason %q, denied %v, want it free", path, reason, denied)
@@ -201,6 +206,8 @@ func TestRunsNext(t *testing.T) {
 		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
 		".storybook/main.js", "a/.new-tool/x.toml", ".hg/store/x", ".toolrc", // nobody knows what reads these
 		"Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
+		"Rakefile.rb", "lib/tasks/x.rake", "gems.rb", "BUILD", "a/WORKSPACE", "build.ninja", "project/plugins.sbt", "build.mill", "build.mill.scala", "conanfile.py", "xmake.lua", "Makefile.PL", "gunicorn.conf.py", "nodemon.json", "src-tauri/tauri.conf.json", "pnpm-workspace.yaml",
+		"Dockerfile.dev", "dev.Dockerfile", "Containerfile.x", "babel.config.json", "docs/conf.py", "sub/docs/conf.py", "Dangerfile.js", "pylintrc", "phpstan.neon", "phpstan.neon.dist", "psalm.xml", "tslint.json", "gdbinit", "lldbinit", "pythonrc.py", "run_once_x.sh", "run_onchange_x.sh.tmpl", "modify_dot_foo",
 	} {
 		if RunsNext(path) == "" {
 			t.Errorf("%s is written unasked", path)
@@ -210,7 +217,7 @@ func TestRunsNext(t *testing.T) {
 		"", "src/app.py", "src/main.go", "README.md", "package-lock.json", "makefile.md", "config.ts", "tsconfig.json", "build.md", "gradle/x.txt", "Makefile/notes.txt",
 		"src/activate.go", "activate.ts", "modules/x.js", "packages/site/x.py", "venv.py", "rubocop.rb",
 		"workspace.go", "configure.go", "build", "project.go", "private_", "src/private_/x",
-		".gitignore", "a/.dockerignore", ".github/ISSUE_TEMPLATE/bug.md", ".changeset/x.md", ".editorconfig", ".env.example", ".nvmrc", ".python-version",
+		".gitignore", "a/.dockerignore", "conf.py", "src/conf.py", "docs/conf.txt", "build/x", "workspace", "buck", "run_tests.py", "modify_user.py", "mill.go", ".github/ISSUE_TEMPLATE/bug.md", ".changeset/x.md", ".editorconfig", ".env.example", ".nvmrc", ".python-version",
 	} {
 		if RunsNext(path) != "" {
 			t.Errorf("%s asks", path)

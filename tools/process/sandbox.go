@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pillion/internal/state"
+	"pillion/internal/way"
 )
 
 // Level is what holds a command.
@@ -145,30 +146,14 @@ type boxOrder struct {
 
 // Resolve is the path with every link followed, as far as it exists, and of a link to what
 // does not exist where that would be.
-func Resolve(path string) string { return resolve(path, mostLinks) }
-
-// mostLinks is how many links to what does not exist are followed, as the kernel does.
-const mostLinks = 40
-
-func resolve(path string, links int) string {
-	path = filepath.Clean(path)
+func Resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return way.Resolve(path)
+	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	dir = resolve(dir, links)
-	path = filepath.Join(dir, filepath.Base(path))
-	target, err := os.Readlink(path)
-	switch {
-	case err != nil || links == 0:
-		return path
-	case filepath.IsAbs(target):
-		return resolve(target, links-1)
-	}
-	return resolve(filepath.Join(dir, target), links-1)
+	return filepath.Clean(path)
 }
 
 // within says whether path is dir or lies below it.

@@ -97,6 +97,10 @@ func SettingsOf(top string) (files []string) {
 	return files
 }
 
+// ReadIn are the files and folders that git reads of a folder that is laid out as a repository. A ".." in them is above where
+// a link before it leads.
+func ReadIn(dir string) []string { return gitdir.Read(dir) }
+
 // RunsByKey says whether git runs a program by what is configured under a key, as git lists it.
 func RunsByKey(key string) bool { return program.Runs(key) }
 

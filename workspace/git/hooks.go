@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
 )
@@ -161,31 +163,12 @@ func (r *repository) withoutChangedHooks(about *Repository, names []string, chan
 
 // linksOn are the links that a path leads through and where it ends, and whether it leads to something.
 func linksOn(path string) (out []string, leads bool) {
-	const most = 40 // as the kernel follows
-	at, rest := string(filepath.Separator), strings.Split(path, string(filepath.Separator))
-	for links := 0; len(rest) > 0; {
-		part := rest[0]
-		rest = rest[1:]
-		if part == "" || part == "." {
-			continue
+	end, leads := new(way.Walker).Follow(path, func(at, rest string) {
+		name, _, _ := strings.Cut(rest, string(filepath.Separator))
+		next := filepath.Join(at, name)
+		if info, err := os.Lstat(next); err == nil && name != "" && name != ".." && info.Mode()&fs.ModeSymlink != 0 {
+			out = append(out, next)
 		}
-		if part == ".." {
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, part)
-		target, err := os.Readlink(next)
-		if err != nil {
-			at = next
-			continue
-		}
-		if links++; links > most {
-			return out, false
-		}
-		if out = append(out, next); filepath.IsAbs(target) {
-			at = string(filepath.Separator)
-		}
-		rest = append(strings.Split(target, string(filepath.Separator)), rest...)
-	}
-	return append(out, at), gitfile.IsThere(at)
+	})
+	return append(out, end), leads && gitfile.IsThere(end)
 }

@@ -1,8 +1,11 @@
 package git
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +13,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/program"
 )
 
 // StatusOptions says what Status looks at.
@@ -212,6 +216,36 @@ func (g *Reader) Tracked(ctx context.Context, dir string, visit func(dir string)
 		}
 	}
 	return nil
+}
+
+// Linked lists the links that the index of the repository has in which dir lies, and those of its submodules, with the files
+// that have the name: what git tracks it does not ignore. Where none can be read there are none.
+func (g *Reader) Linked(ctx context.Context, dir, name string) (found []string) {
+	tops := []string{dir}
+	for i := 0; i < len(tops) && i < mostRepositories; i++ {
+		r, err := g.open(ctx, tops[i], tops[i])
+		if err != nil || r == nil {
+			continue
+		}
+		_ = r.Stream(ctx, program.Call{Args: []string{"ls-files", "-z", "--stage", "--full-name", ":/"}}, func(out io.Reader) error { // what was listed until an error counts
+			const link, module = "120000 ", "160000 "
+			lines := bufio.NewReader(out)
+			for {
+				line, err := lines.ReadString(0)
+				if err != nil {
+					return nil //nolint:nilerr // it ended
+				}
+				_, file, _ := strings.Cut(strings.TrimSuffix(line, "\x00"), "\t")
+				switch at := filepath.Join(r.Top, filepath.FromSlash(file)); {
+				case strings.HasPrefix(line, link), strings.EqualFold(path.Base(file), name):
+					found = append(found, at)
+				case strings.HasPrefix(line, module):
+					tops = append(tops, at)
+				}
+			}
+		})
+	}
+	return found
 }
 
 // visitFolders visits a folder below root after those that it lies in.

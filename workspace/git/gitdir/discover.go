@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/workspace/git/gitfile"
 )
 
@@ -72,8 +73,8 @@ func GitDirOf(top string) (string, error) {
 		return "", fault.From(err)
 	}
 	target, ok := strings.CutPrefix(string(text), "gitdir: ")
-	if target = strings.TrimRight(target, "\r\n"); ok && !filepath.IsAbs(target) {
-		target = filepath.Join(top, filepath.FromSlash(target))
+	if target = strings.TrimRight(target, "\r\n"); ok && (!filepath.IsAbs(target) || filepath.Clean(target) != target) {
+		target = Physical(target, top)
 	}
 	if !ok || !isGitDir(target) {
 		return "", fault.New(fault.GitError, "the file %s does not name a git folder; git worktree repair may fix it", fault.Quote(dotGit))
@@ -104,6 +105,21 @@ func IsHead(name string) bool {
 	return len(text) >= shortest && strings.Trim(string(text[:shortest]), "0123456789abcdefABCDEF") == ""
 }
 
+// Read are the files and folders that git reads of a folder that is laid out as a repository, there and in the folder that its
+// file commondir names, as that is written.
+func Read(gitDir string) (out []string) {
+	dirs := []string{gitDir}
+	if text, err := gitfile.Read(filepath.Join(gitDir, "commondir")); err == nil {
+		dirs = append(dirs, way.Join(gitDir, strings.TrimRight(string(text), "\r\n")))
+	}
+	for _, dir := range dirs {
+		for _, name := range strings.Fields("HEAD commondir config config.worktree hooks info objects refs reftable packed-refs shallow logs modules worktrees") {
+			out = append(out, way.Join(dir, name))
+		}
+	}
+	return out
+}
+
 // CommonDirOf is the folder that a repository's file commondir names, read as git does; without one, gitDir itself.
 func CommonDirOf(gitDir string) string {
 	file := filepath.Join(gitDir, "commondir")
@@ -119,11 +135,5 @@ func CommonDirOf(gitDir string) string {
 
 // Physical is where a path leads, which may be relative to dir, as the kernel goes it: through a link before a "..".
 func Physical(path, dir string) string {
-	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
-		path = dir + string(filepath.Separator) + path
-	}
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		return at
-	}
-	return filepath.Clean(path)
+	return way.Resolve(way.Join(dir, path))
 }

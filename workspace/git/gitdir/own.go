@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/workspace/git/gitfile"
 )
 
@@ -141,14 +142,14 @@ func checkObjects(named string, may func(path string) bool, depth int) error {
 			continue
 		}
 		quoted := line[0] == '"' // which git takes for a path in C's quotes
-		if !filepath.IsAbs(line) {
-			line = filepath.Join(objects, line)
-		}
-		if info, err := os.Stat(line); quoted || err != nil || !info.IsDir() {
-			return fault.New(fault.GitError, "%s names what is no folder", fault.Quote(file)).WithHint("ask the user about it")
-		}
-		if err := checkObjects(line, may, depth+1); err != nil {
-			return err
+		line = way.Join(objects, line)
+		for _, folder := range slices.Compact([]string{line, filepath.Clean(line)}) { // older versions of git go it as it is written
+			if info, err := os.Stat(folder); quoted || err != nil || !info.IsDir() {
+				return fault.New(fault.GitError, "%s names what is no folder", fault.Quote(file)).WithHint("ask the user about it")
+			}
+			if err := checkObjects(folder, may, depth+1); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -160,14 +161,8 @@ func PointsBack(gitDir, top string) bool {
 	if err != nil {
 		return false
 	}
-	same := func(path string) bool {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(gitDir, path)
-		}
-		at, err := filepath.EvalSymlinks(path)
-		return err == nil && at == real
-	}
-	if text, err := gitfile.Read(filepath.Join(gitDir, "gitdir")); err == nil && same(filepath.Dir(strings.TrimSpace(string(text)))) {
+	same := func(path string) bool { return Physical(path, gitDir) == real }
+	if text, err := gitfile.Read(filepath.Join(gitDir, "gitdir")); err == nil && same(way.Dir(way.Join(gitDir, strings.TrimSpace(string(text))))) {
 		return true
 	}
 	config, err := ReadConfig(Files(gitDir, CommonDirOf(gitDir))...)
