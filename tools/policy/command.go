@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,8 @@ type CommandReading struct {
 	// does; unreadable, that no reader can say what it runs.
 	problem    string
 	unreadable bool
+	fedUntil   uint // where the part ends that has an input, as far as it has been read
+	defines    bool // it defines functions
 }
 
 // part is one simple command of a line, wherever it stands in it.
@@ -25,6 +28,7 @@ type part struct {
 	redirs []redirection // with the target's text where it is literal
 	sets   []assignment  // variables, for this command alone
 	why    string        // what about it keeps every pattern off it
+	isFed  bool          // it has an input: of a pipe, a file or the line itself
 }
 
 // assignment is a variable with its value as it is written.
@@ -68,21 +72,32 @@ func ReadCommand(line string) (r *CommandReading) {
 		return r.cannotRead(line)
 	}
 	plain := true
+	piped := map[*syntax.Stmt]bool{}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if len(r.parts) > maxRead {
 			return false
 		}
 		switch n := node.(type) {
 		case *syntax.Stmt:
+			if piped[n] || takesInput(n) {
+				r.fedUntil = max(r.fedUntil, n.End().Offset())
+			}
 			plain = r.addStatement(n) && plain
+		case *syntax.BinaryCmd:
+			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.Comment:
 			plain = false
 		case *syntax.FuncDecl:
 			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
-			plain = false
+			plain, r.defines = false, true
 		}
 		return true
 	})
+	if r.defines && r.fedUntil > 0 { // who calls what is not followed
+		for i := range r.parts {
+			r.parts[i].isFed = true
+		}
+	}
 	if r.problem == "" && !(plain && r.agreesWith(simples)) {
 		r.problem = "its readers do not agree on what it says"
 	}
@@ -123,7 +138,7 @@ func hasOddCharacters(line string) bool {
 // It reports whether the statement is of the plain kind.
 func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	plain := !s.Negated && !s.Background && !s.Coprocess && !s.Disown
-	var p part
+	p := part{isFed: s.Pos().Offset() < r.fedUntil}
 	if s.Background {
 		p.why = "it is left running in the background"
 	}
@@ -149,6 +164,9 @@ func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	}
 	if p.why == "" && len(p.words) > 0 {
 		p.why = p.wordsWhy()
+	}
+	if p.isFed && len(p.words) > 0 && changesShell[p.words[0].text] && takesInput(s) {
+		r.fedUntil = math.MaxUint // exec < x
 	}
 	r.parts = append(r.parts, p)
 	return plain
@@ -198,6 +216,13 @@ func (r *CommandReading) addRedirect(p *part, redir *syntax.Redirect) {
 	if toFile && !(w.literal && isNoFile(w.text)) {
 		r.writes = append(r.writes, target{r.written(redir.Word), w})
 	}
+}
+
+// takesInput says whether a statement redirects what it reads.
+func takesInput(s *syntax.Stmt) bool {
+	return slices.ContainsFunc(s.Redirs, func(redir *syntax.Redirect) bool {
+		return strings.HasPrefix(redir.Op.String(), "<") && !(redir.Word != nil && (redir.Word.Lit() == "/dev/null" || redir.Word.Lit() == "-"))
+	})
 }
 
 // isNoFile knows the names that stand for a stream, or for nothing.
