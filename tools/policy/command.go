@@ -17,8 +17,8 @@ type CommandReading struct {
 	// does; unreadable, that no reader can say what it runs.
 	problem    string
 	unreadable bool
+	readsTwice bool // bash can read it, and not every shell reads the same
 	fedUntil   uint // where the part ends that has an input, as far as it has been read
-	defines    bool // it defines functions
 }
 
 // part is one simple command of a line, wherever it stands in it.
@@ -53,7 +53,8 @@ type CommandPart struct {
 }
 
 // ReadCommand takes a command line apart with a POSIX shell parser, and what is
-// plain in it with a second reader. It decides nothing.
+// plain in it with a second reader. What bash reads in it besides, it adds; the line is
+// unreadable then. It decides nothing.
 func ReadCommand(line string) (r *CommandReading) {
 	r = &CommandReading{line: line}
 	simples, problem := readPlain(line)
@@ -67,14 +68,32 @@ func ReadCommand(line string) (r *CommandReading) {
 			r.cannotRead(line)
 		}
 	}()
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	file, err := parse(line, syntax.LangPOSIX)
 	if err != nil {
-		return r.cannotRead(line)
+		return r.cannotRead(line).addBash(nil)
 	}
-	plain := true
+	plain := r.addParts(file)
+	if r.problem == "" && !(plain && r.agreesWith(simples)) {
+		r.problem = "its readers do not agree on what it says"
+	}
+	r.unreadable = hasOddCharacters(line) || len(r.parts) > maxRead
+	if r.problem != "" || slices.ContainsFunc(r.parts, func(p part) bool { return changesShell[p.words[0].text] }) {
+		r.addBash(file)
+	}
+	return r
+}
+
+func parse(line string, variant syntax.LangVariant) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(variant), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+}
+
+// addParts takes in what a parser found, and reports whether all of it is of the plain kind.
+func (r *CommandReading) addParts(file *syntax.File) bool {
+	plain, defines, first := true, false, len(r.parts)
 	piped := map[*syntax.Stmt]bool{}
+	r.fedUntil = 0
 	syntax.Walk(file, func(node syntax.Node) bool {
-		if len(r.parts) > maxRead {
+		if len(r.parts)-first > maxRead {
 			return false
 		}
 		switch n := node.(type) {
@@ -89,20 +108,16 @@ func ReadCommand(line string) (r *CommandReading) {
 			plain = false
 		case *syntax.FuncDecl:
 			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
-			plain, r.defines = false, true
+			plain, defines = false, true
 		}
 		return true
 	})
-	if r.defines && r.fedUntil > 0 { // who calls what is not followed
-		for i := range r.parts {
-			r.parts[i].isFed = true
+	if defines && r.fedUntil > 0 { // who calls what is not followed
+		for i := range r.parts[first:] {
+			r.parts[first+i].isFed = true
 		}
 	}
-	if r.problem == "" && !(plain && r.agreesWith(simples)) {
-		r.problem = "its readers do not agree on what it says"
-	}
-	r.unreadable = hasOddCharacters(line) || len(r.parts) > maxRead
-	return r
+	return plain
 }
 
 func functionName(f *syntax.FuncDecl) string {
@@ -145,6 +160,8 @@ func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		r.addCall(&p, cmd)
+	case *syntax.DeclClause:
+		r.addDeclaration(&p, cmd)
 	case *syntax.BinaryCmd:
 		if cmd.Op != syntax.AndStmt && cmd.Op != syntax.OrStmt && cmd.Op != syntax.Pipe {
 			plain = false
