@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,8 @@ type CommandReading struct {
 	// does; unreadable, that no reader can say what it runs.
 	problem    string
 	unreadable bool
+	readsTwice bool // bash can read it, and not every shell reads the same
+	fedUntil   uint // where the part ends that has an input, as far as it has been read
 }
 
 // part is one simple command of a line, wherever it stands in it.
@@ -25,6 +28,7 @@ type part struct {
 	redirs []redirection // with the target's text where it is literal
 	sets   []assignment  // variables, for this command alone
 	why    string        // what about it keeps every pattern off it
+	isFed  bool          // it has an input: of a pipe, a file or the line itself
 }
 
 // assignment is a variable with its value as it is written.
@@ -49,7 +53,8 @@ type CommandPart struct {
 }
 
 // ReadCommand takes a command line apart with a POSIX shell parser, and what is
-// plain in it with a second reader. It decides nothing.
+// plain in it with a second reader. What bash reads in it besides, it adds; the line is
+// unreadable then. It decides nothing.
 func ReadCommand(line string) (r *CommandReading) {
 	r = &CommandReading{line: line}
 	simples, problem := readPlain(line)
@@ -63,31 +68,56 @@ func ReadCommand(line string) (r *CommandReading) {
 			r.cannotRead(line)
 		}
 	}()
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	file, err := parse(line, syntax.LangPOSIX)
 	if err != nil {
-		return r.cannotRead(line)
+		return r.cannotRead(line).addBash(nil)
 	}
-	plain := true
-	syntax.Walk(file, func(node syntax.Node) bool {
-		if len(r.parts) > maxRead {
-			return false
-		}
-		switch n := node.(type) {
-		case *syntax.Stmt:
-			plain = r.addStatement(n) && plain
-		case *syntax.Comment:
-			plain = false
-		case *syntax.FuncDecl:
-			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
-			plain = false
-		}
-		return true
-	})
+	plain := r.addParts(file)
 	if r.problem == "" && !(plain && r.agreesWith(simples)) {
 		r.problem = "its readers do not agree on what it says"
 	}
 	r.unreadable = hasOddCharacters(line) || len(r.parts) > maxRead
+	if r.problem != "" || slices.ContainsFunc(r.parts, func(p part) bool { return changesShell[p.words[0].text] }) {
+		r.addBash(file)
+	}
 	return r
+}
+
+func parse(line string, variant syntax.LangVariant) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(variant), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+}
+
+// addParts takes in what a parser found, and reports whether all of it is of the plain kind.
+func (r *CommandReading) addParts(file *syntax.File) bool {
+	plain, defines, first := true, false, len(r.parts)
+	piped := map[*syntax.Stmt]bool{}
+	r.fedUntil = 0
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if len(r.parts)-first > maxRead {
+			return false
+		}
+		switch n := node.(type) {
+		case *syntax.Stmt:
+			if piped[n] || takesInput(n) {
+				r.fedUntil = max(r.fedUntil, n.End().Offset())
+			}
+			plain = r.addStatement(n) && plain
+		case *syntax.BinaryCmd:
+			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		case *syntax.Comment:
+			plain = false
+		case *syntax.FuncDecl:
+			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
+			plain, defines = false, true
+		}
+		return true
+	})
+	if defines && r.fedUntil > 0 { // who calls what is not followed
+		for i := range r.parts[first:] {
+			r.parts[first+i].isFed = true
+		}
+	}
+	return plain
 }
 
 func functionName(f *syntax.FuncDecl) string {
@@ -123,13 +153,15 @@ func hasOddCharacters(line string) bool {
 // It reports whether the statement is of the plain kind.
 func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	plain := !s.Negated && !s.Background && !s.Coprocess && !s.Disown
-	var p part
+	p := part{isFed: s.Pos().Offset() < r.fedUntil}
 	if s.Background {
 		p.why = "it is left running in the background"
 	}
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		r.addCall(&p, cmd)
+	case *syntax.DeclClause:
+		r.addDeclaration(&p, cmd)
 	case *syntax.BinaryCmd:
 		if cmd.Op != syntax.AndStmt && cmd.Op != syntax.OrStmt && cmd.Op != syntax.Pipe {
 			plain = false
@@ -149,6 +181,9 @@ func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	}
 	if p.why == "" && len(p.words) > 0 {
 		p.why = p.wordsWhy()
+	}
+	if p.isFed && len(p.words) > 0 && changesShell[p.words[0].text] && takesInput(s) {
+		r.fedUntil = math.MaxUint // exec < x
 	}
 	r.parts = append(r.parts, p)
 	return plain
@@ -198,6 +233,13 @@ func (r *CommandReading) addRedirect(p *part, redir *syntax.Redirect) {
 	if toFile && !(w.literal && isNoFile(w.text)) {
 		r.writes = append(r.writes, target{r.written(redir.Word), w})
 	}
+}
+
+// takesInput says whether a statement redirects what it reads.
+func takesInput(s *syntax.Stmt) bool {
+	return slices.ContainsFunc(s.Redirs, func(redir *syntax.Redirect) bool {
+		return strings.HasPrefix(redir.Op.String(), "<") && !(redir.Word != nil && (redir.Word.Lit() == "/dev/null" || redir.Word.Lit() == "-"))
+	})
 }
 
 // isNoFile knows the names that stand for a stream, or for nothing.

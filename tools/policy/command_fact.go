@@ -80,6 +80,9 @@ func (r *CommandReading) Words() []string {
 			}
 		}
 	}
+	if r.unreadable {
+		out = append(out, r.namesInLine()...)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -146,6 +149,16 @@ func namesInCode(p part) []string {
 	return out
 }
 
+// namesInLine are the names that stand anywhere in the line, but the program head, which would be
+// the name of a repository's file.
+func (r *CommandReading) namesInLine() (out []string) {
+	names := strings.FieldsFunc(r.line, isCode)
+	for _, name := range names[:min(len(names), maxNamesInLine)] {
+		out = append(out, pathsIn(name)...)
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return fold(name) == "head" || fold(name) == "." })
+}
+
 func namesIn(code string, most int) []string {
 	names := slices.DeleteFunc(strings.FieldsFunc(code, isCode), func(name string) bool { return strings.HasPrefix(name, "-") || len(name) > 4096 })
 	return names[:min(len(names), most)]
@@ -168,7 +181,7 @@ func (r *CommandReading) Folders() []string {
 // onlyLooks says that of the line's own parts none changes a file.
 func (r *CommandReading) onlyLooks() bool {
 	return len(r.writes) == 0 && !slices.ContainsFunc(r.parts, func(p part) bool {
-		return len(p.words) > 0 && !(p.words[0].literal && (goes(p.words[0].text) || readers[programName(p.words[0].text)]))
+		return len(p.words) > 0 && p.argv[0] != "[[" && !(p.words[0].literal && (goes(p.words[0].text) || readers[programName(p.words[0].text)]))
 	})
 }
 
@@ -298,6 +311,13 @@ func writeReasons(r Request) []string {
 	for _, name := range append(r.reading.Folders(), ".") {
 		if reason := r.Command.fact(name).protected(name); reason != "" && !r.reading.onlyLooks() {
 			out = append(out, "it writes to, or runs something in, a protected folder: "+reason)
+		}
+	}
+	if r.reading.unreadable && !(r.reading.readsTwice && r.reading.onlyLooks()) {
+		for _, name := range r.reading.namesInLine() {
+			if reason := r.Command.fact(name).protected(name); reason != "" {
+				out = append(out, "it may write to a protected file, since not every shell reads the same in this line: "+reason)
+			}
 		}
 	}
 	for _, p := range r.reading.parts {

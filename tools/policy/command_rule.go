@@ -153,7 +153,7 @@ func (r Rule) judgeCommand(req Request) judgement {
 		out = unclear
 	}
 	for _, p := range req.reading.parts {
-		switch r.judgePart(p) {
+		switch r.judgePart(p, req) {
 		case matches:
 			return matches
 		case unclear:
@@ -163,9 +163,13 @@ func (r Rule) judgeCommand(req Request) judgement {
 	return out
 }
 
-func (r Rule) judgePart(p part) judgement {
+func (r Rule) judgePart(p part, req Request) judgement {
 	if len(p.words) == 0 {
 		return differs
+	}
+	p.isFed = p.isFed || req.Command.Stdin != "" || req.Tool == "run_persistent"
+	for name, value := range req.Command.Env {
+		p.sets = append(p.sets[:len(p.sets):len(p.sets)], assignment{name, value})
 	}
 	var texts []string
 	literal := true
@@ -210,6 +214,9 @@ func (p part) mayRun(program string) bool {
 	if runsOther(first) == "" && !hazardous { // it may be a wrapper that is not known here
 		return !readers[programName(first)] && slices.ContainsFunc(p.words[1:], func(w word) bool { return names(w.text) })
 	}
+	if p.isFed && p.runsInput() {
+		return true
+	}
 	operands := 0
 	for _, w := range p.words[1:] {
 		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
@@ -221,6 +228,29 @@ func (p part) mayRun(program string) bool {
 	}
 	return operands == 0 && runsOthers[programName(first)]
 }
+
+// runsInput says whether a part may take what it reads for code or for a program's name.
+func (p part) runsInput() bool {
+	texts := p.texts()
+	switch name := programName(texts[0]); name {
+	case "sed", "gsed":
+		return slices.ContainsFunc(texts[1:], func(text string) bool { return !harmlessSed.MatchString(text) })
+	case "xargs":
+		texts = slices.Clone(texts[1:])
+		for len(texts) > 0 && harmlessXargs.MatchString(texts[0]) {
+			texts = texts[1:]
+		}
+		return len(texts) == 0 || !readers[texts[0]] || hazards[texts[0]] != nil
+	default:
+		return runsOthers[name] || runsWords[name] || !changesShell[name] && hazard(texts) != ""
+	}
+}
+
+// What does not make sed run what it reads, nor xargs put it in the place of the program.
+var (
+	harmlessSed   = regexp.MustCompile(`^(-[Enrsuz]+|-e|[0-9]+(,[0-9]+)?[dpq]|s/[^/]*/[^/]*/[gpI0-9]*)$`)
+	harmlessXargs = regexp.MustCompile(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
+)
 
 // descriptors are files that are what the line itself hands a program to read.
 var descriptors = regexp.MustCompile(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
@@ -234,13 +264,20 @@ func (p part) texts() []string {
 }
 
 // steering are the variables by which programs, and the shell, come to run others.
-var steering = regexp.MustCompile(`^(PATH|ENV|BASH_ENV|IFS|PS4|PAGER|EDITOR|VISUAL|(LD|DYLD|GIT)_.*)$`)
+var steering = regexp.MustCompile(`^(PATH|HOME|XDG_CONFIG_HOME|ZDOTDIR|ENV|BASH_ENV|BASH_FUNC_.*|IFS|PS4|SHELL|SHELLOPTS|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|BROWSER|` +
+	`.*_(PAGER|EDITOR|ASKPASS|RSH)|MANPAGER|LESSOPEN|LESSCLOSE|MAKEFLAGS|TAR_OPTIONS|PERL5(OPT|DB|LIB)|RUBY(OPT|LIB)|PYTHON(PATH|STARTUP)|(LD|DYLD|GIT)_.*)$`)
 
-// setsUp says whether what a part sets may have it run this program: it is named, or
-// the variable is one of those.
+// setters are the programs that set the variables which their words name.
+var setters = set("env export readonly declare typeset local read set setenv unset")
+
+// setsUp says whether what a part sets may have it, or what follows, run this program: it is
+// named, or the variable is one of those.
 func (p part) setsUp(program string) bool {
 	return slices.ContainsFunc(p.sets, func(a assignment) bool {
 		return steering.MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
+	}) || setters[programName(p.words[0].text)] && slices.ContainsFunc(p.words[1:], func(w word) bool {
+		name, _, _ := strings.Cut(w.text, "=")
+		return steering.MatchString(name)
 	})
 }
 

@@ -200,6 +200,74 @@ func TestRulesThatRestrictSeeEveryPart(t *testing.T) {
 	check(t, command("make test", "").in(FullAccess).denied(mustParse(t, "run_command(make deploy)")), Run)
 }
 
+// TestRulesThatRestrictSeeWhatIsHandedOver: who may not run a program does not get it run by a
+// shell that reads its name either.
+func TestRulesThatRestrictSeeWhatIsHandedOver(t *testing.T) {
+	judge := func(line string, c Command, tool string, want Verdict) {
+		t.Helper()
+		r := command(line, "")
+		r.Mode, r.Tool = FullAccess, tool
+		r.Command.Env, r.Command.Stdin = c.Env, c.Stdin
+		r.Rules.Deny = []Rule{mustParse(t, tool+"(touch *)")}
+		if got := Decide(r); got.Verdict != want {
+			t.Errorf("%s %q %v: %s", tool, line, c, got.Verdict)
+		}
+	}
+	for line, want := range map[string]Verdict{
+		"echo touch m | sh -s x":                   Ask,
+		"echo touch m | sh -o errexit":             Ask,
+		"echo touch m | timeout 5 sh":              Ask,
+		"echo touch m | env sh":                    Ask,
+		"echo touch m | xargs env":                 Ask,
+		"echo touch m | xargs -I wc wc":            Ask,
+		"echo touch m | command sh -s x":           Ask,
+		"echo touch m | cat | nice dash -s x":      Ask,
+		"echo touch m | (cd x; sh -s x)":           Ask,
+		"echo touch m | { cat; echo $(sh -s x); }": Ask,
+		"echo touch m | if true; then sh -s x; fi": Ask,
+		"f() { sh -s x; }; echo touch m | f":       Ask,
+		"while true; do sh -s x; done < cmds":      Ask,
+		"sh -s x < cmds":                           Ask,
+		"sh -s x <<E\ntouch m\nE":                  Ask,
+		"exec < cmds; sh -s x":                     Ask,
+		"sh -s x <&3":                              Ask,
+		"python3 - x < cmds":                       Ask,
+		"echo touch m | sed e":                     Ask,
+		"echo x | sed s/x/touch/e":                 Ask,
+		"cat mk | make -f -":                       Ask,
+		"echo x | . /dev/stdin x":                  Ask,
+		"export PATH=x; ls":                        Ask,
+		"env GIT_EDITOR=x git commit":              Ask,
+		"echo x | read PATH":                       Ask,
+		"HOME=x git diff":                          Ask,
+		"sh -s x < /dev/null":                      Run,
+		"python3 tools/check.py x | head -5":       Run,
+		"sh build.sh; ls | sort -u":                Run,
+		"go test ./... 2>&1 | tail -5":             Run,
+		"go test ./... | sed -n 1,50p":             Run,
+		"ls | sed s/a/b/g | sort":                  Run,
+		"git ls-files | xargs -n 1 wc -l":          Run,
+		"git ls-files | xargs cat | head":          Run,
+		"cat a | while read x; do echo $x; done":   Run,
+		"git diff | git apply":                     Run,
+		"export DEBUG=1; ls":                       Run,
+		"python3 tools/check.py <&- x":             Run,
+	} {
+		judge(line, Command{}, "run_command", want)
+	}
+	input := Command{Stdin: "touch m\n"}
+	judge("sh -s x", input, "run_command", Ask)
+	judge("python3 - x", input, "run_command", Ask)
+	judge("cat", input, "run_command", Run)
+	judge("sh -s x", Command{}, "run_command", Run)
+	judge("sh -s x", Command{}, "run_persistent", Ask)
+	judge("npm start", Command{}, "run_persistent", Run)
+	for name, want := range map[string]Verdict{"GIT_EXTERNAL_DIFF": Ask, "GIT_EDITOR": Ask, "GIT_CONFIG_COUNT": Ask, "PATH": Ask, "HOME": Ask, "MANPAGER": Ask, "DEBUG": Run} {
+		judge("git diff", Command{Env: map[string]string{name: "1"}}, "run_command", want)
+	}
+	judge("git x", Command{Env: map[string]string{"CMD": "touch m"}}, "run_command", Ask)
+}
+
 func TestWritesThatAlwaysAsk(t *testing.T) {
 	exactly := func(line string, mode Mode) Request {
 		r := command(line, "")

@@ -21,6 +21,9 @@ var changesShell = set(`
 	umask ulimit times caller compgen complete compopt bind fc history printenv autoload zmodload zle sched
 	limit unlimit vared whence where functions zcompile`)
 
+// runsWords are those of them that run the program which their words name, or code.
+var runsWords = set(". source eval exec command builtin noglob nocorrect time coproc trap fc bind")
+
 // runsOthers are the programs that run others, or code that they are given.
 var runsOthers = set(`
 	sh bash dash zsh ksh mksh lksh pdksh yash posh ash fish csh tcsh rc es elvish nu xonsh rbash busybox toybox sash
