@@ -19,7 +19,7 @@ const (
 // judge reads the rule as one that restricts: wide, and on folded names.
 func (r Rule) judge(req Request) judgement {
 	switch {
-	case !r.names(req.Tool) && !r.covers(req.Tool) && !(req.Shows && r.Tool == "read_file"):
+	case !r.names(req.Tool) && !r.covers(req) && !(req.Shows && r.Tool == "read_file"):
 		return differs
 	case r.Specifier == "":
 		return matches
@@ -38,28 +38,41 @@ func (r Rule) judge(req Request) judgement {
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
-	match := r.matcher()
-	if slices.ContainsFunc(req.Paths, func(p PathFact) bool { return r.restrictsPath(p, match) }) {
+	match, deletes := r.matcher(), r.Tool == "delete_file" && req.Access == VCS
+	if slices.ContainsFunc(req.Paths, func(p PathFact) bool { return (p.Gone || !deletes) && r.restrictsPath(p, match) }) {
 		return matches
 	}
 	return differs
 }
 
-// covers says whether a rule that restricts one tool is about another too: to read many
-// files is to read each of them; who may not change a file may not delete it either, nor
-// put another in its place; and who may not read one may not move it to where they may.
-func (r Rule) covers(tool string) bool {
-	switch tool {
-	case "read_many_files":
+// covers says whether a rule that restricts one tool is about a call of another too: to read many
+// files is to read each of them; who may not edit a file may not change, make or delete it by any
+// other tool either, whichever come; and who may not read one may not move it to where they may.
+func (r Rule) covers(req Request) bool {
+	switch {
+	case req.Tool == "read_many_files":
 		return r.Tool == "read_file"
-	case "delete_file", "move_file", "save_memory":
-		return r.Specifier != "" && (r.Tool == "edit_file" || r.Tool == "write_file" || r.Tool == "read_file" && tool == "move_file")
-	case "task_permission": // it is what a sub-agent runs by itself
+	case req.Tool == "task_permission": // it is what a sub-agent runs by itself
 		return r.Tool == "run_command" || r.Tool == "run_persistent"
-	case "apply_patch": // it does all of these
-		return r.Specifier != "" && slices.Contains([]string{"edit_file", "write_file", "delete_file", "move_file", "read_file"}, r.Tool)
+	case r.Specifier == "": // the tool is off, and nothing else
+		return false
+	}
+	switch r.Tool {
+	case "edit_file", "write_file":
+		return req.changesFiles()
+	case "delete_file":
+		return req.Tool == "apply_patch" || req.Access == VCS && req.changesFiles()
+	case "move_file":
+		return req.Tool == "apply_patch"
+	case "read_file":
+		return req.Tool == "apply_patch" || req.Tool == "move_file"
 	}
 	return false
+}
+
+// changesFiles is for every call that does, whatever its tool is made for.
+func (r Request) changesFiles() bool {
+	return r.Access == Edit || slices.ContainsFunc(r.Paths, func(p PathFact) bool { return p.Write })
 }
 
 // matcher compares a name with a spelling of the rule's path. It is asked about many: a

@@ -65,6 +65,7 @@ type PathFact struct {
 	Executable bool   // an existing file with an x bit
 	// MadeExecutable: it has none, and gets it.
 	MadeExecutable bool
+	Gone           bool   // the call is one that changes some files and deletes others, of which it is one
 	HardLinks      int    // how many names an existing file has whose content is replaced
 	LosesOwner     string // the user whose existing file it is, and would not be any more
 	InEditor       bool   // it is open, and the editor saves it

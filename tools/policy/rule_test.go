@@ -397,26 +397,51 @@ func FuzzParseRule(f *testing.F) {
 	})
 }
 
-// TestWhoMayNotChangeAFileMayNotTakeItAway: nor put another in its place. What is allowed
-// to change a file is not allowed to delete it.
-func TestWhoMayNotChangeAFileMayNotTakeItAway(t *testing.T) {
-	moved := []PathFact{{Path: "src/a.go", Write: true}, {Path: "vendor/a.go", Write: true}}
+// TestWhoMayNotChangeAFileMayNotChangeItByAnotherTool: rules that restrict edits of a file hold for every tool
+// that changes, makes or deletes it. What is allowed to change a file by one is not allowed to by another.
+func TestWhoMayNotChangeAFileMayNotChangeItByAnotherTool(t *testing.T) {
+	paths := []PathFact{{Path: "src/a.go", Write: true}, {Path: "vendor/a.go", Write: true}}
 	for _, ruled := range []string{"edit_file", "write_file"} {
 		rule := mustParse(t, ruled+"(vendor/**)")
-		for _, tool := range []string{"delete_file", "move_file", "apply_patch"} {
-			r := Request{Tool: tool, Access: Edit, Mode: FullAccess, Paths: moved}
+		for tool, access := range map[string]Access{
+			"edit_file": Edit, "write_file": Edit, "delete_file": Edit, "move_file": Edit, "create_directory": Edit, "save_memory": Edit, "apply_patch": Edit,
+			"lsp_rename": Edit, "lsp_code_actions": Edit, "of_another_day": Edit, "git.branch": VCS,
+		} {
+			if tool == ruled {
+				continue
+			}
+			r := Request{Tool: tool, Access: access, Mode: FullAccess, Paths: paths}
 			r.Rules = Rules{Deny: []Rule{rule}}
 			check(t, r, Refuse)
 			r.Rules = Rules{Ask: []Rule{rule}}
 			check(t, r, Ask)
-			r.Paths = moved[:1]
+			r.Paths = paths[:1]
 			check(t, r, Run)
 			r.Rules = Rules{Deny: []Rule{{Tool: ruled}}} // the tool is off, and nothing else
 			check(t, r, Run)
-			r.Mode, r.Paths, r.Rules = Default, moved[1:], Rules{Allow: []Rule{rule}}
+			r.Mode, r.Paths, r.Rules = Default, paths[1:], Rules{Allow: []Rule{rule}}
 			check(t, r, Ask)
+			r.Paths = []PathFact{{Path: "vendor/a.go"}} // it is read alone
+			r.Access, r.Rules = Read, Rules{Deny: []Rule{rule}}
+			check(t, r, Run)
 		}
 	}
+	commit := Request{Tool: "git.commit", Access: VCS, Mode: FullAccess, Paths: []PathFact{{Path: "vendor/a.go"}}}
+	commit.Rules.Deny = []Rule{mustParse(t, "edit_file(vendor/**)")}
+	check(t, commit, Run)
+}
+
+// TestWhoMayNotDeleteAFile: by no tool that does, and the others may change it.
+func TestWhoMayNotDeleteAFile(t *testing.T) {
+	rule := mustParse(t, "delete_file(vendor/**)")
+	r := Request{Tool: "git.branch", Access: VCS, Mode: FullAccess, Paths: []PathFact{{Path: "vendor/a.go", Write: true}}, Rules: Rules{Deny: []Rule{rule}}}
+	check(t, r, Run)
+	r.Paths[0].Gone = true
+	check(t, r, Refuse)
+	r.Tool, r.Access, r.Paths[0].Gone = "lsp_rename", Edit, false
+	check(t, r, Run)
+	r.Tool = "apply_patch"
+	check(t, r, Refuse)
 }
 
 // TestWhoMayNotReadAFileMayNotMoveIt to where they may read it.
