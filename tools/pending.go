@@ -18,6 +18,7 @@ import (
 	"pillion/tools/approval"
 	"pillion/tools/match"
 	"pillion/tools/policy"
+	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -40,6 +41,7 @@ type pending struct {
 	guards   workspace.Guards  // of this machine, once something is to be written
 	above    map[string]string // of open folders, as PathFact.Above
 	decision policy.Decision
+	box      process.Confine // where the command can run unasked
 	digest   string
 
 	moved    chan struct{}
