@@ -29,6 +29,8 @@ type Settings struct {
 	Permissions Permissions `json:"permissions,omitzero"`
 	Approvals   Approvals   `json:"approvals,omitzero"`
 	Limits      Limits      `json:"limits,omitzero"`
+	Commands    Commands    `json:"commands,omitzero"`
+	Box         Box         `json:"box,omitzero"`
 	// Sandbox is whether commands are held: require, prefer or off.
 	Sandbox string `json:"sandbox,omitempty"`
 	// SandboxWritable are folders beside the workspace that commands may write.
@@ -54,6 +56,16 @@ type Settings struct {
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
+}
+
+// Commands is which commands run without a question.
+type Commands struct {
+	ReadOnly *bool `json:"readOnly,omitempty"` // nil: true
+}
+
+// Box is where commands run that nobody was asked about.
+type Box struct {
+	Home []string `json:"home,omitempty"` // what of the home they see, beside the usual
 }
 
 // Memory is what agents are to remember.

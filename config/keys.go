@@ -74,6 +74,13 @@ var keys = []Key{
 		Meaning: "`clean`: `apply_patch` needs a git work tree without uncommitted changes. The preset `codelab` requires this too",
 	},
 	{
+		Name: "commands.readOnly", Default: "true", tighter: falsest,
+		Meaning: "whether commands that only read run without asking, in the box (security.md): `ls -la`, `grep -rn x src`, `git log`, `cat *.md | head`. Where there is no box, they ask",
+	},
+	{
+		Name: "box.home", Meaning: "files and folders of your home that commands in the box may read, in addition to programs, toolchains, package caches and git's settings: starting with `~/`", Default: "[]",
+	},
+	{
 		Name: "sandbox", Default: `"prefer"`, words: "require, prefer or off", mistaken: "require", tighter: ranked("require", "prefer", "off"),
 		Meaning: "the sandbox for commands (Linux only; security.md describes each kind): `require` (commands run only in a sandbox), " +
 			"`prefer` (commands run in the strongest sandbox available, or without one; the dialog and the result say which) or `off`",

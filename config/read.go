@@ -223,6 +223,7 @@ func (p *problems) check(s *Settings) {
 		s.Memory.File = ""
 	}
 	p.checkFolders(&s.SandboxWritable, "sandboxWritable")
+	p.checkFolders(&s.Box.Home, "box.home")
 }
 
 // checkValue holds a word against those that are known, and a number against what it could mean.

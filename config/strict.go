@@ -35,6 +35,11 @@ func number(v reflect.Value) float64 {
 
 func lowest(value, than reflect.Value) bool { return number(value) <= number(than) }
 
+// falsest is for what loosens where it is true.
+func falsest(value, than reflect.Value) bool {
+	return !reflect.Indirect(value).Bool() || reflect.Indirect(than).Bool()
+}
+
 // soonest is for a time after which the answer is no; 0 is never.
 func soonest(value, than reflect.Value) bool {
 	return number(than) == 0 || number(value) != 0 && lowest(value, than)

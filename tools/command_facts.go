@@ -30,9 +30,21 @@ func (p *pending) commandFacts(c *policy.Command) *policy.Command {
 		return &out // the folder went away; the call will say so
 	}
 	reading := policy.ReadCommand(c.Line)
+	names := reading.Words()
+	if looks, ok := policy.ReadLooks(c.Line); ok {
+		out.Matches = map[policy.Pattern][]string{}
+		for _, pattern := range looks.Patterns() {
+			if found, known := matching(ws, dir, pattern); known {
+				out.Matches[pattern] = found
+			}
+		}
+		names = append(names, looks.Names(out.Matches)...)
+	}
 	out.Words = map[string]policy.WordFact{}
-	for _, name := range reading.Words() {
-		out.Words[name] = p.wordFact(ws, dir, name)
+	for _, name := range names {
+		if _, known := out.Words[name]; !known {
+			out.Words[name] = p.wordFact(ws, dir, name)
+		}
 	}
 	for _, name := range reading.Programs() {
 		if file, planted := p.planted(dir, name); planted {
@@ -114,6 +126,56 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 	}
 	fact.Executable = isExecutable(at)
 	return policy.WordFact{PathFact: fact}
+}
+
+// mostMatches is how many names a pattern of a line may stand for, that nobody is asked about.
+const mostMatches = 1000
+
+// matching are the names that a shell would put in place of a pattern, as far as that stays in the workspace.
+func matching(ws *workspace.Workspace, dir workspace.Path, pattern policy.Pattern) (names []string, known bool) {
+	at, inside := follow(ws, dir, pattern.Folder)
+	if !inside || at.IsZero() || path.IsAbs(pattern.Text) {
+		return nil, false
+	}
+	found := []string{""}
+	for _, step := range strings.Split(pattern.Text, "/") {
+		var next []string
+		for _, before := range found {
+			names := []string{step}
+			if strings.ContainsAny(step, `*?[\`) {
+				in, inside := follow(ws, at, before)
+				if !inside {
+					continue
+				}
+				entries, err := in.ReadDir()
+				if err != nil {
+					continue
+				}
+				names = nil
+				for _, e := range entries {
+					hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(step, ".")
+					if ok, err := path.Match(step, e.Name()); err != nil {
+						return nil, false
+					} else if ok && !hidden {
+						names = append(names, e.Name())
+					}
+				}
+			}
+			for _, name := range names {
+				next = append(next, before+name+"/")
+			}
+		}
+		if found = next; len(found) > mostMatches {
+			return nil, false
+		}
+	}
+	for i, name := range found {
+		found[i] = strings.TrimSuffix(name, "/")
+	}
+	return slices.DeleteFunc(found, func(name string) bool {
+		in, inside := follow(ws, at, name)
+		return inside && !in.IsZero() && !in.Exists()
+	}), true
 }
 
 func isExecutable(p workspace.Path) bool {

@@ -21,6 +21,8 @@ type Effects struct {
 	Processes OwnProcesses
 	Human     Human
 	ReadsGit  bool                      // as policy decided of the command line
+	Box       *process.Confine          // how a command is held that nobody was asked about; nil: as planned
+	Apart     bool                      // it is to run in no folder of the workspace
 	Output    func(stream, text string) // streamed while it runs; never nil
 	// Observe is called before a command is started, and what it gives with its answer.
 	Observe func(context.Context) (end func(*Answer))

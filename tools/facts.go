@@ -37,6 +37,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
 		r.Subject, r.Theirs, r.Definition = plan.Subject, plan.Theirs, plan.Definition
+		r.Box = plan.Boxed && p.openBox(r.Command)
 		if plan.Skill {
 			r.Access = policy.Skill
 		}
@@ -63,6 +64,31 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	}
 	r.Rules = p.rules(p.site)
 	return r, nil
+}
+
+// openBox says whether the command can run in the box, and what that is.
+func (p *pending) openBox(c *policy.Command) bool {
+	s := p.settings.Sandbox
+	if s.Box == nil || c == nil || !c.LooksOnly() {
+		return false
+	}
+	var folders []string
+	for _, root := range p.registry.Documents.Workspace().Roots() {
+		folders = append(folders, root.Abs())
+	}
+	var ok bool
+	if p.box, ok = s.Box(folders); ok {
+		p.box.Session, p.box.Hidden = p.call.Session.ID(), s.Hidden
+	}
+	return ok
+}
+
+// boxed is the box, where the call is to run in it.
+func (p *pending) boxed() *process.Confine {
+	if !p.decision.Box {
+		return nil
+	}
+	return &p.box
 }
 
 // resolvedTouch is a touch, and where its path leads now.

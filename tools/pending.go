@@ -18,6 +18,7 @@ import (
 	"pillion/tools/approval"
 	"pillion/tools/match"
 	"pillion/tools/policy"
+	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -41,6 +42,7 @@ type pending struct {
 	above    map[string]string // of open folders, as PathFact.Above
 	parts    []string          // links and files by which a folder may be a repository
 	decision policy.Decision
+	box      process.Confine // where the command can run unasked
 	digest   string
 
 	moved    chan struct{}

@@ -235,6 +235,7 @@ type Action struct {
 	Title   string
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
+	Boxed   bool            // that can run in the box; see Effects.Box
 	Host    string          // of a call that reaches one, as policy has it
 	Subject string          // of a call that names what no path is, as policy has it
 	Skill   bool            // it loads a skill, whose name is the subject

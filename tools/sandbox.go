@@ -29,6 +29,8 @@ type Sandbox struct {
 	// Hosts can be reached by every command, as policy.Hosts has them, and PrivateHosts as
 	// process.Confine has them.
 	Hosts, PrivateHosts []string
+	// Box is where commands run that only look, unasked. Nil: they ask.
+	Box func(folders []string) (process.Confine, bool)
 }
 
 // SandboxMode says what happens where no sandbox works.
@@ -244,6 +246,12 @@ func SandboxHint(held process.Confine, got process.Result) string {
 	said := strings.ToLower(got.Stderr + "\n" + got.Stdout)
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
+	}
+	if held.Home != "" {
+		if !says("permission denied", "read-only file system", "no such file", "network", "resolve") {
+			return ""
+		}
+		return "nobody was asked about this command, so it could write nothing, reach nothing and see no secrets, and little of the home"
 	}
 	var out []string
 	switch {

@@ -21,6 +21,7 @@ export class Sandbox {
     this.project = path.join(root, 'project');
     this.#shared = shared;
     fs.mkdirSync(this.home, { recursive: true });
+    this.settings({ commands: { readOnly: false } }); // so that any line asks
     fs.mkdirSync(this.project);
   }
 
@@ -40,6 +41,13 @@ export class Sandbox {
     sandbox.git('add', '--all');
     sandbox.git('commit', '--quiet', '--allow-empty', '--message=first');
     return sandbox;
+  }
+
+  /** Writes the person's own settings. @param {object} settings */
+  settings(settings) {
+    const folder = path.join(this.home, '.config/pillion');
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, 'settings.json'), JSON.stringify(settings));
   }
 
   /** What every program in the sandbox sees. */

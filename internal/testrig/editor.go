@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
@@ -163,13 +164,14 @@ type ProcessOutput struct {
 
 // Options say what the fake editor can do.
 type Options struct {
-	Whole    bool           // it has a plugin, but no view for patches
-	Plain    bool           // no capabilities.experimental.pillion
-	Kinds    []string       // approvalKinds
-	Bars     bool           // capabilities.window.workDoneProgress
-	Commands bool           // capabilities.workspace.executeCommand
-	Settings map[string]any // initializationOptions
-	Silent   bool           // do not initialize
+	Whole    bool     // it has a plugin, but no view for patches
+	Plain    bool     // no capabilities.experimental.pillion
+	Kinds    []string // approvalKinds
+	Bars     bool     // capabilities.window.workDoneProgress
+	Commands bool     // capabilities.workspace.executeCommand
+	// Settings are initializationOptions. Without any of commands, each of those asks, also one that only reads.
+	Settings map[string]any
+	Silent   bool // do not initialize
 	// Languages answers editor/definition and its like; method is the part after the
 	// slash. With it the editor says that it has language features.
 	Languages func(ctx context.Context, method string, params json.RawMessage) (any, error)
@@ -267,6 +269,8 @@ func (e *Editor) Initialize(o Options) json.RawMessage {
 			"approval": true, "approvalKinds": o.Kinds, "prompt": true, "review": !o.Whole, "plan": true, "documents": true, "languageFeatures": o.Languages != nil,
 		}}
 	}
+	settings := map[string]any{"commands": map[string]any{"readOnly": false}}
+	maps.Copy(settings, o.Settings)
 	var folders []any
 	for _, dir := range o.Dirs {
 		folders = append(folders, map[string]any{"uri": URI(dir), "name": filepath.Base(dir)})
@@ -274,7 +278,7 @@ func (e *Editor) Initialize(o Options) json.RawMessage {
 	var result json.RawMessage
 	e.Must("initialize", map[string]any{
 		"processId": os.Getpid(), "clientInfo": map[string]any{"name": "fake editor", "version": "1"},
-		"rootUri": URI(e.Dir), "workspaceFolders": folders, "capabilities": capabilities, "initializationOptions": o.Settings,
+		"rootUri": URI(e.Dir), "workspaceFolders": folders, "capabilities": capabilities, "initializationOptions": settings,
 	}, &result)
 	e.Notify("initialized", map[string]any{})
 	return result

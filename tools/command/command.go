@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -73,6 +74,18 @@ func (c command) notes(truncated bool) []string {
 	if len(c.unsaved) > 0 {
 		out = append(out, "(the command did not see the unsaved changes in "+strings.Join(tools.QuoteAll(c.unsaved), ", ")+")")
 	}
+	if hidden := c.held.Blank; len(hidden) > 0 {
+		const most = 10
+		names := make([]string, 0, most)
+		for _, path := range hidden[:min(len(hidden), most)] {
+			names = append(names, fault.Quote(filepath.Base(path)))
+		}
+		more := ""
+		if left := len(hidden) - len(names); left > 0 {
+			more = fmt.Sprintf(" and %d more", left)
+		}
+		out = append(out, "(files that may hold secrets looked empty to it: "+strings.Join(names, ", ")+more+")")
+	}
 	if truncated {
 		out = append(out, fmt.Sprintf("(it printed more than %s bytes; the middle was dropped)", tools.Grouped(int(c.limits.OutputBytes))))
 	}
@@ -114,10 +127,18 @@ func (c command) action(run func(context.Context, tools.Effects, command, proces
 		Run: func(ctx context.Context, effects tools.Effects) (*tools.Answer, error) {
 			now := c
 			now.unsaved = unsavedFiles(effects.Snapshot()) // whoever approved may have saved first
-			end := effects.Observe(ctx)
-			answer, err := run(ctx, effects, now, process.Spec{
+			spec := process.Spec{
 				GitWithin: c.within, Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held, ReadsGit: effects.ReadsGit,
-			})
+			}
+			if effects.Box != nil { // it changes nothing
+				now.held, spec.Confine = *effects.Box, *effects.Box
+				if effects.Apart {
+					spec.Dir = "/"
+				}
+				return run(ctx, effects, now, spec)
+			}
+			end := effects.Observe(ctx)
+			answer, err := run(ctx, effects, now, spec)
 			end(answer)
 			return answer, err
 		},

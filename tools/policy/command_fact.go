@@ -21,6 +21,8 @@ type Command struct {
 	// Words is what the workspace knows of the line's words; see
 	// CommandReading.Words. Of one that is missing the name alone is judged.
 	Words map[string]WordFact
+	// Matches are the names of files that a pattern of the line stands for; see Looks.Patterns.
+	Matches map[Pattern][]string
 	// Hosts are what it is to reach, with the port unless it is a usual one; see Everything.
 	Hosts []string
 }
@@ -290,7 +292,7 @@ func (c Command) placeWhy(name string, reads bool) string {
 // whatever was allowed: protected paths in every mode, and places outside the
 // workspace unless the mode leaves commands alone.
 func writeReasons(r Request) []string {
-	if r.Command == nil {
+	if r.Command == nil || r.looks {
 		return nil
 	}
 	var out []string

@@ -51,11 +51,15 @@ type Request struct {
 	// AlwaysAsk is set when the call itself demands a user: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
+	// Box says that commands which only look can run where they can do nothing else, so that nobody has
+	// to be asked about them.
+	Box bool
 	// Covered is set when an earlier yes of the session holds for this call: it is
 	// input for a process whose start was approved.
 	Covered bool
 
 	reading *CommandReading // of Command, made by Decide
+	looks   bool            // likewise: it only looks
 }
 
 // PathFact is one path of a plan, with what the workspace knows about it.
@@ -136,6 +140,8 @@ type Decision struct {
 	// by listed options: nobody was asked whether it may run what a repository's configuration
 	// names, or print a secret.
 	ReadsGit bool
+	// Box says that the command is to run in the box; Apart, also not in a folder of the workspace.
+	Box, Apart bool
 	// Parts and Writes are what a command that asks would run, and what it says
 	// that it would write to.
 	Parts  []CommandPart
@@ -209,12 +215,16 @@ func (r Request) by(once []onceQuestion) By {
 
 // Decide says what may happen to the call.
 func Decide(r Request) Decision {
+	apart := false
 	if r.Command != nil {
 		r.reading = ReadCommand(r.Command.Line)
+		r.looks, apart = r.Command.looksOnly()
 	}
 	d := decide(r)
 	switch {
 	case r.Command == nil:
+	case d.Verdict == Run && r.boxed() && !r.Covered && !allowed(r):
+		d.By, d.Box, d.Apart, d.ReadsGit = ByMode, true, apart, true
 	case d.Verdict == Ask:
 		d.Parts, d.Writes = explain(r)
 	case d.Verdict == Run:
@@ -262,7 +272,21 @@ func (r Request) unanswered(once []onceQuestion) []onceQuestion {
 
 // asks says whether the table has the call ask, and nothing answers that.
 func (r Request) asks() bool {
-	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
+	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r) && !r.boxed()
+}
+
+// knownToDiffer says that a rule for commands is about none of a line that only looks, where it is only
+// about a program and its words. Then no other program is run, whatever the words are.
+func (r Request) knownToDiffer(rule Rule) bool {
+	wanted, readable := rule.restricted()
+	return r.looks && readable && rule.Specifier != "" && !slices.ContainsFunc(r.reading.parts, func(p part) bool {
+		return len(p.words) > 0 && programName(p.words[0].text) == wanted[0]
+	})
+}
+
+// boxed says whether the call is a command that only looks, and where it runs it can do nothing else.
+func (r Request) boxed() bool {
+	return r.Box && r.looks && r.Access == Exec && r.Mode != FullAccess && !r.AlwaysAsk
 }
 
 // What is said of a rule of the settings.
@@ -289,7 +313,7 @@ func refuse(r Request) (Decision, bool) {
 	switch {
 	case verdict == Refuse && r.Mode != Plan:
 		return refusal(ByPolicy, Reason{ReasonMode, fmt.Sprintf("unknown access class %q or mode %q", r.Access, r.Mode)}), true
-	case r.Mode == Plan && (verdict == Refuse || len(special) > 0 && r.Access != Human):
+	case r.Mode == Plan && (verdict == Refuse && !r.boxed() || len(special) > 0 && r.Access != Human):
 		return refusal(ByMode, append([]Reason{
 			{ReasonMode, "this session is in plan mode, which only reads; present the plan to the user first"},
 		}, special...)...), true
@@ -308,12 +332,12 @@ func firmQuestions(r Request) []Reason {
 		out = append(out, Reason{ReasonAlways, "this call always needs approval"})
 	}
 	for _, rule := range r.Rules.Deny {
-		if rule.judge(r) == unclear {
+		if rule.judge(r) == unclear && !r.knownToDiffer(rule) {
 			out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings may deny it: the rule %s cannot be judged for this call", rule)})
 		}
 	}
 	for _, rule := range r.Rules.Ask {
-		if rule.judge(r) != differs {
+		if j := rule.judge(r); j == matches || j == unclear && !r.knownToDiffer(rule) {
 			out = append(out, Reason{ReasonRule, fmt.Sprintf(asksFirst, rule)})
 		}
 	}

@@ -102,7 +102,7 @@ func (m mount) words() []string {
 	case empty, frozen:
 		return []string{"--tmpfs", m.path}
 	case masked: // a socket: nobody listens at /dev/null
-		return []string{"--ro-bind", os.DevNull, m.path}
+		return []string{"--ro-bind", cmp.Or(m.from, os.DevNull), m.path}
 	}
 	return []string{"--" + m.kind, m.source(), m.path}
 }
@@ -124,6 +124,9 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	put(empty, services()...)
 	put(readable, resolvers()...)
 	put(readable, neededIn(temporary(env), env)...)
+	if c.Home != "" {
+		put(empty, c.Home)
+	}
 	put(writable, places...)
 	put(writable, c.Writable...)
 	for _, m := range others {
@@ -133,7 +136,7 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	put(readable, c.ReadOnly...)
 	put(empty, c.Hidden...)
 	freeze(at, "/var/tmp", 1, new(int))
-	if home := valueOf(env, "HOME"); filepath.IsAbs(home) {
+	if home := valueOf(env, "HOME"); filepath.IsAbs(home) && c.Home == "" {
 		for _, name := range listening {
 			freeze(at, Resolve(filepath.Join(Resolve(home), name)), frozenDepth, new(int))
 		}

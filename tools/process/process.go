@@ -174,6 +174,7 @@ type Runner struct {
 	turns    turns
 	scratch  scratch
 	caches   ownCaches
+	blanks   blanks
 
 	// These are finishWithin, grace, obeyWithin and after, but for tests.
 	finish, grace, obey time.Duration

@@ -52,6 +52,10 @@ type Confine struct {
 	Hosts        []string
 	PrivateHosts []string
 
+	// Home, if it is given, looks empty but for what is ReadOnly in it, and the files in Blank look empty.
+	Home  string
+	Blank []string
+
 	trial bool // nothing is made for it
 }
 

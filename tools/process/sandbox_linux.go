@@ -31,7 +31,7 @@ type hold struct {
 	Offline   bool     // for Landlock
 	Scoped    bool     // beside bubblewrap
 	NoDevices bool     // but /dev/null; for Landlock
-	Masked    [][]byte // sockets that bubblewrap covers
+	Masked    [][]byte // sockets, and files with secrets, that bubblewrap covers
 	Movable   [][]byte // what bubblewrap mounts and commands could exchange before it does
 	Stages    []*stage // folders of which copies are to be brought back
 
@@ -68,17 +68,16 @@ func (h *hold) stage(list []Staged) (shown []mount, err error) {
 	return shown, nil
 }
 
-// without leaves out of bubblewrap's command line the sockets that are gone since it
+// without leaves out of bubblewrap's command line what it covers and is gone since it
 // was written: where nothing can be made in their place, it would make no box.
 func (h hold) without(args []string) []string {
 	for _, path := range texts(h.Masked) {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		words := mount{kind: masked, path: path}.words()
-		for i := range len(args) - len(words) + 1 {
-			if slices.Equal(args[i:i+len(words)], words) {
-				args = slices.Delete(slices.Clone(args), i, i+len(words))
+		for i := range len(args) - 2 {
+			if args[i] == "--ro-bind" && args[i+2] == path {
+				args = slices.Delete(slices.Clone(args), i, i+3)
 				break
 			}
 		}
@@ -286,13 +285,23 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 		if err != nil {
 			return hold{}, boxOrder{}, err
 		}
-		mounts := mounts(c, places, r.base, append(own, staged...))
+		others := append(own, staged...)
+		if len(c.Blank) > 0 {
+			blank, err := r.scratch.blank()
+			if err != nil {
+				return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "the box cannot be prepared: %w", err)
+			}
+			for _, path := range c.Blank {
+				others = append(others, mount{kind: masked, path: path, from: blank})
+			}
+		}
+		mounts := mounts(c, places, r.base, others)
 		words := append(b.words(c, mounts), gate...)
 		for _, m := range mounts {
 			if m.kind == masked {
 				h.Masked = append(h.Masked, []byte(m.path))
 			}
-			if from := m.source(); c.movable(from) {
+			if from := m.source(); m.kind != masked && c.movable(from) {
 				h.Movable = append(h.Movable, []byte(from))
 			}
 		}

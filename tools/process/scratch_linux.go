@@ -63,6 +63,21 @@ func (s *scratch) base(writable []string) (string, error) {
 	return "", errors.New("all such folders lie in the workspace")
 }
 
+// blank gives an empty file that stands in place of others.
+func (s *scratch) blank() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	base, err := s.base(nil)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(base, "blank")
+	if err := os.WriteFile(file, nil, 0o444); err != nil && !errors.Is(err, os.ErrPermission) {
+		return "", err
+	}
+	return file, nil
+}
+
 // shared are the files in folders for temporary files that lines of the session named, with
 // these: you saw them, and look for them where they were said to be.
 func (s *scratch) shared(session string, files []string) []string {

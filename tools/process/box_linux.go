@@ -1,0 +1,147 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pillion/tools/policy"
+)
+
+// homeTools are what of a home programs need to start and to find what they were installed with: no keys
+// and no settings, but git's.
+var homeTools = strings.Fields(`
+	.asdf .bun/bin .cargo/bin .cargo/env .cargo/git .cargo/registry .config/git/attributes .config/git/config .config/git/ignore .deno/bin .fnm .gitconfig .gitignore .gradle/caches .local/bin .local/lib
+	.local/share/fnm .local/share/mise .local/share/pnpm .local/share/uv .m2/repository .nodenv .npm/_cacache .nvm .pyenv .rbenv .rustup/settings.toml .rustup/toolchains .rye .sdkman/candidates .volta
+	go/bin go/pkg sdk
+`)
+
+// blanks finds files with secrets in open folders, so that the box shows them empty. What it knows of a folder
+// holds as long as the kernel says that nothing was added to it, which no program can set back.
+type blanks struct {
+	mu      sync.Mutex // guards folders
+	folders map[string]blankFolder
+}
+
+type blankFolder struct {
+	changed unix.StatxTimestamp
+	inode   uint64
+	known   bool // it was read long enough after it changed
+	secrets []string
+	below   []string
+}
+
+// How many folders are looked at, and how many files are hidden in one box, each of which is a mount. Where there
+// are more, there is no box.
+const (
+	mostFolders = 50_000
+	mostBlanks  = 200
+)
+
+// Box is how a command is held that nobody was asked about: it writes nothing, has no network, and of files that
+// look like secrets it sees none, nor of the home what is neither among homeTools nor one of more. It reports false where there can be
+// no such box.
+func (r *Runner) Box(folders, more []string) (Confine, bool) {
+	home := valueOf(r.base, "HOME")
+	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) {
+		return Confine{}, false
+	}
+	home = Resolve(home)
+	c := Confine{Level: Bubblewrap, Offline: true, Home: home}
+	for _, folder := range folders {
+		folder = Resolve(folder)
+		if within(folder, home) || !r.blanks.in(folder, &c.Blank) {
+			return Confine{}, false
+		}
+		c.ReadOnly = append(c.ReadOnly, folder)
+	}
+	for _, name := range homeTools {
+		c.ReadOnly = append(c.ReadOnly, filepath.Join(home, name))
+	}
+	for _, path := range more {
+		c.ReadOnly = append(c.ReadOnly, Resolve(path))
+	}
+	for _, dir := range filepath.SplitList(valueOf(r.base, "PATH")) {
+		if dir = Resolve(dir); !within(home, dir) || dir == home || withinAny(c.ReadOnly, dir) {
+			continue
+		}
+		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && above != home {
+			dir = above // where its libraries are
+		}
+		c.ReadOnly = append(c.ReadOnly, dir)
+	}
+	return c, true
+}
+
+// in adds the files with secrets in a folder.
+func (b *blanks) in(folder string, out *[]string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.folders == nil {
+		b.folders = map[string]blankFolder{}
+	}
+	seen := 0
+	todo := []string{folder}
+	for len(todo) > 0 {
+		dir := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen++; seen > mostFolders {
+			return false
+		}
+		f, ok := b.look(dir, folder)
+		if !ok {
+			continue // the command cannot read it either
+		}
+		for _, name := range f.secrets {
+			path := filepath.Join(dir, name)
+			if real := Resolve(path); isRegular(real) && !slices.Contains(*out, real) {
+				*out = append(*out, real)
+			}
+		}
+		if len(*out) > mostBlanks {
+			return false
+		}
+		for _, name := range f.below {
+			todo = append(todo, filepath.Join(dir, name))
+		}
+	}
+	return true
+}
+
+func (b *blanks) look(dir, top string) (blankFolder, bool) {
+	var info unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, dir, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_CTIME, &info) != nil {
+		return blankFolder{}, false
+	}
+	known, there := b.folders[dir]
+	if there && known.known && known.changed == info.Ctime && known.inode == info.Ino {
+		return known, true
+	}
+	now := time.Now()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return blankFolder{}, false
+	}
+	f := blankFolder{changed: info.Ctime, inode: info.Ino, known: now.Sub(time.Unix(info.Ctime.Sec, int64(info.Ctime.Nsec))) > time.Second}
+	isGit := filepath.Base(dir) == ".git"
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case e.IsDir():
+			if !isGit || name != "objects" {
+				f.below = append(f.below, name)
+			}
+		case policy.Secret(strings.TrimPrefix(filepath.Join(dir, name), top+"/")):
+			f.secrets = append(f.secrets, name)
+		}
+	}
+	if len(b.folders) >= 2*mostFolders {
+		clear(b.folders)
+	}
+	b.folders[dir] = f
+	return f, true
+}
