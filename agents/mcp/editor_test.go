@@ -59,18 +59,14 @@ func TestACallGoesToTheEditor(t *testing.T) {
 func TestDottedNames(t *testing.T) {
 	_, a := edited(t, nil)
 	for _, name := range []string{"git_diff", "git.diff"} {
-		if r := a.call(t, name, object{}); r.code() != "GIT_NOT_INITIALIZED" {
-			t.Errorf("%s gave %+v", name, r)
-		}
+		a.call(t, name, object{}).want(t, "GIT_NOT_INITIALIZED")
 	}
 	for _, name := range []string{"git_dif", "nonsense"} {
 		if r := a.call(t, name, object{}); !r.isError || r.code() != "TOOL_NOT_FOUND" || !strings.Contains(r.text, "unknown tool") {
 			t.Errorf("%s gave %+v", name, r)
 		}
 	}
-	if r := a.call(t, "read_file", object{"pth": "a.txt"}); r.code() != "INVALID_ARGUMENTS" {
-		t.Errorf("an unknown argument gave %+v", r)
-	}
+	a.call(t, "read_file", object{"pth": "a.txt"}).want(t, "INVALID_ARGUMENTS") // an unknown argument
 }
 
 func TestProgress(t *testing.T) {
@@ -96,9 +92,7 @@ func TestProgress(t *testing.T) {
 	d.Answer(approval.Answer{Decision: approval.Approve})
 	hear("out\n")
 	hear("err\n")
-	if r := agenttest.Wait(t, pending, "the result"); r.isError {
-		t.Errorf("got %+v", r)
-	}
+	agenttest.Wait(t, pending, "the result").want(t, "")
 }
 
 func TestTwoAgents(t *testing.T) {
@@ -128,10 +122,6 @@ func TestTheHumanCancels(t *testing.T) {
 	p, a := edited(t, nil)
 	pending := a.start(t.Context(), t, write("n.txt"))
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Cancel})
-	if r := agenttest.Wait(t, pending, "the result"); r.code() != "CANCELLED" || !strings.Contains(r.text, "the user cancelled") {
-		t.Errorf("got %+v", r)
-	}
-	if r := a.call(t, "list_files", object{}); r.code() != "CANCELLED" || !strings.Contains(r.text, "paused") {
-		t.Errorf("the next call gave %+v", r)
-	}
+	agenttest.Wait(t, pending, "the result").want(t, "CANCELLED", "the user cancelled")
+	a.call(t, "list_files", object{}).want(t, "CANCELLED", "paused") // the next call
 }

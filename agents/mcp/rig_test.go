@@ -160,6 +160,15 @@ func (r result) code() string {
 	return code
 }
 
+// want fails the test unless the call ended with this code, "" for success, and says these things.
+func (r result) want(t testing.TB, code string, says ...string) {
+	t.Helper()
+	if r.code() != code || r.isError != (code != "") || r.err != nil {
+		t.Errorf("the result has code %q, want %q: %+v", r.code(), code, r)
+	}
+	check.Has(t, "the result", r.text, says...)
+}
+
 func (a *agent) call(t testing.TB, name string, arguments any) result {
 	t.Helper()
 	return agenttest.Wait(t, a.start(t.Context(), t, &sdk.CallToolParams{Name: name, Arguments: arguments}), "the result")
