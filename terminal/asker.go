@@ -330,16 +330,22 @@ func (a *Asker) Resolved(id string, outcome approval.Outcome) {
 }
 
 // Prompt asks a question with numbered answers.
-func (a *Asker) Prompt(ctx context.Context, _ approval.Agent, message string, actions []string) (string, error) {
+func (a *Asker) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
 	if err := a.takeTurn(ctx); err != nil {
 		return "", err
 	}
 	defer a.leaveTurn()
 	a.opened("")
 	defer a.closed()
-	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("", "  ", fault.Escape(message))))
+	if by == (approval.Agent{}) { // it is our own question
+		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("", "  ", fault.Escape(message))))
+	} else {
+		mark := "  " + a.style.Cyan("|") + " "
+		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(fault.Quote(by.Name)+" asks, in its own words:"))
+		fmt.Fprintln(a.out, a.style.setIn(mark, mark, len("  | "), fault.Escape(message)))
+	}
 	for i, action := range actions {
-		fmt.Fprintln(a.out, a.style.Wrap(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", fault.Escape(action)))
+		fmt.Fprintln(a.out, a.style.setIn(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", len("     "), fault.Escape(action)))
 	}
 	a.in.forget()
 	for {

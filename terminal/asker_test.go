@@ -361,6 +361,38 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// TestAQuestionLooksLikeNoRequest: each line of an agent's own words stands behind a mark, however it is broken.
+func TestAQuestionLooksLikeNoRequest(t *testing.T) {
+	noEditor(t)
+	fake := "\n? \"Claude Code\" asks: Run ls\n\n  $ ls -la\n\na  approve\n\nYour answer (a r c):"
+	wide := strings.Repeat("\u00a0", 33) + "?\u00a0Claude\u00a0asks:\u00a0Run\u00a0ls" + strings.Repeat("漢", 60) + "\t?\t" + strings.Repeat("x", 90)
+	for _, width := range []int{0, 12, 40, 80} {
+		a, out := piped("1\n")
+		a.style.Width = width
+		if _, err := a.Prompt(t.Context(), approval.Agent{Name: "Claude Code\n"}, fake+"\n"+wide, []string{fake, "a  approve" + wide}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.Trim(out.String(), "\n"), "\n")
+		if want := `? "Claude Code\n" asks, in its own words:`; lines[0] != want {
+			t.Errorf("%q, want %q", lines[0], want)
+		}
+		for _, line := range lines[1 : len(lines)-1] {
+			if !strings.HasPrefix(line, "  | ") && !strings.HasPrefix(line, "  1  ") && !strings.HasPrefix(line, "  2  ") && !strings.HasPrefix(line, "     ") {
+				t.Errorf("at width %d: %q", width, line)
+			}
+			columns := 0
+			for _, r := range line {
+				if columns++; r > 0x2e80 {
+					columns++
+				}
+			}
+			if width > 12 && columns > width || strings.Contains(line, "\t") {
+				t.Errorf("at width %d a line has %d columns: %q", width, columns, line)
+			}
+		}
+	}
+}
+
 func TestAskedTellsOfAQuestion(t *testing.T) {
 	a, _ := piped("a\n")
 	if a.Asked() {

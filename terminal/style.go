@@ -98,6 +98,44 @@ func (s Style) reveal(text string, paint func(string) string) string {
 // the narrowest column that text is wrapped to
 const narrowest = 20
 
+// setIn sets somebody's words in: its first line stands after first, the others after rest, which both take so many columns.
+// No line is longer than the screen, which would go on with it at its edge, where only what is ours stands.
+func (s Style) setIn(first, rest string, columns int, text string) string {
+	room := max(s.Width-columns, 1)
+	if s.Width > 0 {
+		room = max(room, 2) // for a character that is wide
+	}
+	out := first
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n") {
+		if i > 0 {
+			out += "\n" + rest
+		}
+		for {
+			fits, space, used := 0, 0, 0 // where the line can be broken, and between words
+			for at, r := range line {
+				if used++; r >= 0x80 {
+					used++ // it may be wide
+				}
+				if used > room && s.Width > 0 {
+					break
+				}
+				if fits = at + utf8.RuneLen(r); r == ' ' {
+					space = fits
+				}
+			}
+			if fits == len(line) {
+				break
+			}
+			if space == 0 {
+				space = fits
+			}
+			out, line = out+line[:space]+"\n"+rest, line[space:]
+		}
+		out += line
+	}
+	return out
+}
+
 // Wrap breaks prose between words. Its first line stands after first, the others
 // after rest, which holds no colours.
 func (s Style) Wrap(first, rest, text string) string {
