@@ -1,7 +1,6 @@
 package git_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,88 +56,6 @@ func TestWhatAnUnfinishedOperationMayHold(t *testing.T) {
 			if got := git.HarmlessState(folder, filepath.Join(dir, "before"), now); got != harmless {
 				t.Errorf("%s: %q is harmless: %v", folder, file, got)
 			}
-		}
-	}
-}
-
-// TestAnIndexThatLeadsElsewhere: into .git, out of the work tree, or into a repository that it did not lead to before.
-func TestAnIndexThatLeadsElsewhere(t *testing.T) {
-	for _, format := range []string{"sha1", "sha256"} {
-		for _, version := range []string{"2", "4"} {
-			r := newRig(t)
-			r.remove(".git")
-			r.git("init", "-q", "-b", "main", "--object-format="+format)
-			r.write("-a", "1\n")
-			r.write("dirs/b", "1\n")
-			r.commit()
-			r.git("update-index", "--index-version", version)
-			before := r.path("../before")
-			text, err := os.ReadFile(r.path(".git/index"))
-			r.must(err)
-			r.must(os.WriteFile(before, text, 0o600))
-			if !git.HarmlessState("index", before, r.path(".git/index")) {
-				t.Errorf("%s, version %s: an ordinary index is refused", format, version)
-			}
-			// What git reads in another place than it seems to be.
-			hidden := []byte(strings.Replace(string(text), "dirs/b", "dirs\x00b", 1))
-			r.write("../crafted", string(hidden))
-			if git.HarmlessState("index", before, r.path("../crafted")) {
-				t.Errorf("%s, version %s: a name is longer than it looks", format, version)
-			}
-			r.write("../crafted", string(text[:len(text)-20])+"ZZZZ\x00\x00\x00\x04abcd"+string(text[len(text)-20:]))
-			if git.HarmlessState("index", before, r.path("../crafted")) {
-				t.Errorf("%s, version %s: an unknown extension", format, version)
-			}
-			r.git("-c", "index.threads=2", "update-index", "--force-write-index")
-			if !git.HarmlessState("index", before, r.path(".git/index")) {
-				t.Errorf("%s, version %s: an index of several threads is refused", format, version)
-			}
-			commit := strings.TrimSpace(r.git("rev-parse", "HEAD"))
-			r.git("update-index", "--add", "--cacheinfo", "160000,"+commit+",vendor")
-			if git.HarmlessState("index", before, r.path(".git/index")) {
-				t.Errorf("%s, version %s: it leads into another repository", format, version)
-			}
-			if !git.HarmlessState("index", r.path(".git/index"), r.path(".git/index")) {
-				t.Errorf("%s, version %s: it led there before", format, version)
-			}
-			for _, bad := range []string{".git/b", "../../", "//dirs"} {
-				r.write("../crafted", strings.Replace(string(text), "dirs/b", bad, 1))
-				if git.HarmlessState("index", before, r.path("../crafted")) {
-					t.Errorf("%s, version %s: %s is taken", format, version, bad)
-				}
-			}
-		}
-	}
-}
-
-// TestAnIndexThatIsReadInParts: the table of where git begins in each thread has to be right.
-func TestAnIndexThatIsReadInParts(t *testing.T) {
-	for _, version := range []string{"2", "4"} {
-		r := newRig(t)
-		r.write("a", "1\n")
-		r.commit()
-		blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
-		var lines strings.Builder
-		for i := range 25_000 {
-			fmt.Fprintf(&lines, "100644 %s\tfolder/of/files/%06d\n", blob, i)
-		}
-		if out, err := r.try(lines.String(), "-c", "index.threads=2", "-c", "index.version="+version, "update-index", "--add", "--index-info"); err != nil {
-			t.Fatal(out)
-		}
-		r.git("-c", "index.threads=2", "update-index", "--index-version", version, "--force-write-index")
-		text, err := os.ReadFile(r.path(".git/index"))
-		r.must(err)
-		table := strings.LastIndex(string(text), "IEOT")
-		if table < 0 {
-			t.Fatal("git wrote no table")
-		}
-		if !git.HarmlessState("index", r.path("none"), r.path(".git/index")) {
-			t.Errorf("version %s: an ordinary index of many files is refused", version)
-		}
-		text[table+4+4+4+8+3]++ // where the second part begins
-		r.must(os.WriteFile(r.path("crafted"), text, 0o600))
-		if git.HarmlessState("index", r.path("none"), r.path("crafted")) {
-			t.Errorf("version %s: the table leads elsewhere", version)
 		}
 	}
 }
