@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -175,19 +176,60 @@ func TestTheIndexHidesNoChange(t *testing.T) {
 	if got := lay("git update-index --assume-unchanged a.txt"); !strings.Contains(got.Hint, " index;") {
 		t.Errorf("%+v", got)
 	}
-	lay(`python3 - <<'EOF'
+	for _, seconds := range []int64{time.Now().Unix() - 1000, 0, 1 << 32} {
+		lay(fmt.Sprintf(`python3 - <<'EOF'
 import hashlib, os, struct
+os.utime('a.txt', (0, %d))
 index, at = bytearray(open('.git/index', 'rb').read()), os.lstat('a.txt')
 entry = index.index(b'a.txt\0') - 62
-index[entry:entry+40] = struct.pack('>10I', *divmod(at.st_ctime_ns, 10**9), *divmod(at.st_mtime_ns, 10**9), at.st_dev, at.st_ino, at.st_mode, at.st_uid, at.st_gid, at.st_size)
+times = [part & 0xffffffff for time in (at.st_ctime_ns, at.st_mtime_ns) for part in divmod(time, 10**9)]
+index[entry:entry+40] = struct.pack('>10I', *times, at.st_dev, at.st_ino, at.st_mode, at.st_uid, at.st_gid, at.st_size)
 index[-20:] = hashlib.sha1(index[:-20]).digest()
 open('.git/index', 'wb').write(index)
+EOF`, seconds))
+		if status := w.says("status", "--porcelain", "a.txt"); status != "M a.txt" {
+			t.Errorf("%d: %q", seconds, status)
+		}
+		if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "topic"}); got.OK || w.holds("a.txt") != "two\n" {
+			t.Fatalf("%d: %+v: %q", seconds, got, w.holds("a.txt"))
+		}
+	}
+}
+
+// TestTheIndexHidesNoNewFile, nor says of a folder what its entries do not.
+func TestTheIndexHidesNoNewFile(t *testing.T) {
+	t.Parallel()
+	w, lay := inGit(t)
+	if w == nil {
+		return
+	}
+	lay(`touch -d '1 hour ago' . # git keeps nothing of a folder that is newer than the index
+git update-index --force-untracked-cache; git status; python3 - <<'EOF'
+import hashlib, os, struct
+def kept(at):
+    times = [part for time in (at.st_ctime_ns, at.st_mtime_ns) for part in divmod(time, 10**9)]
+    return struct.pack('>9I', *times, at.st_dev, at.st_ino, at.st_uid, at.st_gid, at.st_size)
+before = os.lstat('.')
+open('conftest.py', 'w').write('evil')
+os.utime('.', (0, before.st_mtime))
+index = open('.git/index', 'rb').read()[:-20]
+assert kept(before) in index
+index = index.replace(kept(before), kept(os.lstat('.')))
+open('.git/index', 'wb').write(index + hashlib.sha1(index).digest())
 EOF`)
-	if status := w.says("status", "--porcelain", "a.txt"); status != "M a.txt" {
+	if status := w.says("status", "--porcelain"); !strings.Contains(status, "?? conftest.py") {
 		t.Errorf("%q", status)
 	}
-	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "topic"}); got.OK || w.holds("a.txt") != "two\n" {
-		t.Errorf("%+v: %q", got, w.holds("a.txt"))
+	lay(`python3 - $(git rev-parse HEAD^{tree}) $(git hash-object -w -t tree /dev/null) <<'EOF'
+import hashlib, subprocess, sys
+subprocess.run(['git', 'write-tree'], check=True)
+index = open('.git/index', 'rb').read()[:-20]
+at = index.index(b'TREE')
+index = index[:at] + index[at:].replace(bytes.fromhex(sys.argv[1]), bytes.fromhex(sys.argv[2]))
+open('.git/index', 'wb').write(index + hashlib.sha1(index).digest())
+EOF`)
+	if w.says("write-tree") != w.says("rev-parse", "HEAD^{tree}") {
+		t.Error("the next commit would hold something else than is staged")
 	}
 }
 
@@ -213,8 +255,11 @@ EOF
 	if got := w.run("run_command", "git add -A && git commit -qm all", nil); got.ExitCode != 0 || w.says("log", "-1", "--format=%s") != "all" {
 		t.Errorf("%+v", got)
 	}
+	if changed := w.says("diff-index", "HEAD"); changed != "" { // which does not look at the content first
+		t.Errorf("of what was committed, git says that it was changed: %s", changed)
+	}
 	w.write("a.txt", "split\n")
-	if got := w.run("run_command", "git update-index --split-index && git update-index --index-version 4 && git add -A && git commit -qm split", nil); got.ExitCode != 0 || w.says("status", "--porcelain") != "" || w.says("log", "-1", "--format=%s") != "split" {
+	if got := w.run("run_command", "git update-index --split-index && git update-index --index-version 4 && git add -A && git commit -qm split", nil); got.ExitCode != 0 || got.Hint != "" || w.says("status", "--porcelain") != "" || w.says("log", "-1", "--format=%s") != "split" {
 		t.Errorf("%+v, %s", got, w.says("status"))
 	}
 }

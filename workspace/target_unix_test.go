@@ -7,20 +7,21 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace"
 )
 
 // TestTargetsAreTheKernels: also behind absolute links, links that climb, and what is missing.
 func TestTargetsAreTheKernels(t *testing.T) {
 	outer, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	machine.Must(t, err)
 	ws := filepath.Join(outer, "ws")
 	tree(t, outer, map[string]string{
 		"ws/deep/dir/x": "", "ws/lnk": "->deep/dir", "ws/abs": "->" + ws + "/lnk/../cfg", "ws/rel": "->lnk/../cfg", "ws/climbs": "->../ws/lnk/../cfg", "ws/up": "->lnk/../../cfg",
 		"ws/late": "->gone/../lnk/cfg", "ws/out": "->" + ws + "/../elsewhere", "ws/loop": "->loop",
 	})
 	w, err := workspace.Open(workspace.Folder{Dir: ws})
-	must(t, err)
+	machine.Must(t, err)
 	defer w.Close()
 	for name, want := range map[string]string{
 		"abs/x": "deep/cfg/x", "rel/x": "deep/cfg/x", "climbs/x": "deep/cfg/x", "up/x": "cfg/x", "late/x": "deep/dir/cfg/x", "out/x": "", "loop": "",

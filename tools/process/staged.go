@@ -9,7 +9,7 @@ import (
 // Staged is a folder in which programs make files beside those that they change, so that it
 // has to be writable as a whole, and of which only what is on a list may change. Bubblewrap
 // shows the command a copy of the folder's own entries; when all of the command is gone, its
-// guardian brings back what is on the list, unless git.HarmlessState says that it would harm.
+// guardian brings back what is on the list, unless git.HarmlessState says that it would harm, and what git.HarmlessIndex makes of an index.
 // The other levels have no such thing.
 type Staged struct {
 	Dir       string

@@ -42,6 +42,9 @@ type stage struct {
 	Closed    []string
 	Forgotten []string
 	Made      int64 // when the copy was, as changedAt gives it
+	// Of the repository, before the command could say otherwise.
+	HashSize int
+	Top      []byte
 	// Before are the folder's own entries on the list as they were copied, by their names.
 	Before map[string]copied
 }
@@ -71,7 +74,7 @@ func newStage(s Staged) (*stage, []mount, error) {
 		return nil, nil, err
 	}
 	sweep(in.path("."), stagePrefix)
-	out := &stage{Dir: []byte(s.Dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Forgotten: s.Forgotten, Before: map[string]copied{}, in: in}
+	out := &stage{Dir: []byte(s.Dir), Files: s.Files, Trees: s.Trees, Folders: s.Folders, Closed: s.Closed, Forgotten: s.Forgotten, Before: map[string]copied{}, HashSize: git.HashSize(s.Dir), Top: []byte(git.TopOf(s.Dir)), in: in}
 	out.Copy = stagePrefix + strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(rand.Text()[:8])
 	var made []mount
 	if err = in.Mkdir(out.Copy, 0o700); err == nil {
@@ -306,7 +309,7 @@ func (s *stage) settle() (dropped []string) {
 		}
 	}
 	slices.Sort(dropped)
-	return slices.DeleteFunc(slices.Compact(dropped), func(name string) bool { return slices.Contains(s.Forgotten, name) })
+	return slices.DeleteFunc(slices.Compact(dropped), func(name string) bool { return slices.Contains(s.Forgotten, name) || git.IsShared(name) })
 }
 
 const packed = "packed-refs"
@@ -388,13 +391,15 @@ func (s *stage) replace(name string, before stamp, gone bool) bool {
 	if gone {
 		twin = aside // nothing; a folder may be where the entry was
 	}
-	if s.stampOf(name) != before || !gone && !s.plain(twin) || !git.HarmlessState(name, s.in.path(name), s.in.path(twin)) {
+	if s.stampOf(name) != before || !gone && !s.plain(twin) {
 		return false
 	}
-	if name == "index" {
-		if at, differ := git.IndexTime(s.in.path(name), s.in.path(twin)); differ && s.in.Chtimes(twin, at, at) != nil {
+	if name == "index" && !gone {
+		if !s.remakeIndex(twin) {
 			return false
 		}
+	} else if !git.HarmlessState(name, s.in.path(name), s.in.path(twin)) {
+		return false
 	}
 	moved := before != (stamp{}) && (isFolder(s.in.path(name)) || gone)
 	if moved && s.in.Rename(name, aside) != nil {
@@ -407,6 +412,73 @@ func (s *stage) replace(name string, before stamp, gone bool) bool {
 		_ = s.in.Rename(aside, name) // as it was
 	}
 	return false
+}
+
+// remakeIndex puts what is harmless of an index in its place.
+func (s *stage) remakeIndex(twin string) bool {
+	mode := fs.FileMode(0o666) // by the umask, as git makes it
+	info, err := s.in.Lstat("index")
+	if err == nil {
+		mode = info.Mode().Perm()
+	}
+	settled := time.Now().Add(-settling)
+	seen := seeing{settled: settled.Unix(), files: mostSeenFiles, room: mostSeen}
+	if top, err := openFolder(string(s.Top)); err == nil {
+		defer top.Close()
+		seen.top = top.Root
+	}
+	text, harmless := git.HarmlessIndex(s.in.path("index"), s.in.path(twin), s.HashSize, seen.file)
+	if !harmless || s.in.Remove(twin) != nil || s.in.WriteFile(twin, text, mode) != nil {
+		return false
+	}
+	return (info == nil || s.in.Chmod(twin, mode) == nil) && s.in.Chtimes(twin, settled, settled) == nil
+}
+
+const (
+	// How long a change may have the same time as one that follows it. The index is made older by that, so
+	// that git compares what was changed since.
+	settling      = 2 * time.Second
+	mostSeen      = 64 << 20 // bytes that are read for an index; git reads the others
+	mostSeenFiles = 5000
+)
+
+// seeing reads files of a work tree.
+type seeing struct {
+	top         *os.Root // nil: none is read
+	settled     int64
+	files, room int64
+}
+
+// file reads one if a later change of it will show: in the time that no command can set, or since git looks again at what is not older than
+// the index, of which it has 32 bits.
+func (w *seeing) file(name string) (text []byte, stat git.Stat, ok bool) {
+	if w.files--; w.top == nil || w.files < 0 {
+		return nil, stat, false
+	}
+	f, err := w.top.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, stat, false
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil || !before.Mode().IsRegular() || before.Size() > w.room {
+		return nil, stat, false
+	}
+	w.room -= before.Size()
+	text, err = io.ReadAll(io.LimitReader(f, before.Size()+1))
+	after, statErr := f.Stat()
+	if err != nil || statErr != nil || int64(len(text)) != before.Size() {
+		return nil, stat, false
+	}
+	was, isStat := before.Sys().(*syscall.Stat_t)
+	is, isStatToo := after.Sys().(*syscall.Stat_t)
+	if !isStat || !isStatToo || was.Ctim != is.Ctim || is.Ctim.Sec >= w.settled && uint32(is.Mtim.Sec) < uint32(w.settled) {
+		return nil, stat, false
+	}
+	for i, part := range []int64{is.Ctim.Sec, is.Ctim.Nsec, is.Mtim.Sec, is.Mtim.Nsec, int64(is.Dev), int64(is.Ino), 0, int64(is.Uid), int64(is.Gid), is.Size} {
+		stat[i] = uint32(part)
+	}
+	return text, stat, true
 }
 
 // makeParents makes the folders of a tree that an entry lies in. No link stands for one.

@@ -62,6 +62,7 @@ var ours = slices.Concat(always, alike, []Setting{
 	{"diff.autoRefreshIndex", "false"}, // it would write the index
 	{"core.bigFileThreshold", "64m"},   // what is larger is not held, and shown as binary
 	{"core.splitIndex", "false"},       // an index to be thrown away has no other file
+	{"core.untrackedCache", "false"},   // what an index says of files that are not in it is not looked up again
 	{"diff.suppressBlankEmpty", "false"},
 	{"log.follow", "false"},
 })
