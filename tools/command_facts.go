@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -105,7 +106,11 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir.Abs(), name)
 		}
-		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Guarded: p.guardedPlaces().Effect(process.Resolve(name))}}
+		real := process.Resolve(name)
+		info, err := os.Stat(real)
+		return policy.WordFact{Outside: true, Temporary: process.IsTemporary(real), PathFact: policy.PathFact{
+			Path: filepath.ToSlash(real), Guarded: p.guardedPlaces().Effect(real), Executable: err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0,
+		}}
 	}
 	if at.IsZero() {
 		return policy.WordFact{}
