@@ -72,6 +72,9 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 	}
 	add(policy.RunsInEditor, filepath.Join(home, "Library", "Application Support", "Code"), nil) // of macOS, where it is not hidden
 	add(policy.RunsInDesktop, filepath.Join(home, "Library", "LaunchAgents"), nil)
+	for _, dir := range pathFolders(home) {
+		out = append(out, inPath(dir, home, open)...)
+	}
 	roots := configRoots(home)
 	for _, p := range roots {
 		if p.outside {
@@ -79,6 +82,37 @@ func (c *Sidecar) guarded(written []string) []workspace.Guarded {
 		}
 	}
 	return append(out, c.alsoGuarded.list(c.lookPath, func(tops []string) []workspace.Guarded { return append(c.linksHere(tops), c.namedHere(open)...) }, home, roots, open, written)...)
+}
+
+// pathFolders are those in which this program and, as they are usually set up, shells look for programs.
+func pathFolders(home string) []string {
+	out := filepath.SplitList(os.Getenv("PATH"))
+	for _, dir := range append(filepath.SplitList(os.Getenv("GOPATH")), os.Getenv("CARGO_HOME")) {
+		out = append(out, filepath.Join(dir, "bin"))
+	}
+	out = append(out, os.Getenv("GOBIN"))
+	for _, dir := range []string{"bin", ".local/bin", "go/bin", ".cargo/bin"} {
+		out = append(out, filepath.Join(home, filepath.FromSlash(dir)))
+	}
+	return out
+}
+
+// inPath guards a folder of PATH. One of a project, such as that of a virtual environment, is the
+// project's own, which the documentation says.
+func inPath(dir, home string, open []string) []workspace.Guarded {
+	at, found := process.Resolve(dir), workspace.Guarded{Path: dir, Effect: policy.RunsByName}
+	if !filepath.IsAbs(dir) || filepath.Dir(at) == at {
+		return nil
+	}
+	for _, root := range open {
+		if isIn(at, root) && !isIn(process.Resolve(home), root) || at == root {
+			return nil
+		}
+		if below, err := filepath.Rel(at, root); err == nil && filepath.IsLocal(below) {
+			found.Free = append(found.Free, below)
+		}
+	}
+	return []workspace.Guarded{found}
 }
 
 // variables name a folder from which programs read what they run or obey.

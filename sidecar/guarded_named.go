@@ -176,6 +176,14 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 			files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
 		}
 	}
+	inheritedPath := filepath.SplitList(os.Getenv("PATH"))
+	addPath := func(dirs []string) {
+		for _, dir := range dirs {
+			if dir = expand(strings.Trim(dir, `"'`), home, home); !strings.Contains(dir, unknown) && strings.Contains(dir, "/") && !slices.Contains(inheritedPath, dir) {
+				out = append(out, inPath(dir, home, open)...)
+			}
+		}
+	}
 	folders := slices.Concat(open, []string{home})
 	for i := 0; i < len(files) && i < mostNamed; i++ {
 		if info, err := os.Stat(files[i]); err != nil || !info.Mode().IsRegular() || info.Size() > most {
@@ -189,6 +197,12 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 					to = unknown
 				}
 				set[m[1]+m[3]] = to
+				if m[1]+m[3] == "PATH" {
+					addPath(filepath.SplitList(to))
+				}
+			}
+			if words := strings.Fields(line); slices.Contains(words, "fish_add_path") {
+				addPath(strings.Fields(os.Expand(strings.NewReplacer(`"`, "", "'", "").Replace(line), value)))
 			}
 			if of := wordsOf(line); slices.Contains(of, ".") || slices.Contains(of, "source") {
 				for _, path := range filesNamed(line, folders) {

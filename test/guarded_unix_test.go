@@ -496,3 +496,34 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 		"docs/plan.md": "run", "tools/free.sh": "run",
 	})
 }
+
+// TestWhatPathLeadsToIsGuarded: whoever puts a program there has it run by its name, also by Pillion.
+func TestWhatPathLeadsToIsGuarded(t *testing.T) {
+	home, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"mine/bin/old", "bin/old", "rc/bin/old", "fish/bin/old", "notes/old", "gopath/bin/old", "venv/bin/old", "real/old"} {
+		put(t, filepath.Join(home, name), "old\n")
+	}
+	put(t, dir+"/venv/bin/old", "old\n")
+	put(t, home+"/.bashrc", "export PATH=\"$HOME/rc/bin:$PATH\"\n")
+	put(t, home+"/.config/fish/config.fish", "fish_add_path -p ~/fish/bin\n")
+	must(t, os.Symlink("real", home+"/linked"))
+	must(t, os.Chmod(home+"/notes/old", 0o755))
+	t.Setenv("PATH", strings.Join([]string{home + "/mine/bin", home + "/linked", dir + "/venv/bin", os.Getenv("PATH")}, ":"))
+	t.Setenv("GOPATH", home+"/gopath")
+	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}})
+	e.Must("session/setMode", object{"mode": "full_access"}, nil)
+	for name, want := range map[string]string{
+		"mine/bin/git": "ask", "bin/git": "ask", "rc/bin/git": "ask", "fish/bin/git": "ask", "go/bin/gopls": "ask", ".cargo/bin/x": "ask", "gopath/bin/gopls": "ask", "linked/x": "ask", "real/x": "ask", "notes/old": "ask", "notes/new": "run", "venv/bin/x": "run",
+	} {
+		wantDecision(t, e, "run_command", object{"command": "echo x > " + home + "/" + name}, want)
+	}
+	wantDecision(t, e, "run_command", object{"command": "echo x > venv/bin/x"}, "run") // the project's own
+	wantDecision(t, e, "run_command", object{"command": "cp a " + home + "/mine/bin/x"}, "ask")
+
+	e = spawn(t, testrig.Options{Home: home, Dirs: []string{home}, Settings: map[string]any{"mode": "auto_edit"}})
+	for name, want := range map[string]string{"mine/bin/git": "ask", "bin/git": "ask", "rc/bin/git": "ask", "real/x": "ask", "notes/new": "run"} {
+		wantDecision(t, e, "write_file", object{"path": name, "content": "x\n"}, want)
+	}
+	e = spawn(t, testrig.Options{Home: home, Dirs: []string{home + "/mine/bin"}, Settings: map[string]any{"mode": "auto_edit"}})
+	wantDecision(t, e, "write_file", object{"path": "git", "content": "x\n"}, "run") // who opens it works on it
+}

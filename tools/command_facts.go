@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -115,7 +116,11 @@ func restOnFile(snapshot *document.Snapshot, name string, own bool) {
 func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.WordFact {
 	at, inside := follow(ws, dir, name)
 	if !inside {
-		return policy.WordFact{Outside: true, PathFact: policy.PathFact{Guarded: p.guardedPlaces().Effect(process.Resolve(way.Join(dir.Abs(), name)))}}
+		real := process.Resolve(way.Join(dir.Abs(), name))
+		info, err := os.Stat(real)
+		return policy.WordFact{Outside: true, Temporary: process.IsTemporary(real), PathFact: policy.PathFact{
+			Path: filepath.ToSlash(real), Guarded: p.guardedPlaces().Effect(real), Executable: err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0,
+		}}
 	}
 	if at.IsZero() {
 		return policy.WordFact{}

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +32,10 @@ type Command struct {
 // WordFact is where a word of a command leads, if it is taken for a path.
 type WordFact struct {
 	PathFact
-	Outside bool // of every workspace folder; else PathFact holds
+	// Outside: of every workspace folder. Of PathFact then hold Path, which is absolute, Guarded and
+	// Executable; else all of it.
+	Outside   bool
+	Temporary bool // it lies in a folder for temporary files, outside
 	// Planted says that a program of this name lies in the workspace, where the
 	// search for programs would find it.
 	Planted bool
@@ -44,10 +49,11 @@ func (c Command) fact(name string) WordFact {
 	if f, known := c.Words[name]; known {
 		return f
 	}
-	return WordFact{
-		PathFact: PathFact{Path: path.Join(folder(c.Cwd), name)},
-		Outside:  path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), ".."),
+	outside, at := path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), ".."), path.Join(folder(c.Cwd), name)
+	if path.IsAbs(name) {
+		at = path.Clean(name)
 	}
+	return WordFact{PathFact: PathFact{Path: at}, Outside: outside}
 }
 
 // protected says why a write to where the word leads needs a user, "" if it does
@@ -62,10 +68,41 @@ func (f WordFact) protected(name string) string {
 		}
 	}
 	reason, _ := Protected(name)
+	if reason == "" && f.Outside && path.IsAbs(f.Path) {
+		reason, _ = Protected(f.Path)
+	}
 	if reason == "" && Secret(name) {
 		return secretReason(name)
 	}
 	return reason
+}
+
+// isSystem finds, by its name without links, what belongs to the system: its programs run it or obey it.
+var isSystem = regexp.MustCompile(`^/(etc|usr|bin|sbin|lib[^/]*|opt|boot|sys|proc/sys|run/systemd|var/spool|var/lib/(dpkg|rpm|systemd)|nix|snap|Library|System|Applications|private/etc|private/var/at)(/|$)`)
+
+// program says why a write outside of the workspace to where the word leads may change what is run, ""
+// if it does not.
+func (f WordFact) program(name string, redirected bool) string {
+	switch {
+	case !f.Outside:
+		return ""
+	case redirected && f.Executable:
+		return fault.Quote(name) + " is a program: it has the executable bit"
+	case isSystem.MatchString(f.Path):
+		return fault.Quote(name) + " belongs to the system, whose programs run it or obey it"
+	}
+	return ""
+}
+
+// plainMode is a mode of chmod that makes no program of a file.
+var plainMode = regexp.MustCompile(`^([ugoa]*[-=+][rwst]*|[ugoa]*-[rwxXst]+|[0-7]?[0246]{3})$`)
+
+// makesPrograms lists the words of a part that it may make programs of.
+func (p part) makesPrograms() []word {
+	if programName(p.words[0].text) != "chmod" || len(p.words) < 3 || slices.ContainsFunc(p.words[1:], func(w word) bool { return w.literal && plainMode.MatchString(w.text) }) {
+		return nil
+	}
+	return p.words[1:]
 }
 
 // Words lists each literal text of the line that could name a file, so that the
@@ -299,7 +336,7 @@ func writeReasons(r Request) []string {
 	add := func(name string, redirected bool) {
 		fact := r.Command.fact(name)
 		fact.Executable = fact.Executable && redirected
-		if reason := fact.protected(name); reason != "" {
+		if reason := cmp.Or(fact.protected(name), fact.program(name, redirected)); reason != "" {
 			out = append(out, "it writes to a protected file: "+reason)
 		} else if redirected && fact.Outside && r.Mode != FullAccess {
 			out = append(out, "it writes to "+fault.Quote(name)+", which is outside the workspace")
@@ -329,6 +366,11 @@ func writeReasons(r Request) []string {
 		for _, w := range p.words[1:] {
 			for _, name := range pathsIn(w.text) {
 				add(name, false)
+			}
+		}
+		for _, w := range p.makesPrograms() {
+			if fact := r.Command.fact(w.text); w.literal && path.IsAbs(fact.Path) && fact.Outside && !fact.Temporary {
+				out = append(out, "it makes "+fault.Quote(w.text)+" executable, which is outside the workspace")
 			}
 		}
 	}

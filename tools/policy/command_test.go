@@ -319,6 +319,46 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 	}
 }
 
+// TestProgramsOutsideAsk: a file outside is only text where nothing runs it.
+func TestProgramsOutsideAsk(t *testing.T) {
+	for line, want := range map[string]Verdict{
+		"echo x > /etc/profile.d/zz.sh":                Ask,
+		"echo x > /etc/cron.d/zz":                      Ask,
+		"echo x >> /usr/local/bin/new":                 Ask,
+		"make > /opt/x/run":                            Ask,
+		"echo x | tee /lib64/x.so":                     Ask,
+		"cp x /var/spool/cron/root":                    Ask,
+		"echo x > /h/bin/old":                          Ask,
+		"echo x > /h/bin/git":                          Ask,
+		"echo x > way":                                 Ask,
+		"echo x > hidden":                              Ask,
+		"echo x > /h/notes/run; chmod +x /h/notes/run": Ask,
+		"chmod 755 /h/notes/run":                       Ask,
+		"chmod u=rwx /h/notes/run":                     Ask,
+		"chmod --reference=a /h/notes/run":             Ask,
+		"chmod $MODE /h/notes/run":                     Ask,
+		"chmod 644 /h/notes/run":                       Run,
+		"chmod go-rwx /h/notes/run":                    Run,
+		"chmod +x run.sh":                              Run,
+		"chmod +x /tmp/x.sh":                           Run,
+		"echo x > /h/notes/data":                       Run,
+		"echo x > /tmp/x.sh":                           Run,
+		"cat /etc/hosts; ls /usr/bin; /usr/bin/make":   Run,
+		"echo x > /dev/null 2>/dev/tty":                Run,
+		"cd /usr/share/doc && make":                    Run,
+	} {
+		r := command(line, "")
+		r.Mode, r.Grants = FullAccess, []Rule{{Tool: "run_command"}}
+		outside := func(at string) WordFact { return WordFact{Outside: true, PathFact: PathFact{Path: at}} }
+		old, found, temporary, link := outside("/h/bin/old"), outside("/h/bin/git"), outside("/tmp/x.sh"), outside("/h/x/.envrc")
+		old.Executable, found.Guarded, temporary.Temporary = true, RunsByName, true
+		r.Command.Words = map[string]WordFact{"/h/bin/old": old, "/h/bin/git": found, "way": outside("/etc/profile"), "/tmp/x.sh": temporary, "hidden": link}
+		if d := Decide(r); d.Verdict != want {
+			t.Errorf("%s: %s %q", line, d.Verdict, d.Reasons)
+		}
+	}
+}
+
 func TestFactsOfTheWorkspace(t *testing.T) {
 	rules := []string{"run_command(cat *)", "run_command(ls *)", "run_command(frob *)"}
 	with := func(line, name string, fact WordFact) Request {

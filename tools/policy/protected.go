@@ -17,6 +17,7 @@ const (
 	runsInOtherVCS = "can make version control run programs"
 	RunsInShell    = "can make the shell run programs"
 	RunsInDesktop  = "can make the desktop run programs"
+	RunsByName     = "lies where programs are found by their names"
 	ReadByPrograms = "can make your own programs run others"
 	runsInBuild    = "can make the build server run programs"
 	runsInAgent    = "can make agents run programs"

@@ -220,6 +220,11 @@ func temporary(env []string) []string {
 	return outermost(out)
 }
 
+// IsTemporary says whether a file lies in a folder for temporary files.
+func IsTemporary(file string) bool {
+	return withinAny(append(temporary(os.Environ()), "/var/tmp"), file)
+}
+
 // lookPath finds a program on the PATH of env.
 func lookPath(name string, env []string) string {
 	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {

@@ -25,7 +25,7 @@ func forms(t *testing.T, each func(r *rig)) {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.remove(".git")
+			r.Remove(".git")
 			r.git("init", "-q", "-b", "main", "--object-format="+strings.Fields(form)[0])
 			r.git("config", "index.version", strings.Fields(form)[1])
 			if strings.Contains(form, "split") {
@@ -41,16 +41,16 @@ func forms(t *testing.T, each func(r *rig)) {
 func (r *rig) remade(command func()) (text string) {
 	r.Helper()
 	before := filepath.Join(r.TempDir(), "git")
-	r.must(os.CopyFS(before, os.DirFS(r.path(".git"))))
-	info, err := os.Stat(r.path(".git/index"))
-	r.must(err)
-	r.must(os.Chtimes(filepath.Join(before, "index"), time.Time{}, info.ModTime()))
+	r.Must(os.CopyFS(before, os.DirFS(r.Abs(".git"))))
+	info, err := os.Stat(r.Abs(".git/index"))
+	r.Must(err)
+	r.Must(os.Chtimes(filepath.Join(before, "index"), time.Time{}, info.ModTime()))
 	command()
-	harmless, ok := git.HarmlessIndex(filepath.Join(before, "index"), r.path(".git/index"), git.HashSize(r.path(".git")), unseen)
+	harmless, ok := git.HarmlessIndex(filepath.Join(before, "index"), r.Abs(".git/index"), git.HashSize(r.Abs(".git")), unseen)
 	if !ok {
 		r.Fatal("an ordinary index is refused")
 	}
-	r.must(os.WriteFile(r.path(".git/index"), harmless, 0o600))
+	r.Must(os.WriteFile(r.Abs(".git/index"), harmless, 0o600))
 	return string(harmless)
 }
 
@@ -59,13 +59,13 @@ func TestAnIndexHidesNoChange(t *testing.T) {
 	forms(t, func(r *rig) {
 		r.git("config", "core.trustctime", "false") // which a command cannot set
 		r.git("config", "core.checkStat", "minimal")
-		r.write("a", "mine\n")
-		r.write("none", "")
+		r.Write("a", "mine\n")
+		r.Write("none", "")
 		r.commit()
 		for _, seconds := range []int64{0, 1, time.Now().Unix() - 1000, time.Now().Unix() + 1000, 1<<32 - 1, 1 << 32} {
 			set := func(text string) {
-				r.write("a", text)
-				r.must(os.Chtimes(r.path("a"), time.Time{}, time.Unix(seconds, 0)))
+				r.Write("a", text)
+				r.Must(os.Chtimes(r.Abs("a"), time.Time{}, time.Unix(seconds, 0)))
 			}
 			r.remade(func() {
 				set("mine\n")
@@ -79,18 +79,18 @@ func TestAnIndexHidesNoChange(t *testing.T) {
 		}
 		// The time that git would take for that of the entries is the command's own.
 		second := time.Now().Add(-time.Hour).Truncate(time.Second)
-		r.write("a", "mine\n")
-		r.must(os.Chtimes(r.path("a"), time.Time{}, second))
+		r.Write("a", "mine\n")
+		r.Must(os.Chtimes(r.Abs("a"), time.Time{}, second))
 		r.git("update-index", "--really-refresh")
-		r.must(os.Chtimes(r.path(".git/index"), time.Time{}, second))
-		r.write("a", "work\n")
-		r.must(os.Chtimes(r.path("a"), time.Time{}, second))
-		r.remade(func() { r.must(os.Chtimes(r.path(".git/index"), time.Time{}, time.Now())) })
+		r.Must(os.Chtimes(r.Abs(".git/index"), time.Time{}, second))
+		r.Write("a", "work\n")
+		r.Must(os.Chtimes(r.Abs("a"), time.Time{}, second))
+		r.remade(func() { r.Must(os.Chtimes(r.Abs(".git/index"), time.Time{}, time.Now())) })
 		if status := r.git("status", "--porcelain"); status != " M a\n" {
 			r.Errorf("a change within the second of the index: %q", status)
 		}
 		r.remade(func() {
-			r.must(os.Chtimes(r.path("none"), time.Time{}, second))
+			r.Must(os.Chtimes(r.Abs("none"), time.Time{}, second))
 			_, _ = r.try("", "update-index", "--really-refresh") // which says that a has changed
 		})
 		if entry := r.git("ls-files", "--debug", "none"); !strings.Contains(entry, "mtime: 4294967295:") {
@@ -109,15 +109,15 @@ func TestAnIndexHoldsWhatGitPutIn(t *testing.T) {
 		}
 		r.git("config", "core.untrackedCache", "true")
 		for range 200 {
-			r.write(name(), "1\n")
+			r.Write(name(), "1\n")
 		}
-		r.write("conflict", "0\n")
+		r.Write("conflict", "0\n")
 		r.commit()
 		r.git("checkout", "-q", "-b", "other")
-		r.write("conflict", "1\n")
+		r.Write("conflict", "1\n")
 		r.commit()
 		r.git("checkout", "-q", "main")
-		r.write("conflict", "2\n")
+		r.Write("conflict", "2\n")
 		r.commit()
 		holds := func(when string, command func()) {
 			r.Helper()
@@ -128,8 +128,8 @@ func TestAnIndexHoldsWhatGitPutIn(t *testing.T) {
 			text := r.remade(func() {
 				command()
 				before = listed()
-				text, err := os.ReadFile(r.path(".git/index"))
-				r.must(err)
+				text, err := os.ReadFile(r.Abs(".git/index"))
+				r.Must(err)
 				if isSplit != strings.Contains(string(text), "link") {
 					r.Errorf("%s: whether the index is in two files is %v", when, !isSplit)
 				}
@@ -151,15 +151,15 @@ func TestAnIndexHoldsWhatGitPutIn(t *testing.T) {
 				for range 3 {
 					tracked := strings.Fields(r.git("ls-files"))
 					for range random.IntN(60) {
-						r.must(os.RemoveAll(r.path(tracked[random.IntN(len(tracked))])))
+						r.Must(os.RemoveAll(r.Abs(tracked[random.IntN(len(tracked))])))
 					}
 					for range random.IntN(60) {
-						r.write(name(), fmt.Sprint(random.IntN(5), "\n"))
+						r.Write(name(), fmt.Sprint(random.IntN(5), "\n"))
 					}
-					r.write("conflict", "2\n")
+					r.Write("conflict", "2\n")
 					r.git("add", "-A")
 				}
-				r.write("new", "new\n")
+				r.Write("new", "new\n")
 				r.git("add", "-N", "new")
 			})
 			r.commit()
@@ -184,7 +184,7 @@ func TestAnIndexHoldsWhatGitPutIn(t *testing.T) {
 			if !strings.Contains(r.git("ls-files", "--sparse", "--stage"), "040000") {
 				r.Error("there are none")
 			}
-			r.write("d1/more", "1\n")
+			r.Write("d1/more", "1\n")
 			r.git("add", "d1")
 		})
 	})
@@ -195,44 +195,44 @@ func TestAnIndexThatLeadsElsewhere(t *testing.T) {
 	for format, size := range map[string]int{"sha1": 20, "sha256": 32} {
 		for _, version := range []string{"2", "4"} {
 			r := newRig(t)
-			r.remove(".git")
+			r.Remove(".git")
 			r.git("init", "-q", "-b", "main", "--object-format="+format)
-			r.write("-a", "1\n")
-			r.write("dirs/b", "1\n")
+			r.Write("-a", "1\n")
+			r.Write("dirs/b", "1\n")
 			r.commit()
 			r.git("update-index", "--index-version", version)
-			before := r.path("../before")
-			text, err := os.ReadFile(r.path(".git/index"))
-			r.must(err)
-			r.must(os.WriteFile(before, text, 0o600))
-			if !isHarmless(before, r.path(".git/index"), size) {
+			before := r.Abs("../before")
+			text, err := os.ReadFile(r.Abs(".git/index"))
+			r.Must(err)
+			r.Must(os.WriteFile(before, text, 0o600))
+			if !isHarmless(before, r.Abs(".git/index"), size) {
 				t.Errorf("%s, version %s: an ordinary index is refused", format, version)
 			}
 			// What git reads in another place than it seems to be.
 			hidden := []byte(strings.Replace(string(text), "dirs/b", "dirs\x00b", 1))
-			r.write("../crafted", string(hidden))
-			if isHarmless(before, r.path("../crafted"), size) {
+			r.Write("../crafted", string(hidden))
+			if isHarmless(before, r.Abs("../crafted"), size) {
 				t.Errorf("%s, version %s: a name is longer than it looks", format, version)
 			}
-			r.write("../crafted", string(text[:len(text)-20])+"ZZZZ\x00\x00\x00\x04abcd"+string(text[len(text)-20:]))
-			if isHarmless(before, r.path("../crafted"), size) {
+			r.Write("../crafted", string(text[:len(text)-20])+"ZZZZ\x00\x00\x00\x04abcd"+string(text[len(text)-20:]))
+			if isHarmless(before, r.Abs("../crafted"), size) {
 				t.Errorf("%s, version %s: an unknown extension", format, version)
 			}
 			r.git("-c", "index.threads=2", "update-index", "--force-write-index")
-			if !isHarmless(before, r.path(".git/index"), size) {
+			if !isHarmless(before, r.Abs(".git/index"), size) {
 				t.Errorf("%s, version %s: an index of several threads is refused", format, version)
 			}
 			commit := strings.TrimSpace(r.git("rev-parse", "HEAD"))
 			r.git("update-index", "--add", "--cacheinfo", "160000,"+commit+",vendor")
-			if isHarmless(before, r.path(".git/index"), size) {
+			if isHarmless(before, r.Abs(".git/index"), size) {
 				t.Errorf("%s, version %s: it leads into another repository", format, version)
 			}
-			if !isHarmless(r.path(".git/index"), r.path(".git/index"), size) {
+			if !isHarmless(r.Abs(".git/index"), r.Abs(".git/index"), size) {
 				t.Errorf("%s, version %s: it led there before", format, version)
 			}
 			for _, bad := range []string{".git/b", "../../", "//dirs"} {
-				r.write("../crafted", strings.Replace(string(text), "dirs/b", bad, 1))
-				if isHarmless(before, r.path("../crafted"), size) {
+				r.Write("../crafted", strings.Replace(string(text), "dirs/b", bad, 1))
+				if isHarmless(before, r.Abs("../crafted"), size) {
 					t.Errorf("%s, version %s: %s is taken", format, version, bad)
 				}
 			}
@@ -244,7 +244,7 @@ func TestAnIndexThatLeadsElsewhere(t *testing.T) {
 func TestAnIndexThatIsReadInParts(t *testing.T) {
 	for _, version := range []string{"2", "4"} {
 		r := newRig(t)
-		r.write("a", "1\n")
+		r.Write("a", "1\n")
 		r.commit()
 		blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
 		var lines strings.Builder
@@ -255,18 +255,18 @@ func TestAnIndexThatIsReadInParts(t *testing.T) {
 			t.Fatal(out)
 		}
 		r.git("-c", "index.threads=2", "update-index", "--index-version", version, "--force-write-index")
-		text, err := os.ReadFile(r.path(".git/index"))
-		r.must(err)
+		text, err := os.ReadFile(r.Abs(".git/index"))
+		r.Must(err)
 		table := strings.LastIndex(string(text), "IEOT")
 		if table < 0 {
 			t.Fatal("git wrote no table")
 		}
-		if !isHarmless(r.path("none"), r.path(".git/index"), 20) {
+		if !isHarmless(r.Abs("none"), r.Abs(".git/index"), 20) {
 			t.Errorf("version %s: an ordinary index of many files is refused", version)
 		}
 		text[table+4+4+4+8+3]++ // where the second part begins
-		r.must(os.WriteFile(r.path("crafted"), text, 0o600))
-		if isHarmless(r.path("none"), r.path("crafted"), 20) {
+		r.Must(os.WriteFile(r.Abs("crafted"), text, 0o600))
+		if isHarmless(r.Abs("none"), r.Abs("crafted"), 20) {
 			t.Errorf("version %s: the table leads elsewhere", version)
 		}
 	}
