@@ -43,7 +43,7 @@ func TestWhatAnIndexSaysOfNewFilesIsNotBelieved(t *testing.T) {
 	if status := r.git("status", "--porcelain"); status != "" {
 		t.Fatalf("git itself finds the file: %s", status)
 	}
-	if got, err := reader.Status(t.Context(), r.root, git.StatusOptions{Dir: r.root}); err != nil || len(got.Files) != 1 || got.Files[0].Path != "new" {
+	if got, err := reader.Status(t.Context(), r.root, git.StatusOptions{Dir: r.Dir}); err != nil || len(got.Files) != 1 || got.Files[0].Path != "new" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
