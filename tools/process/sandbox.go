@@ -225,11 +225,16 @@ func IsTemporary(file string) bool {
 	return withinAny(append(temporary(os.Environ()), "/var/tmp"), file)
 }
 
+// IsProgram says whether there is a file that can be run.
+func IsProgram(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
 // lookPath finds a program on the PATH of env.
 func lookPath(name string, env []string) string {
 	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && IsProgram(path) {
 			return path
 		}
 	}
