@@ -49,7 +49,7 @@ var keys = []Key{
 	{
 		Name: "mode", Default: `"default"`, tighter: ranked(policy.Plan, policy.Default, policy.AutoEdit),
 		Meaning: "the mode of a new session: `plan` (agents only read), `default` (changes and commands ask) " +
-			"or `auto_edit` (edits in the workspace run, commands ask). `full_access` cannot be a setting; choose it for one session in the editor",
+			"or `auto_edit` (edits in the workspace run, commands ask). In each, commands that only read run (`commands.readOnly`). `full_access` cannot be a setting; choose it for one session in the editor",
 	},
 	{Name: "permissions.allow", Default: "[]", Meaning: "calls that run without asking"},
 	{Name: "permissions.ask", Default: "[]", tightens: true, Meaning: "calls that ask even if their mode would let them run"},

@@ -11,7 +11,7 @@ import (
 )
 
 // Looks is a command line in which every part is a program that is known to read. It may run in
-// the box without a question; see Command.onlyLooks.
+// the box without a question; see Command.LooksOnly.
 //
 // It is read more freely than a line that a rule allows: what the shell makes of a word is known
 // here for names of files, for the variables of loops and for the folder that the line went to. That

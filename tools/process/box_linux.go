@@ -93,7 +93,7 @@ func (b *blanks) in(folder string, out *[]string) bool {
 		if seen++; seen > mostFolders {
 			return false
 		}
-		f, ok := b.look(dir, folder)
+		f, ok := b.secretsOf(dir, folder)
 		if !ok {
 			continue // the command cannot read it either
 		}
@@ -113,7 +113,8 @@ func (b *blanks) in(folder string, out *[]string) bool {
 	return true
 }
 
-func (b *blanks) look(dir, top string) (blankFolder, bool) {
+// secretsOf gives what of a folder looks like a secret, and the folders in it; false where it cannot be read.
+func (b *blanks) secretsOf(dir, top string) (blankFolder, bool) {
 	var info unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, dir, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_CTIME, &info) != nil {
 		return blankFolder{}, false
