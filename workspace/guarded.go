@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,24 +102,117 @@ func NewGuards(all []Guarded) Guards {
 }
 
 // Effect says what the file does that the path leads to, "" if it is none of these.
-func (g Guards) Effect(path string) string {
-	if len(g) == 0 {
+func (g Guards) Effect(path string) string { return g.Finder().Effect(path) }
+
+// Finder is for many paths of one moment: each folder is looked at once.
+func (g Guards) Finder() *GuardFinder {
+	return &GuardFinder{g, map[string]*guardFolder{}}
+}
+
+// GuardFinder is for one goroutine.
+type GuardFinder struct {
+	Guards
+	folders map[string]*guardFolder
+}
+
+// guardFolder is a folder with the guards that can hold something in it, by their numbers.
+type guardFolder struct {
+	info     fs.FileInfo      // nil: it is not there
+	all      []int            // which are the folder, so that they hold what lies below
+	way, end map[string][]int // whose way leads through it: by each part that the rest of it begins with, and by all of that
+	above    *guardFolder     // the next one above that has such guards; nil: none
+	below    string           // the way from there
+}
+
+// Effect is that of Guards.
+func (f *GuardFinder) Effect(path string) string {
+	if len(f.Guards) == 0 {
 		return ""
 	}
-	for at, below := filepath.Clean(path), ""; ; {
-		if info, err := os.Stat(at); err == nil {
-			for _, one := range g {
-				if at, is := one.holds(info, below); is {
-					return one.Effect + ": it is " + whose(filepath.Join(one.Path, at))
+	path = filepath.Clean(path)
+	if info, err := os.Stat(path); err == nil {
+		for _, one := range f.Guards {
+			if one.final == nil || !os.SameFile(one.final, info) {
+				continue
+			}
+			if at, is := one.holds(info, ""); is {
+				return one.effect(at)
+			}
+		}
+	}
+	above := filepath.Dir(path)
+	if above == path {
+		return ""
+	}
+	for folder, below := f.folder(above), filepath.Base(path); folder != nil; folder, below = folder.above, filepath.Join(folder.below, below) {
+		candidates := folder.candidates(strings.ToLower(below))
+		for _, i := range candidates {
+			if at, is := f.Guards[i].holds(folder.info, below); is {
+				return f.Guards[i].effect(at)
+			}
+		}
+	}
+	return ""
+}
+
+func (f *GuardFinder) folder(at string) *guardFolder {
+	if known := f.folders[at]; known != nil {
+		return known
+	}
+	out := &guardFolder{way: map[string][]int{}, end: map[string][]int{}}
+	if info, err := os.Stat(at); err == nil {
+		out.info = info
+		for i, one := range f.Guards {
+			if one.final != nil && os.SameFile(one.final, info) {
+				out.all = append(out.all, i)
+			}
+			for _, s := range one.steps {
+				if os.SameFile(s.folder, info) {
+					out.end[s.rest] = append(out.end[s.rest], i)
+					for part := range parts(s.rest) {
+						out.way[part] = append(out.way[part], i)
+					}
 				}
 			}
 		}
-		above := filepath.Dir(at)
-		if above == at {
-			return ""
-		}
-		at, below = above, filepath.Join(filepath.Base(at), below)
 	}
+	if above := filepath.Dir(at); above != at {
+		out.above, out.below = f.folder(above), filepath.Base(at)
+		if next := out.above; len(next.all)+len(next.way) == 0 { // nothing there holds anything
+			out.above, out.below = next.above, filepath.Join(next.below, out.below)
+		}
+	}
+	f.folders[at] = out
+	return out
+}
+
+// candidates are the guards that may hold what lies at this place below the folder.
+func (f *guardFolder) candidates(below string) []int {
+	out := slices.Concat(f.all, f.way[below])
+	if len(f.end) > 0 {
+		for part := range parts(below) {
+			out = append(out, f.end[part]...)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// parts are what a path begins with: its first name, its first two, and so on to all of it.
+func parts(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range path {
+			if path[i] == filepath.Separator && !yield(path[:i]) {
+				return
+			}
+		}
+		yield(path)
+	}
+}
+
+// effect is what a file does that is at this place of what is guarded.
+func (g guard) effect(at string) string {
+	return g.Effect + ": it is " + whose(filepath.Join(g.Path, at))
 }
 
 // holds reports whether what lies below a folder is the guarded file, lies in the guarded folder,
