@@ -37,8 +37,8 @@ type pending struct {
 	site     site
 	snapshot *document.Snapshot
 	plan     Plan
-	guards   workspace.Guards  // of this machine, once something is to be written
-	above    map[string]string // of open folders, as PathFact.Above
+	guards   *workspace.GuardFinder // of this machine, once something is to be written
+	above    map[string]string      // of open folders, as PathFact.Above
 	decision policy.Decision
 	digest   string
 
@@ -140,6 +140,7 @@ func (p *pending) replan(ctx context.Context) error {
 		return err
 	}
 	next.decision = policy.Decide(request)
+	next.show(request)
 	if a, ok := next.plan.(*Answer); ok && a.Keeps != nil && next.decision.Verdict == policy.Ask {
 		next.decision = policy.Decision{Verdict: policy.Run} // the last chunk asks
 	}
