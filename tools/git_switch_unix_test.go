@@ -227,3 +227,30 @@ func TestASwitchOutsideOfTheWorkspace(t *testing.T) {
 		t.Errorf("%s because %q", need.Verdict, need.Reasons)
 	}
 }
+
+// TestASwitchUnderUnsavedText is refused by whatever name the file is open, and whatever becomes of it.
+func TestASwitchUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string][]string{
+		"real/a.txt": {`write real/a.txt "two\n"`},
+		"lnk/a.txt":  {`write real/a.txt "two\n"`},
+		"one.txt":    {`write real/a.txt "two\n"`},
+		"b.txt":      {`remove b.txt`, `write real/b.txt "one\n"`}, // renamed
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			for _, line := range []string{`write real/a.txt "one\n"`, `link lnk real`, `link one.txt real/a.txt`} {
+				w.do(line)
+			}
+			w.says("add", "-A")
+			w.says("commit", "-qm", "links")
+			w.branch("other", lines...)
+			w.do("open " + name)
+			w.do("type " + name + ` "one\nmine\n"`)
+			got := w.gitTool("git.branch", switchTo("other"))
+			if got.OK || got.Error.Code != fault.WorkTreeDirty || !strings.Contains(got.Error.Message, "unsaved text in the editor: "+name) {
+				t.Errorf("%+v, %v", got, got.Error)
+			}
+		})
+	}
+}
