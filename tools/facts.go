@@ -42,7 +42,8 @@ func (p *pending) policyRequest() (policy.Request, error) {
 			r.Access = policy.Skill
 		}
 	}
-	aims := resolveTouches(p.plan.touches())
+	all := resolveTouches(p.plan.touches())
+	aims := slices.DeleteFunc(slices.Clone(all), resolvedTouch.isElsewhere)
 	var written []workspace.Path
 	for _, a := range aims {
 		if a.write && a.err == nil {
@@ -50,7 +51,11 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 	}
 	after := p.layoutWith(written...)
-	for _, a := range aims {
+	for _, a := range all {
+		if a.isElsewhere() {
+			r.Paths = append(r.Paths, p.factElsewhere(a))
+			continue
+		}
 		fact, err := p.factOf(a, after)
 		if err != nil {
 			return r, err
@@ -59,8 +64,11 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	}
 	r.Keys = p.keysIn()
 	p.site = p.siteOf(r.Command, aims)
-	if open := p.registry.Documents.Workspace().Roots(); r.Definition != "" && len(open) == 1 {
+	switch open := p.registry.Documents.Workspace().Roots(); {
+	case r.Definition != "" && len(open) == 1:
 		p.site.roots = open // the folder that a rule can be remembered for
+	case writesByAnother(p.plan):
+		p.site.roots = open // what is written is of a repository, which may be that of several folders
 	}
 	r.Rules = p.rules(p.site)
 	return r, nil
@@ -98,6 +106,8 @@ type resolvedTouch struct {
 	err    error // it leads nowhere in the workspace
 }
 
+func (t resolvedTouch) isElsewhere() bool { return t.elsewhere != "" }
+
 func resolveTouches(touches []touch) []resolvedTouch {
 	out := make([]resolvedTouch, len(touches))
 	for i, t := range touches {
@@ -132,6 +142,14 @@ func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error)
 		}
 	}
 	return fact, err
+}
+
+// factElsewhere is what is known of a file in no open folder. Its name is the whole one, which rules have to give.
+func (p *pending) factElsewhere(t resolvedTouch) policy.PathFact {
+	return policy.PathFact{
+		Path: filepath.ToSlash(t.elsewhere), Write: true, Apart: true, MadeExecutable: t.entry.made, MadeLink: t.entry.link, Gone: t.entry.gone,
+		Guarded: p.guardedPlaces().Effect(t.elsewhere),
+	}
 }
 
 // above are the folders that an open folder lies in, itself with them, as far as their names count: from the
@@ -297,7 +315,7 @@ func RefuseGits(paths ...workspace.Path) error {
 
 // guardedPlaces are what on this machine a person has to approve changes of, wherever in the
 // workspace it turns out to be.
-func (p *pending) guardedPlaces() workspace.Guards {
+func (p *pending) guardedPlaces() *workspace.GuardFinder {
 	if p.guards == nil {
 		var all []workspace.Guarded
 		if p.registry.Guarded != nil {
@@ -313,7 +331,7 @@ func (p *pending) guardedPlaces() workspace.Guards {
 			}
 			return one.IsPart
 		})
-		p.guards = workspace.NewGuards(all)
+		p.guards = workspace.NewGuards(all).Finder()
 	}
 	return p.guards
 }
@@ -325,7 +343,7 @@ func (p *pending) written() (dirs []string) {
 	}
 	known := map[workspace.Path]bool{}
 	for _, t := range resolveTouches(p.plan.touches()) {
-		if !t.write || t.err != nil || known[t.target.Dir()] {
+		if !t.write || t.err != nil || t.isElsewhere() || known[t.target.Dir()] {
 			continue
 		}
 		known[t.target.Dir()] = true
@@ -358,5 +376,5 @@ func (p *pending) protectedIn(root workspace.Path) []string {
 	if policy.Effect(above(root.RootDir())+"/x") != "" {
 		return []string{root.Abs()}
 	}
-	return append(p.registry.protected.in(root), p.guardedPlaces().In(process.Resolve(root.Abs()))...)
+	return append(p.registry.protected.in(root), p.guardedPlaces().Guards.In(process.Resolve(root.Abs()))...)
 }

@@ -38,9 +38,9 @@ type pending struct {
 	site     site
 	snapshot *document.Snapshot
 	plan     Plan
-	guards   workspace.Guards  // of this machine, once something is to be written
-	above    map[string]string // of open folders, as PathFact.Above
-	parts    []string          // links and files by which a folder may be a repository
+	guards   *workspace.GuardFinder // of this machine, once something is to be written
+	above    map[string]string      // of open folders, as PathFact.Above
+	parts    []string               // links and files by which a folder may be a repository
 	decision policy.Decision
 	box      process.Confine // where the command can run unasked
 	digest   string
@@ -143,6 +143,7 @@ func (p *pending) replan(ctx context.Context) error {
 		return err
 	}
 	next.decision = policy.Decide(request)
+	next.show(request)
 	if a, ok := next.plan.(*Answer); ok && a.Keeps != nil && next.decision.Verdict == policy.Ask {
 		next.decision = policy.Decision{Verdict: policy.Run} // the last chunk asks
 	}

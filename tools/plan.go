@@ -95,6 +95,8 @@ type touch struct {
 	write bool
 	file  *document.File // of a write: what is there now
 	entry *entry         // of a change of the tree
+	// elsewhere is the absolute name of a write that is in no open folder, which then has no path.
+	elsewhere string
 	// executable: of a write, a file that is made so.
 	executable bool
 	tracked    bool // of a read: it is of what git has at the path, and through no link
@@ -253,6 +255,11 @@ type Action struct {
 	// Reads are the files whose content goes elsewhere by it, and Tracked as in an Answer.
 	Reads   []workspace.Path
 	Tracked bool
+	// Writes are the files that it has another program write; policy judges them as it does those of Edits.
+	Writes  []Written
+	written []touch // which these are, once they were looked at
+	// Shows makes the preview, once it is known which of Writes come first in it; nil: Preview is whole.
+	Shows func([]Shown) approval.Preview
 	// Watch are folders in which a change may be one of what the plan rests on.
 	Watch []string
 	// Run does it. Nothing has happened before, and it is called at most once.
@@ -274,7 +281,12 @@ func (a *Action) touches() []touch {
 	for _, p := range a.Reads {
 		out = append(out, touch{path: p, tracked: a.Tracked})
 	}
-	return out
+	if len(a.written) < len(a.Writes) {
+		for _, w := range a.Writes {
+			a.written = append(a.written, w.touch())
+		}
+	}
+	return append(out, a.written...)
 }
 
 // Chunk is a piece of a file whose content is streamed: whole lines, but where a

@@ -17,6 +17,10 @@ type entry struct {
 	at   workspace.Path // with the links on the way to it followed
 	mode fs.FileMode
 	made bool // a file that is made executable
+	// Of one that another program writes, what Written says, and what stands there.
+	link, gone, readOnly bool
+	links                int
+	losesOwner           string
 }
 
 func (e *entry) fact(named workspace.Path) policy.PathFact {
@@ -26,7 +30,11 @@ func (e *entry) fact(named workspace.Path) policy.PathFact {
 		Root:           named.RootDir(),
 		Executable:     e.mode.IsRegular() && e.mode&0o111 != 0,
 		MadeExecutable: e.made,
-		ReadOnly:       e.mode.IsRegular() && e.mode&0o200 == 0,
+		MadeLink:       e.link,
+		Gone:           e.gone,
+		ReadOnly:       e.readOnly || e.mode.IsRegular() && e.mode&0o200 == 0,
+		HardLinks:      e.links,
+		LosesOwner:     e.losesOwner,
 	}
 	if named.String() != named.Rel() {
 		fact.Folder = folderName(named)

@@ -25,6 +25,16 @@ func (p Path) Lstat() (fs.FileInfo, error) {
 	return info, p.fault(err)
 }
 
+// Standing describes the entry p by its whole name, nil if there is none. It is for what is said of thousands,
+// and nothing else rests on it: a link on the way is followed, wherever it leads.
+func (p Path) Standing() fs.FileInfo {
+	info, err := os.Lstat(p.Abs())
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
 // OpenFile opens a regular file for reading. It never blocks: a FIFO, a device
 // or a socket gives NOT_A_FILE, judged on the opened handle and not on the name.
 func (p Path) OpenFile() (*os.File, fs.FileInfo, error) {

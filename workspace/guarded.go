@@ -90,16 +90,33 @@ func NewGuards(all []Guarded) Guards {
 }
 
 // Effect says what the file does that the path leads to, "" if it is none of these.
-func (g Guards) Effect(path string) string {
-	if len(g) == 0 {
+func (g Guards) Effect(path string) string { return g.Finder().Effect(path) }
+
+// Finder is for many paths of one moment: each folder is looked at once.
+func (g Guards) Finder() *GuardFinder { return &GuardFinder{g, map[string]guardFolder{}} }
+
+// GuardFinder is for one goroutine.
+type GuardFinder struct {
+	Guards
+	folders map[string]guardFolder
+}
+
+// guardFolder is a folder with the guards that can hold something in it.
+type guardFolder struct {
+	info   fs.FileInfo
+	guards Guards
+}
+
+// Effect is that of Guards.
+func (f *GuardFinder) Effect(path string) string {
+	if len(f.Guards) == 0 {
 		return ""
 	}
 	for at, below := filepath.Clean(path), ""; ; {
-		if info, err := os.Stat(at); err == nil {
-			for _, one := range g {
-				if at, is := one.holds(info, below); is {
-					return one.Effect + ": it is " + whose(filepath.Join(one.name, at))
-				}
+		folder := f.at(at)
+		for _, one := range folder.guards {
+			if at, is := one.holds(folder.info, below); is {
+				return one.Effect + ": it is " + whose(filepath.Join(one.name, at))
 			}
 		}
 		above := filepath.Dir(at)
@@ -108,6 +125,23 @@ func (g Guards) Effect(path string) string {
 		}
 		at, below = above, filepath.Join(filepath.Base(at), below)
 	}
+}
+
+func (f *GuardFinder) at(path string) guardFolder {
+	folder, known := f.folders[path]
+	if known {
+		return folder
+	}
+	if info, err := os.Stat(path); err == nil {
+		folder.info = info
+		for _, one := range f.Guards {
+			if one.final != nil && os.SameFile(one.final, info) || slices.ContainsFunc(one.steps, func(s guardStep) bool { return os.SameFile(s.folder, info) }) {
+				folder.guards = append(folder.guards, one)
+			}
+		}
+	}
+	f.folders[path] = folder
+	return folder
 }
 
 // holds reports whether what lies below a folder is the guarded file, lies in the guarded folder,

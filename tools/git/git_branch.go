@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -173,10 +174,9 @@ var deleteBranch = branchAction{
 type branchPlan struct {
 	branchAction
 	git.BranchChange
-	args  gitBranchArgs
-	dir   workspace.Path
-	git   gitProgram
-	files []workspace.Path // that a switch changes
+	args gitBranchArgs
+	dir  workspace.Path
+	git  gitProgram
 }
 
 func (b branchPlan) plan(ctx context.Context, in tools.Input) (tools.Plan, error) {
@@ -185,12 +185,8 @@ func (b branchPlan) plan(ctx context.Context, in tools.Input) (tools.Plan, error
 	if b.BranchChange, err = b.look(ctx, in.Git, root, dir, b.args); err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(b.Changes.Files))
-	for _, f := range b.Changes.Files {
-		names = append(names, f.Path)
-	}
-	b.files = inWorkspace(in, b.Top, names)
-	if err := b.unsaved(in.Snapshot, b.files); err != nil {
+	writes := b.written(in)
+	if err := b.unsaved(in.Snapshot, writes); err != nil {
 		return nil, err
 	}
 	b.git = newGitProgram(in, b.Repository)
@@ -199,13 +195,13 @@ func (b branchPlan) plan(ctx context.Context, in tools.Input) (tools.Plan, error
 	}
 	a := &tools.Action{
 		Title: b.title + " " + fault.Quote(fault.Clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
-		Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
+		Writes: writes,
+		Watch:  []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
 	if err := b.git.confine(in, a, len(b.Hooks)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
 		return nil, err
 	}
-	a.Preview = b.preview()
-	a.Run = b.run
+	a.Shows, a.Run = b.preview, b.run
 	in.Snapshot.RestOnState("branch", b.State(), func() string {
 		now := branchPlan{}
 		var err error
@@ -217,8 +213,40 @@ func (b branchPlan) plan(ctx context.Context, in tools.Input) (tools.Plan, error
 	return a, nil
 }
 
+// written are the files of the work tree that a switch writes, with what a dialog says of each.
+func (b branchPlan) written(in tools.Input) []tools.Written {
+	lines := map[string]string{}
+	for i, line := range changeLines(b.Changes) {
+		lines[b.Changes.Files[i].Path] = line
+	}
+	out := make([]tools.Written, 0, len(b.Writes))
+	for _, f := range b.Writes {
+		w := tools.Written{
+			Abs: filepath.Join(b.Top, filepath.FromSlash(f.Path)), MadeExecutable: f.MadeExecutable(), MadeLink: f.MadeLink(), New: f.Was == "", Deleted: f.Mode == "",
+			Line: cmp.Or(lines[f.Path], f.Letter()+" "+fault.Quote(f.Path)),
+		}
+		if !in.Snapshot.Workspace().IsClosed(w.Abs) {
+			w.Path, _ = in.Snapshot.Workspace().Place(w.Abs)
+		}
+		switch {
+		case w.MadeExecutable:
+			w.Line += ", executable"
+		case w.MadeLink:
+			w.Line += ", symbolic link"
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
 // unsaved refuses to change files under text that nobody has but the editor.
-func (b branchPlan) unsaved(snap *document.Snapshot, files []workspace.Path) error {
+func (b branchPlan) unsaved(snap *document.Snapshot, writes []tools.Written) error {
+	var files []workspace.Path
+	for _, w := range writes {
+		if !w.Path.IsZero() {
+			files = append(files, w.Path)
+		}
+	}
 	if unsaved := unsavedAmong(snap, files); len(unsaved) > 0 {
 		return fault.New(fault.WorkTreeDirty, "%s changes files that have unsaved text in the editor: %s", fault.Quote(b.Name), strings.Join(tools.QuoteAll(unsaved), ", ")).
 			With("paths", unsaved).WithHint("ask the user to save or undo it first")
@@ -226,15 +254,23 @@ func (b branchPlan) unsaved(snap *document.Snapshot, files []workspace.Path) err
 	return nil
 }
 
-func (b branchPlan) preview() approval.Preview {
+// preview shows all files that are protected, however many, and of the others some.
+func (b branchPlan) preview(files []tools.Shown) approval.Preview {
 	const most = 200
 	var s approval.Sheet
 	s.Deed, s.Question = b.deed+" "+fault.Quote(b.Name), b.question
 	b.facts(&s, b)
 	if b.Changes.FilesChanged > 0 {
 		s.Fact("size", "Changes", changeSize(b.Changes)+"; uncommitted changes in other files stay")
-		s.List("files", "Files", most, changeLines(b.Changes)...)
 	}
+	var lines []string
+	foremost := 0
+	for _, f := range files {
+		if lines = append(lines, f.Line); f.Protected {
+			foremost++
+		}
+	}
+	s.List("files", "Files", max(most, foremost), lines...)
 	b.git.hooks(&s, b.Repository)
 	b.git.programs(&s, b.Filters, b.Repository)
 	return s.Shown()

@@ -154,11 +154,24 @@ func (c commitPlan) watched(names []string) []string {
 	return out
 }
 
-// unsavedAmong are those of the files that the user has not saved.
+// unsavedAmong are those of the files that the user has not saved, by the names that they are open under:
+// a link leads to the file, or to a folder that it lies in. What git writes is at no link's other end.
 func unsavedAmong(snap *document.Snapshot, files []workspace.Path) []string {
+	dirty := snap.Dirty()
+	if len(dirty) == 0 {
+		return nil
+	}
+	folders, all := map[string]string{}, map[string]bool{}
+	for _, file := range files {
+		dir, name := filepath.Split(file.Abs())
+		if _, known := folders[dir]; !known {
+			folders[dir] = process.Resolve(dir)
+		}
+		all[file.Abs()], all[filepath.Join(folders[dir], name)] = true, true
+	}
 	var out []string
-	for _, b := range snap.Dirty() {
-		if slices.Contains(files, b.Path) {
+	for _, b := range dirty {
+		if all[b.Path.Abs()] || all[process.Resolve(b.Path.Abs())] {
 			out = append(out, b.Path.String())
 		}
 	}

@@ -58,8 +58,9 @@ type Request struct {
 	// input for a process whose start was approved.
 	Covered bool
 
-	reading *CommandReading // of Command, made by Decide
-	looks   bool            // likewise: it only looks
+	reading   *CommandReading // of Command, made by Decide
+	looks     bool            // likewise: it only looks
+	protected []string        // why of Paths, likewise
 }
 
 // PathFact is one path of a plan, with what the workspace knows about it.
@@ -69,6 +70,7 @@ type PathFact struct {
 	Executable bool   // an existing file with an x bit
 	// MadeExecutable: it has none, and gets it.
 	MadeExecutable bool
+	MadeLink       bool   // it becomes a symbolic link, or leads elsewhere as one
 	Gone           bool   // the call is one that changes some files and deletes others, of which it is one
 	HardLinks      int    // how many names an existing file has whose content is replaced
 	LosesOwner     string // the user whose existing file it is, and would not be any more
@@ -220,6 +222,7 @@ func Decide(r Request) Decision {
 		r.reading = ReadCommand(r.Command.Line)
 		r.looks, apart = r.Command.looksOnly()
 	}
+	r.protected = protectedReasons(r)
 	d := decide(r)
 	switch {
 	case r.Command == nil:
@@ -309,7 +312,7 @@ func refuse(r Request) (Decision, bool) {
 		return refusal(ByPolicy, reasons(ReasonRepository, own...)...), true
 	}
 	verdict := verdictOf(r.Access, r.Mode)
-	special := append(reasons(ReasonProtected, protectedReasons(r)...), reasons(ReasonSecret, secretReasons(secretReads(r))...)...)
+	special := append(reasons(ReasonProtected, r.protected...), reasons(ReasonSecret, secretReasons(secretReads(r))...)...)
 	switch {
 	case verdict == Refuse && r.Mode != Plan:
 		return refusal(ByPolicy, Reason{ReasonMode, fmt.Sprintf("unknown access class %q or mode %q", r.Access, r.Mode)}), true
@@ -327,7 +330,7 @@ func refusal(by By, reasons ...Reason) Decision {
 
 // firmQuestions lists why the call asks whatever was allowed or granted.
 func firmQuestions(r Request) []Reason {
-	out := append(reasons(ReasonProtected, protectedReasons(r)...), reasons(ReasonOutside, writeReasons(r)...)...)
+	out := append(reasons(ReasonProtected, r.protected...), reasons(ReasonOutside, writeReasons(r)...)...)
 	if r.AlwaysAsk {
 		out = append(out, Reason{ReasonAlways, "this call always needs approval"})
 	}

@@ -110,6 +110,8 @@ func TestProtectedWritesAskInEveryMode(t *testing.T) {
 		"by name":        {Path: "sub/.vscode/settings.json", Write: true},
 		"by link target": {Path: "notes", LinkTarget: ".envrc", Write: true},
 		"executable":     {Path: "build.sh", Executable: true, Write: true},
+		"made a program": {Path: "notes.txt", MadeExecutable: true, Write: true},
+		"made a link":    {Path: "notes.txt", MadeLink: true, Write: true},
 		"read-only":      {Path: "notes.txt", ReadOnly: true, Write: true},
 		"hard link":      {Path: "notes.txt", HardLinks: 2, Write: true},
 		"of another":     {Path: "notes.txt", LosesOwner: "root", Write: true},
@@ -132,7 +134,9 @@ func TestProtectedWritesAskInEveryMode(t *testing.T) {
 	}
 }
 
-func TestRepositoryInternalsAreRefusedToFileTools(t *testing.T) {
+// TestRepositoryInternalsAreRefused to all tools: what git keeps there itself is no path of its tools, and what
+// a switch of branches would put there is refused as an edit is.
+func TestRepositoryInternalsAreRefused(t *testing.T) {
 	for name, fact := range map[string]PathFact{
 		"dot git":        {Path: "a/.git/hooks/pre-commit", Write: true},
 		"dot git itself": {Path: ".git", Write: true},
@@ -141,14 +145,12 @@ func TestRepositoryInternalsAreRefusedToFileTools(t *testing.T) {
 		"bare by name":   {Path: "origin.git/hooks/post-receive", Write: true},
 	} {
 		for _, mode := range modes {
-			req := Request{Tool: "write_file", Access: Edit, Mode: mode, Paths: []PathFact{fact}}
-			req.Rules.Allow = []Rule{{Tool: "write_file"}}
-			if d := check(t, req, Refuse); d.Code != fault.PolicyDenied {
-				t.Errorf("%s: code %s", name, d.Code)
-			}
-			req.Access = VCS // git's own writes are not file edits
-			if want := (row{VCS, mode, verdictOf(VCS, mode)}); mode != Plan {
-				check(t, req, atLeastAsk(want))
+			for tool, access := range map[string]Access{"write_file": Edit, "git.branch": VCS} {
+				req := Request{Tool: tool, Access: access, Mode: mode, Paths: []PathFact{fact}}
+				req.Rules.Allow = []Rule{{Tool: tool}}
+				if d := check(t, req, Refuse); d.Code != fault.PolicyDenied {
+					t.Errorf("%s: code %s", name, d.Code)
+				}
 			}
 			fact.Write = false
 			check(t, Request{Tool: "read_file", Access: Read, Mode: mode, Paths: []PathFact{fact}}, Run)
@@ -366,5 +368,22 @@ func TestParseMode(t *testing.T) {
 		if _, err := ParseMode(mode); fault.CodeOf(err) != fault.InvalidArguments {
 			t.Errorf("%q: %v", mode, err)
 		}
+	}
+}
+
+// TestWeights: what is protected comes before what is asked about once or by a rule, wherever it stands.
+func TestWeights(t *testing.T) {
+	r := Request{Tool: "git.branch", Access: VCS, Mode: Default, Paths: []PathFact{
+		{Path: "a", Write: true},
+		{Path: ".envrc", Write: true},
+		{Path: "Makefile", Write: true},
+		{Path: "docs/x", Write: true},
+		{Path: "/out/a", Write: true, Apart: true},
+		{Path: "/out/.envrc", Write: true, Apart: true},
+		{Path: ".envrc"},
+	}}
+	r.Rules.Ask = []Rule{mustParse(t, "edit_file(docs/**)"), {Tool: "edit_file"}, {Tool: "git.branch"}}
+	if got := r.Weights(); !slices.Equal(got, []Weight{Plain, Foremost, Notable, Notable, Plain, Foremost, Plain}) {
+		t.Errorf("%v", got)
 	}
 }

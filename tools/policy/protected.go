@@ -271,6 +271,39 @@ func bounded(reasons []string) []string {
 
 const maxReasons = 8
 
+// Weights are how much somebody who approves writes has to look at each of the paths, in their order.
+func (r Request) Weights() []Weight {
+	out := make([]Weight, len(r.Paths))
+	for i, p := range r.Paths {
+		elsewhere := p
+		elsewhere.Apart = false // of a repository that is larger than the workspace all may be
+		switch {
+		case !p.Write:
+		case elsewhere.protected() != "":
+			out[i] = Foremost
+		case slices.ContainsFunc(p.names(), func(name string) bool { return RunsNext(name) != "" }), r.isRuled(p):
+			out[i] = Notable
+		}
+	}
+	return out
+}
+
+// Weight is how much a path of several says of a call.
+type Weight int
+
+// The weights.
+const (
+	Plain    Weight = iota
+	Notable         // asked about once in a session, or by a rule of the settings
+	Foremost        // protected
+)
+
+// isRuled says whether a rule that asks is about the path.
+func (r Request) isRuled(p PathFact) bool {
+	r.Paths = []PathFact{p}
+	return slices.ContainsFunc(r.Rules.Ask, func(rule Rule) bool { return rule.Specifier != "" && rule.judge(r) == matches })
+}
+
 func (p PathFact) protected() string {
 	for _, name := range p.judged() {
 		if reason, _ := Protected(name); reason != "" {
@@ -291,6 +324,8 @@ func (p PathFact) protected() string {
 		return fault.Quote(p.printed(p.Path)) + " is made a program: it gets the executable bit"
 	case p.Executable:
 		return fault.Quote(p.printed(p.Path)) + " is a program: it has the executable bit"
+	case p.MadeLink:
+		return fault.Quote(p.printed(p.Path)) + " is made a symbolic link, and stands for what that leads to"
 	case p.ReadOnly:
 		return fault.Quote(p.printed(p.Path)) + " is read-only"
 	case p.LosesOwner != "":
@@ -305,12 +340,9 @@ func (p PathFact) protected() string {
 	return ""
 }
 
-// repositoryReasons list the writes of file and patch tools into a repository's
-// own files, which are refused. Git tools go there by way of git.
+// repositoryReasons list the writes into a repository's own files, which are refused. What git itself
+// keeps in the repository that it is asked to change is no path of its tools.
 func repositoryReasons(r Request) []string {
-	if r.Access != Edit {
-		return nil
-	}
 	var reasons []string
 	outermost := ""
 	for _, fact := range r.Paths {

@@ -24,10 +24,38 @@ type BranchChange struct {
 	Start string // of a new one: the full name of the remote branch it begins at and follows, else ""
 	// Changes are those of a switch, without their text.
 	Changes DiffResult
-	Filters []string // programs that the files go through, as the configuration has them
+	// Writes is all that a switch makes, changes and takes away in the work tree: of a renamed file both names.
+	Writes  []Written `json:"-"` // Head and Hash say it
+	Filters []string  // programs that the files go through, as the configuration has them
 	// Beyond is in what a branch that is deleted is contained.
 	Beyond string
 }
+
+// Written is one entry of a work tree that a switch writes.
+type Written struct {
+	Path string // relative to the top
+	Was  string // its mode as git has it, "" where there is none
+	Mode string // afterwards, likewise
+}
+
+// Letter is the state of the entry as git writes it, but for renamed files.
+func (w Written) Letter() string {
+	switch {
+	case w.Was == "":
+		return "A"
+	case w.Mode == "":
+		return "D"
+	}
+	return "M"
+}
+
+// MadeExecutable says that it becomes a program.
+func (w Written) MadeExecutable() bool {
+	return kinds[w.Mode] == KindExecutable && kinds[w.Was] != KindExecutable
+}
+
+// MadeLink says that it becomes a symbolic link, or one that leads elsewhere.
+func (w Written) MadeLink() bool { return kinds[w.Mode] == KindSymlink }
 
 // State is another text whenever anything of the change is another.
 func (b BranchChange) State() string { return stateOf(b) }
@@ -139,7 +167,10 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	if out.Changes, err = r.diff(comparison{between: []string{head, out.Hash}, quiet: true}); err != nil {
 		return out, err
 	}
-	lost, err := r.losses(head, out.Hash)
+	if out.Writes, err = r.writes(head, out.Hash); err != nil {
+		return out, err
+	}
+	lost, err := r.losses(out.Writes, out.Hash)
 	if err != nil {
 		return out, err
 	}
@@ -176,25 +207,40 @@ func isElsewhere(branch, dir string) error {
 	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
 }
 
-// losses are the paths of a switch at which somebody else's would be overwritten, also what is ignored. Git looks again when it
-// switches, but would overwrite that.
-func (r *repository) losses(head, target string) ([]string, error) {
-	out, err := r.output("diff-tree", "-r", "-z", "--name-status", "--no-renames", head, target)
+// writes are the entries in which two commits differ.
+func (r *repository) writes(head, target string) (out []Written, err error) {
+	said, err := r.output("diff-tree", "-r", "-z", "--raw", "--no-renames", head, target)
 	if err != nil {
 		return nil, err
 	}
+	for pair := range slices.Chunk(fields(said), 2) {
+		part := strings.Fields(strings.TrimPrefix(pair[0], ":")) // modes, hashes, the state
+		if len(pair) < 2 || len(part) != 5 {
+			return nil, unexpected(pair[0])
+		}
+		mode := func(of string) string {
+			if strings.Trim(of, "0") == "" {
+				return ""
+			}
+			return of
+		}
+		out = append(out, Written{Path: pair[1], Was: mode(part[0]), Mode: mode(part[1])})
+	}
+	return out, nil
+}
+
+// losses are the paths of a switch at which somebody else's would be overwritten, also what is ignored. Git looks again when it
+// switches, but would overwrite that.
+func (r *repository) losses(writes []Written, target string) ([]string, error) {
 	tracked, err := r.names("ls-files", "-z")
 	if err != nil {
 		return nil, err
 	}
 	changes := map[string]bool{}
 	var lost []string
-	for pair := range slices.Chunk(fields(out), 2) {
-		if len(pair) < 2 {
-			break
-		}
-		if changes[pair[1]] = true; pair[0] == "A" && r.occupied(tracked, pair[1]) {
-			lost = append(lost, pair[1])
+	for _, w := range writes {
+		if changes[w.Path] = true; w.Was == "" && r.occupied(tracked, w.Path) {
+			lost = append(lost, w.Path)
 		}
 	}
 	now, err := r.statusOf("", "no", "--no-renames")

@@ -1,0 +1,256 @@
+//go:build unix
+
+package tools_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/workspace"
+)
+
+// branch makes a branch that differs from main by what these lines do, and leaves main checked out.
+func (w *world) branch(name string, lines ...string) {
+	w.t.Helper()
+	w.says("switch", "-qc", name)
+	for _, line := range lines {
+		w.do(line)
+	}
+	w.says("add", "-fA")
+	w.says("commit", "-qm", name)
+	w.says("switch", "-q", "main")
+}
+
+func switchTo(name string) map[string]any { return map[string]any{"action": "switch", "name": name} }
+
+// TestASwitchIsJudgedByWhatItWrites, as edits of the same files are: where everything is allowed, by the mode
+// or by a rule, it still asks about these, and nothing that is remembered answers.
+func TestASwitchIsJudgedByWhatItWrites(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, lines, after []string // what main has; what the branch does; what happens then
+		why                  string   // "": nobody is asked
+	}{
+		"nothing special": {lines: []string{`write docs/x.md "x\n"`, `write a.txt "two\n"`, `remove b.txt`}},
+		"made":            {lines: []string{`write sub/.envrc "x\n"`}, why: "sub/.envrc can make the shell run programs"},
+		"changed":         {before: []string{`write .vscode/tasks.json "{}\n"`}, lines: []string{`write .vscode/tasks.json "{1}\n"`}, why: ".vscode/tasks.json can make the editor run programs"},
+		"deleted":         {before: []string{`write .vscode/tasks.json "{}\n"`}, lines: []string{`remove .vscode/tasks.json`}, why: ".vscode/tasks.json can make the editor run programs"},
+		"renamed":         {before: []string{`write .vscode/tasks.json "{\n1\n2\n}\n"`}, lines: []string{`remove .vscode/tasks.json`, `write x.json "{\n1\n2\n}\n"`}, why: ".vscode/tasks.json can make the editor run programs"},
+		"for agents":      {lines: []string{`write web/CLAUDE.md "x\n"`}, why: "web/CLAUDE.md tells agents what to do"},
+		"a hook":          {lines: []string{`write .husky/pre-commit "x\n"`}, why: ".husky/pre-commit can make git run programs"},
+		"a secret":        {lines: []string{`write .env "A=1\n"`}, why: ".env looks like a file with secrets"},
+		"a new program":   {lines: []string{`write bin/x "x\n"`, `mode bin/x 755`}, why: "bin/x is made a program: it gets the executable bit"},
+		"made a program":  {lines: []string{`mode a.txt 755`}, why: "a.txt is made a program: it gets the executable bit"},
+		"a program":       {before: []string{`write x "x\n"`, `mode x 755`}, lines: []string{`write x "y\n"`}, why: "x is a program: it has the executable bit"},
+		"a new link":      {lines: []string{`link docs/l ../a.txt`}, why: "docs/l is made a symbolic link"},
+		"made a link":     {lines: []string{`remove a.txt`, `link a.txt b.txt`}, why: "a.txt is made a symbolic link"},
+		"hard links":      {after: []string{`hardlink ../kept a.txt`}, lines: []string{`write a.txt "two\n"`}, why: "a.txt has 2 names on this disk (hard links), and the others will keep the old text"},
+		"read-only":       {after: []string{`mode a.txt 444`}, lines: []string{`write a.txt "two\n"`}, why: "a.txt is read-only"},
+		"runs next":       {lines: []string{`write Makefile "all:\n"`}, why: "Makefile runs when you next use make"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			for _, line := range c.before {
+				w.do(line)
+			}
+			w.says("add", "-fA")
+			w.says("commit", "-qm", "before", "--allow-empty")
+			w.branch("other", c.lines...)
+			for _, line := range c.after {
+				w.do(line)
+			}
+			for _, way := range []string{"session s full_access", "allow git.branch", "allow git.branch(**)"} {
+				w.must(w.session("s").SetMode(policy.AutoEdit))
+				w.rules = policy.Rules{}
+				w.do(way)
+				need := w.needs("git.branch", switchTo("other"))
+				want := policy.Ask
+				if c.why == "" {
+					want = policy.Run
+				}
+				if need.Verdict != want || c.why != "" && !slices.ContainsFunc(need.Reasons, func(why string) bool { return strings.HasPrefix(why, c.why) }) {
+					t.Errorf("%s: %s because %q", way, need.Verdict, need.Reasons)
+				}
+				for _, d := range need.Decisions {
+					if d.Rule != "" {
+						t.Errorf("on offer is %s", d.Rule)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRulesForFilesHoldForASwitch: those that restrict, of the file that it changes.
+func TestRulesForFilesHoldForASwitch(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	w.branch("other", `write docs/x.md "x\n"`, `remove b.txt`)
+	w.do("session s full_access")
+	for _, c := range []struct {
+		rule string
+		want policy.Verdict
+	}{
+		{"deny edit_file(docs/**)", policy.Refuse},
+		{"deny write_file(docs/x.md)", policy.Refuse},
+		{"deny edit_file(b.txt)", policy.Refuse},
+		{"deny delete_file(b.txt)", policy.Refuse},
+		{"deny git.branch(docs/**)", policy.Refuse},
+		{"ask edit_file(docs/**)", policy.Ask},
+		{"deny edit_file(vendor/**)", policy.Run},
+		{"deny delete_file(docs/**)", policy.Run}, // it deletes none of these
+		{"deny edit_file", policy.Run},            // that tool is off
+	} {
+		w.rules = policy.Rules{}
+		w.do(c.rule)
+		if need := w.needs("git.branch", switchTo("other")); need.Verdict != c.want {
+			t.Errorf("%s: %s because %q", c.rule, need.Verdict, need.Reasons)
+		}
+	}
+}
+
+// TestASwitchOfSeveralFolders is under the rules of all: those of one do not let it run, and those of each restrict it.
+func TestASwitchOfSeveralFolders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.folders = []string{"one", "two"}
+	w.write("one/x.txt", "one\n")
+	w.write("two/x.txt", "one\n")
+	w.gitReady()
+	w.branch("other", `write one/x.txt "two\n"`)
+	w.branch("both", `write one/x.txt "two\n"`, `write two/x.txt "two\n"`)
+	own := map[string]policy.Rules{}
+	settings := w.registry.Settings
+	w.registry.Settings = func() tools.Settings {
+		s := settings()
+		s.Folders = own
+		return s
+	}
+	asks := func(branch string, want policy.Verdict) {
+		t.Helper()
+		if need := w.needs("git.branch", map[string]any{"action": "switch", "name": branch, "path": "one"}); need.Verdict != want {
+			t.Errorf("%s because %q", need.Verdict, need.Reasons)
+		}
+	}
+	rule := func(text string) []policy.Rule {
+		rule, err := policy.ParseRule(text)
+		w.must(err)
+		return []policy.Rule{rule}
+	}
+	own[w.path("one")] = policy.Rules{Allow: rule("git.branch")}
+	asks("other", policy.Ask)
+	w.do("session s full_access")
+	asks("other", policy.Run)
+	own[w.path("two")] = policy.Rules{Deny: rule("edit_file(x.txt)")}
+	asks("other", policy.Run)
+	asks("both", policy.Refuse)
+	own[w.path("two")] = policy.Rules{Deny: rule("git.branch")}
+	asks("other", policy.Refuse)
+}
+
+// TestASwitchOfWhatProgramsRead asks, whatever the name is by which they do.
+func TestASwitchOfWhatProgramsRead(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	w.branch("other", `write rc/one "x\n"`)
+	w.registry.Guarded = func([]string) []workspace.Guarded {
+		return []workspace.Guarded{{Path: w.path("rc/one"), Effect: policy.RunsInShell}}
+	}
+	w.do("session s full_access")
+	if need := w.needs("git.branch", switchTo("other")); need.Verdict != policy.Ask || !strings.HasPrefix(need.Reasons[0], "rc/one can make the shell run programs: it is your ") {
+		t.Errorf("%s because %q", need.Verdict, need.Reasons)
+	}
+}
+
+// TestASwitchMakesNoFolderARepository for git.
+func TestASwitchMakesNoFolderARepository(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	w.branch("other", `write x/HEAD "ref: refs/heads/main\n"`, `write x/config "[core]\n"`, `write x/objects/y "y\n"`, `write x/refs/y "y\n"`)
+	w.do("session s full_access")
+	if got := w.gitTool("git.branch", switchTo("other")); got.OK || got.Error.Code != fault.PolicyDenied || w.exists("x") {
+		t.Errorf("%+v, %v", got, got.Error)
+	}
+}
+
+// TestASwitchShowsWhatIsProtectedFirst, and leaves none of it out.
+func TestASwitchShowsWhatIsProtectedFirst(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	var lines []string
+	for i := range 250 {
+		lines = append(lines, fmt.Sprintf(`write docs/%03d.md "x\n"`, i), fmt.Sprintf(`write web/%03d/.envrc "x\n"`, i))
+	}
+	w.branch("other", append(lines, `write web/CLAUDE.md "x\n"`, `write z/Makefile "x:\n"`)...)
+	need := w.needs("git.branch", switchTo("other"))
+	if need.Preview == nil {
+		t.Fatalf("%+v", need)
+	}
+	at := slices.IndexFunc(need.Preview.Facts, func(f approval.Fact) bool { return f.Code == "files" })
+	items := need.Preview.Facts[at].Items
+	if len(items) != 252 || items[0] != "A web/000/.envrc +1 −0" || items[250] != "A web/CLAUDE.md +1 −0" || items[251] != "and 251 more" {
+		t.Errorf("%d lines: %q … %q", len(items), items[:2], items[len(items)-2:])
+	}
+	w.branch("less", `write web/CLAUDE.md "x\n"`, `write z/Makefile "x:\n"`, `write a.txt "two\n"`, `mode b.txt 755`, `link c a.txt`)
+	w.shows("git.branch", switchTo("less"), "M b.txt +0 −0, executable\n", "A c +1 −0, symbolic link\n")
+	need = w.needs("git.branch", switchTo("less"))
+	if items := need.Preview.Facts[at].Items; len(items) != 5 || !strings.HasPrefix(items[3], "A z/Makefile") || !strings.HasPrefix(items[4], "M a.txt") {
+		t.Errorf("%q", items)
+	}
+}
+
+// TestASwitchOutsideOfTheWorkspace is asked about: no tool for files comes there.
+func TestASwitchOutsideOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.folders = []string{"inner"}
+	w.write("inner/c.txt", "one\n")
+	w.gitReady()
+	w.branch("within", `write inner/c.txt "two\n"`)
+	w.branch("beyond", `write a.txt "two\n"`, `write .envrc "x\n"`)
+	w.do("session s full_access")
+	if need := w.needs("git.branch", switchTo("within")); need.Verdict != policy.Run {
+		t.Errorf("%s because %q", need.Verdict, need.Reasons)
+	}
+	need := w.needs("git.branch", switchTo("beyond"))
+	if said := strings.Join(need.Reasons, "\n"); need.Verdict != policy.Ask || !strings.Contains(said, w.path("a.txt")+" is outside the workspace") || !strings.Contains(said, w.path(".envrc")+" can make the shell run programs") {
+		t.Errorf("%s because %q", need.Verdict, need.Reasons)
+	}
+	w.do("deny edit_file(" + w.path("a.txt") + ")")
+	if need := w.needs("git.branch", switchTo("beyond")); need.Verdict != policy.Refuse {
+		t.Errorf("%s because %q", need.Verdict, need.Reasons)
+	}
+}
+
+// TestASwitchUnderUnsavedText is refused by whatever name the file is open, and whatever becomes of it.
+func TestASwitchUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string][]string{
+		"real/a.txt": {`write real/a.txt "two\n"`},
+		"lnk/a.txt":  {`write real/a.txt "two\n"`},
+		"one.txt":    {`write real/a.txt "two\n"`},
+		"b.txt":      {`remove b.txt`, `write real/b.txt "one\n"`}, // renamed
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			for _, line := range []string{`write real/a.txt "one\n"`, `link lnk real`, `link one.txt real/a.txt`} {
+				w.do(line)
+			}
+			w.says("add", "-A")
+			w.says("commit", "-qm", "links")
+			w.branch("other", lines...)
+			w.do("open " + name)
+			w.do("type " + name + ` "one\nmine\n"`)
+			got := w.gitTool("git.branch", switchTo("other"))
+			if got.OK || got.Error.Code != fault.WorkTreeDirty || !strings.Contains(got.Error.Message, "unsaved text in the editor: "+name) {
+				t.Errorf("%+v, %v", got, got.Error)
+			}
+		})
+	}
+}
