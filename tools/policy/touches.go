@@ -36,25 +36,22 @@ var (
 
 // touches lists the names in the words of a part which it may change.
 func touches(words []word) (names []string) {
+	for len(words) > 0 && words[0].literal && wrappers[programName(words[0].text)] {
+		behind := behindWrapper(words)
+		for i, w := range words[1:min(behind+1, len(words))] { // the last is the program, or what env -S takes for one
+			if !runsItsWord.MatchString(w.text) && (strings.HasPrefix(w.text, "-") || words[i].text == "-o" || strings.ContainsFunc(w.text, isCode)) {
+				names = append(names, touched(w.text, true)...)
+			}
+		}
+		words = words[behind:]
+	}
 	if len(words) == 0 {
-		return nil
+		return names
 	}
 	texts := (part{words: words}).texts()
 	name := programName(texts[0])
-	switch {
-	case words[0].literal && wrappers[name]:
-		behind := behindWrapper(words)
-		for _, text := range texts[1:behind] {
-			if !runsItsWord.MatchString(text) {
-				names = append(names, touched(text, true)...)
-			}
-		}
-		if behind < len(words) && strings.ContainsFunc(texts[behind], isCode) { // env -S
-			names = append(names, touched(texts[behind], true)...)
-		}
-		return append(names, touches(words[behind:])...)
-	case words[0].literal && readsOnly(name, texts):
-		return nil
+	if words[0].literal && readsOnly(name, texts) {
+		return names
 	}
 	plain, hasCode := texts[1:], func(text string) bool {
 		return runsOther(texts[0]) != "" && name != "gh" && name != "glab" && strings.ContainsFunc(text, isCode)
