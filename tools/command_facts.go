@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -107,9 +106,8 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 			name = filepath.Join(dir.Abs(), name)
 		}
 		real := process.Resolve(name)
-		info, err := os.Stat(real)
 		return policy.WordFact{Outside: true, Temporary: process.IsTemporary(real), PathFact: policy.PathFact{
-			Path: filepath.ToSlash(real), Guarded: p.guardedPlaces().Effect(real), Executable: err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0,
+			Path: filepath.ToSlash(real), Guarded: p.guardedPlaces().Effect(real), Executable: process.IsProgram(real),
 		}}
 	}
 	if at.IsZero() {

@@ -236,11 +236,17 @@ func IsTemporary(file string) bool {
 	return withinAny(append(temporary(os.Environ()), "/var/tmp"), file)
 }
 
+// IsProgram says whether a file has the executable bit.
+func IsProgram(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
 // lookPath finds a program on the PATH of env.
 func lookPath(name string, env []string) string {
 	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {
 		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if filepath.IsAbs(dir) && IsProgram(path) {
 			return path
 		}
 	}
