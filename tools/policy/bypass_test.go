@@ -30,7 +30,7 @@ var bypasses = []string{
 	"find . -exec rm {} +", "find . -exec rm x ';'", "find . -delete", "find . -fprint x", "find . -ok rm ';'", "find . -execdir rm ';'", "find . -fls x", "find . -fprintf x y", "find . -fprint0 x",
 	"git -c a=b status", "git -C .. status", "git --git-dir=x status", "git --exec-path=x status", "git -p status", "git --no-pager push", "git status -c; git push", "git push", "git st",
 	"git log --output=x", "git log --outp=x", "git log --ext-diff", "git log --textconv", "git statusx", "git 'status -s'", "git ''", "git", "git log -Ox", "git log --show-signature",
-	"rg --pre x y", "rg --pre=x y", "rg --hostname-bin=x", "sort -o x y", "sort -nox y", "sort --output=x y", "sort --outp x", "sort --compress-program=x", "sort -T x y", "sort -ox y",
+	"rg --pre x y", "rg --pre=x y", "rg --hostname-bin=x", "sort -o x y", "sort -nox y", "sort --output=x y", "sort --outp x", "sort --compress-program=x", "sort -T x y", "sort -ox y", "sort -ro.x y", "sort -nro./long y",
 	"go test -exec x", "go test --exec=x", "go test -toolexec x", "go test -o x", "go test -ldflags=x", "go test -C ..", "go run x", "go generate", "go test -coverprofile=x",
 	"npm run other", "npm exec x", "npm run lint --prefix ..", "npm --prefix .. run lint", "npm run lint --script-shell=x", "npm run lint -script-shell=x", "npm run", "npx x",
 	"npm audit fix", "npm audit --omit dev fix", "go test -test.cpuprofile=x", "go test --test.fuzzcachedir=x", "go doc -http", "git show HEAD:AGENTS.md", "git show main:.env", "echo @.env",

@@ -119,6 +119,7 @@ func (r *CommandReading) Words() []string {
 			}
 		}
 	}
+	out = append(out, r.mayChange()...)
 	if r.unreadable {
 		out = append(out, r.namesInLine()...)
 	}
@@ -220,8 +221,13 @@ func (r *CommandReading) Folders() []string {
 // onlyLooks says that of the line's own parts none changes a file.
 func (r *CommandReading) onlyLooks() bool {
 	return len(r.writes) == 0 && !slices.ContainsFunc(r.parts, func(p part) bool {
-		return len(p.words) > 0 && p.argv[0] != "[[" && !(p.words[0].literal && (goes(p.words[0].text) || readers[programName(p.words[0].text)]))
+		return len(p.words) > 0 && p.argv[0] != "[[" && !(p.words[0].literal && (goes(p.words[0].text) || looks(p)))
 	})
+}
+
+func looks(p part) bool {
+	name := programName(p.words[0].text)
+	return readers[name] && readsOnly(name, p.texts())
 }
 
 func goes(program string) bool { return program == "cd" || program == "pushd" || program == "chdir" }
@@ -359,12 +365,14 @@ func writeReasons(r Request) []string {
 			}
 		}
 	}
+	written := map[string]bool{}
 	for _, p := range r.reading.parts {
-		if len(p.words) == 0 || !p.words[0].literal || !changes(p.words) {
+		if p.words = unwrapped(p.words); len(p.words) == 0 || !p.words[0].literal || !changes(p.words) {
 			continue
 		}
 		for _, w := range p.words[1:] {
 			for _, name := range pathsIn(w.text) {
+				written[name] = true
 				add(name, false)
 			}
 		}
@@ -372,6 +380,11 @@ func writeReasons(r Request) []string {
 			if fact := r.Command.fact(w.text); w.literal && path.IsAbs(fact.Path) && fact.Outside && !fact.Temporary {
 				out = append(out, "it makes "+fault.Quote(w.text)+" executable, which is outside the workspace")
 			}
+		}
+	}
+	for _, name := range r.reading.mayChange() {
+		if reason := r.Command.fact(name).effect(name); reason != "" && !written[name] {
+			out = append(out, "it may change a protected file: "+reason)
 		}
 	}
 	slices.Sort(out)

@@ -543,7 +543,7 @@ func TestLongLinesTakeTheirLength(t *testing.T) {
 		}
 		return after.Mallocs - before.Mallocs
 	}
-	for _, unit := range []string{"(", "$(", "\"$(", "{ ", "`", "$((", "${x:-", "f()", "a\n", "ls;", "a&&", "<<a ", "((", "x "} {
+	for _, unit := range []string{"(", "$(", "\"$(", "{ ", "`", "$((", "${x:-", "f()", "a\n", "ls;", "a&&", "<<a ", "((", "x ", "nice ", "xargs ", "{a,", "$'", "$["} {
 		times := maxParsed / len(unit)
 		for half, whole := range map[string]string{
 			strings.Repeat(unit, times/4): strings.Repeat(unit, times/2),

@@ -233,8 +233,14 @@ func isOption(program, word, option string) bool {
 	case len(letter) > 1 || oneDash[program] || strings.HasPrefix(word, "--"):
 		return false
 	}
+	if at := strings.IndexAny(name, "./_"); attached[program] && at > 0 { // -ro.envrc
+		name = name[:at]
+	}
 	return strings.HasPrefix(word, option) || len(name) <= 6 && strings.Contains(name, letter)
 }
+
+// attached are the programs of which the letter before a name is hardly anything else than its option.
+var attached = set("sort shuf curl tree")
 
 // oneDash are the programs whose options of one dash are words.
 var oneDash = set("go find")
