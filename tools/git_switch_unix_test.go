@@ -29,61 +29,69 @@ func (w *world) branch(name string, lines ...string) {
 
 func switchTo(name string) map[string]any { return map[string]any{"action": "switch", "name": name} }
 
-// TestASwitchIsJudgedByWhatItWrites, as edits of the same files are: where everything is allowed, by the mode
-// or by a rule, it still asks about these, and nothing that is remembered answers.
+// TestASwitchIsJudgedByWhatItWrites, as edits of the same files are: where everything is allowed it still asks about
+// these, and nothing that is remembered answers.
 func TestASwitchIsJudgedByWhatItWrites(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		before, lines, after []string // what main has; what the branch does; what happens then
-		why                  string   // "": nobody is asked
-	}{
-		"nothing special": {lines: []string{`write docs/x.md "x\n"`, `write a.txt "two\n"`, `remove b.txt`}},
-		"made":            {lines: []string{`write sub/.envrc "x\n"`}, why: "sub/.envrc can make the shell run programs"},
-		"changed":         {before: []string{`write .vscode/tasks.json "{}\n"`}, lines: []string{`write .vscode/tasks.json "{1}\n"`}, why: ".vscode/tasks.json can make the editor run programs"},
-		"deleted":         {before: []string{`write .vscode/tasks.json "{}\n"`}, lines: []string{`remove .vscode/tasks.json`}, why: ".vscode/tasks.json can make the editor run programs"},
-		"renamed":         {before: []string{`write .vscode/tasks.json "{\n1\n2\n}\n"`}, lines: []string{`remove .vscode/tasks.json`, `write x.json "{\n1\n2\n}\n"`}, why: ".vscode/tasks.json can make the editor run programs"},
-		"for agents":      {lines: []string{`write web/CLAUDE.md "x\n"`}, why: "web/CLAUDE.md tells agents what to do"},
-		"a hook":          {lines: []string{`write .husky/pre-commit "x\n"`}, why: ".husky/pre-commit can make git run programs"},
-		"a secret":        {lines: []string{`write .env "A=1\n"`}, why: ".env looks like a file with secrets"},
-		"a new program":   {lines: []string{`write bin/x "x\n"`, `mode bin/x 755`}, why: "bin/x is made a program: it gets the executable bit"},
-		"made a program":  {lines: []string{`mode a.txt 755`}, why: "a.txt is made a program: it gets the executable bit"},
-		"a program":       {before: []string{`write x "x\n"`, `mode x 755`}, lines: []string{`write x "y\n"`}, why: "x is a program: it has the executable bit"},
-		"a new link":      {lines: []string{`link docs/l ../a.txt`}, why: "docs/l is made a symbolic link"},
-		"made a link":     {lines: []string{`remove a.txt`, `link a.txt b.txt`}, why: "a.txt is made a symbolic link"},
-		"hard links":      {after: []string{`hardlink ../kept a.txt`}, lines: []string{`write a.txt "two\n"`}, why: "a.txt has 2 names on this disk (hard links), and the others will keep the old text"},
-		"read-only":       {after: []string{`mode a.txt 444`}, lines: []string{`write a.txt "two\n"`}, why: "a.txt is read-only"},
-		"runs next":       {lines: []string{`write Makefile "all:\n"`}, why: "Makefile runs when you next use make"},
+	w := gitWorld(t)
+	for _, line := range []string{
+		`write .vscode/tasks.json "{\n1\n2\n}\n"`, `write x "x\n"`, `mode x 755`, `write linked.txt "one\n"`, `write closed.txt "one\n"`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := gitWorld(t)
-			for _, line := range c.before {
-				w.do(line)
+		w.do(line)
+	}
+	w.says("add", "-fA")
+	w.says("commit", "-qm", "before")
+	rows := map[string]struct {
+		lines []string // what the branch does
+		why   string   // "": nobody is asked
+	}{
+		"plain":       {lines: []string{`write docs/x.md "x\n"`, `write a.txt "two\n"`, `remove b.txt`}},
+		"made":        {[]string{`write sub/.envrc "x\n"`}, "sub/.envrc can make the shell run programs"},
+		"changed":     {[]string{`write .vscode/tasks.json "{1}\n"`}, ".vscode/tasks.json can make the editor run programs"},
+		"deleted":     {[]string{`remove .vscode/tasks.json`}, ".vscode/tasks.json can make the editor run programs"},
+		"renamed":     {[]string{`remove .vscode/tasks.json`, `write x.json "{\n1\n2\n}\n"`}, ".vscode/tasks.json can make the editor run programs"},
+		"agents":      {[]string{`write web/CLAUDE.md "x\n"`}, "web/CLAUDE.md tells agents what to do"},
+		"hook":        {[]string{`write .husky/pre-commit "x\n"`}, ".husky/pre-commit can make git run programs"},
+		"secret":      {[]string{`write .env "A=1\n"`}, ".env looks like a file with secrets"},
+		"new-program": {[]string{`write bin/x "x\n"`, `mode bin/x 755`}, "bin/x is made a program: it gets the executable bit"},
+		"executable":  {[]string{`mode a.txt 755`}, "a.txt is made a program: it gets the executable bit"},
+		"program":     {[]string{`write x "y\n"`}, "x is a program: it has the executable bit"},
+		"new-link":    {[]string{`link docs/l ../a.txt`}, "docs/l is made a symbolic link"},
+		"link":        {[]string{`remove a.txt`, `link a.txt b.txt`}, "a.txt is made a symbolic link"},
+		"hard-links":  {[]string{`write linked.txt "two\n"`}, "linked.txt has 2 names on this disk (hard links), and the others will keep the old text"},
+		"read-only":   {[]string{`write closed.txt "two\n"`}, "closed.txt is read-only"},
+		"next":        {[]string{`write Makefile "all:\n"`}, "Makefile runs when you next use make"},
+	}
+	for name, c := range rows {
+		w.branch(name, c.lines...)
+	}
+	w.do(`hardlink ../kept linked.txt`)
+	w.do(`mode closed.txt 444`)
+	check := func(name, way string) {
+		t.Helper()
+		w.must(w.session("s").SetMode(policy.AutoEdit))
+		w.rules = policy.Rules{}
+		w.do(way)
+		need, why := w.needs("git.branch", switchTo(name)), rows[name].why
+		want := policy.Ask
+		if why == "" {
+			want = policy.Run
+		}
+		if need.Verdict != want || why != "" && !slices.ContainsFunc(need.Reasons, func(said string) bool { return strings.HasPrefix(said, why) }) {
+			t.Errorf("%s, %s: %s because %q", name, way, need.Verdict, need.Reasons)
+		}
+		for _, d := range need.Decisions {
+			if d.Rule != "" {
+				t.Errorf("%s, %s: on offer is %s", name, way, d.Rule)
 			}
-			w.says("add", "-fA")
-			w.says("commit", "-qm", "before", "--allow-empty")
-			w.branch("other", c.lines...)
-			for _, line := range c.after {
-				w.do(line)
-			}
-			for _, way := range []string{"session s full_access", "allow git.branch", "allow git.branch(**)"} {
-				w.must(w.session("s").SetMode(policy.AutoEdit))
-				w.rules = policy.Rules{}
-				w.do(way)
-				need := w.needs("git.branch", switchTo("other"))
-				want := policy.Ask
-				if c.why == "" {
-					want = policy.Run
-				}
-				if need.Verdict != want || c.why != "" && !slices.ContainsFunc(need.Reasons, func(why string) bool { return strings.HasPrefix(why, c.why) }) {
-					t.Errorf("%s: %s because %q", way, need.Verdict, need.Reasons)
-				}
-				for _, d := range need.Decisions {
-					if d.Rule != "" {
-						t.Errorf("on offer is %s", d.Rule)
-					}
-				}
-			}
-		})
+		}
+	}
+	for name := range rows {
+		check(name, "session s full_access")
+	}
+	for _, name := range []string{"plain", "made", "next"} {
+		check(name, "allow git.branch")
+		check(name, "allow git.branch(**)")
 	}
 }
 
