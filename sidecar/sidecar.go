@@ -235,11 +235,13 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 		NetworkFor: s.NetworkRules(),
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
 	}
-	if s.Commands.ReadOnly == nil || *s.Commands.ReadOnly {
-		out.Box = func(folders []string) (process.Confine, bool) {
-			return runner.Box(folders, config.Folders(s.Box.Home, home))
+	out.Box = func(folders []string, layered bool) (process.Confine, bool) {
+		if !layered && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
+			return process.Confine{}, false
 		}
+		return runner.Box(folders, config.Folders(s.Box.Home, home), layered)
 	}
+	out.Layers = runner.NewLayers
 	// What files held before they were changed is no command's business either, nor the
 	// audit log, the locks (who holds one holds up everybody's calls) and what is kept of
 	// sessions: with the key of one a program could be its agent.

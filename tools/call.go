@@ -241,7 +241,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			}
 			return plan.Run(ctx, Effects{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch, Search: p.search,
-				Agents: r.Agents, Found: p.callFound, Observe: p.observe, ReadsGit: p.decision.ReadsGit, Box: p.boxed(), Apart: p.decision.Apart,
+				Agents: r.Agents, Found: p.callFound, Observe: p.observe, ReadsGit: p.decision.ReadsGit, Box: p.boxed(), Apart: p.decision.Apart, Layer: p.layer(),
 			})
 		case *Edits:
 			edits = plan

@@ -20,10 +20,12 @@ import (
 type Effects struct {
 	Processes OwnProcesses
 	Human     Human
-	ReadsGit  bool                      // as policy decided of the command line
-	Box       *process.Confine          // how a command is held that nobody was asked about; nil: as planned
-	Apart     bool                      // it is to run in no folder of the workspace
-	Output    func(stream, text string) // streamed while it runs; never nil
+	ReadsGit  bool             // as policy decided of the command line
+	Box       *process.Confine // how a command is held that nobody was asked about; nil: as planned
+	Apart     bool             // it is to run in no folder of the workspace
+	// Layer puts layers over the workspace into Box, and end brings out what is in them. Nil: there are none.
+	Layer  func(held *process.Confine) (end func(context.Context, *Answer), err error)
+	Output func(stream, text string) // streamed while it runs; never nil
 	// Observe is called before a command is started, and what it gives with its answer.
 	Observe func(context.Context) (end func(*Answer))
 	// Fetch gets a page, and Search what is found on the web.

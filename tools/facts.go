@@ -37,7 +37,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
 		r.Subject, r.Theirs, r.Definition = plan.Subject, plan.Theirs, plan.Definition
-		r.Box = plan.Boxed && p.openBox(r.Command)
+		if r.Command != nil {
+			r.Box, r.Layer = p.openBox(plan, r.Command)
+		}
 		if plan.Skill {
 			r.Access = policy.Skill
 		}
@@ -74,21 +76,30 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	return r, nil
 }
 
-// openBox says whether the command can run in the box, and what that is.
-func (p *pending) openBox(c *policy.Command) bool {
+// openBox says whether the command can run in the box, or in that with layers, and has that ready.
+func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 	s := p.settings.Sandbox
-	if s.Box == nil || c == nil || !c.LooksOnly() {
-		return false
+	layer = plan.Layered && p.call.Session.Mode() == policy.Auto && !c.LooksOnly()
+	if s.Box == nil || !layer && !(plan.Boxed && c.LooksOnly()) {
+		return false, false
 	}
 	var folders []string
 	for _, root := range p.registry.Documents.Workspace().Roots() {
 		folders = append(folders, root.Abs())
 	}
 	var ok bool
-	if p.box, ok = s.Box(folders); ok {
-		p.box.Session, p.box.Hidden = p.call.Session.ID(), s.Hidden
+	if p.box, ok = s.Box(folders, layer); !ok {
+		return false, false
 	}
-	return ok
+	p.box.Session, p.box.Hidden = p.call.Session.ID(), s.Hidden
+	if layer {
+		var protected []string
+		for _, root := range p.registry.Documents.Workspace().Roots() {
+			protected = append(protected, p.protectedIn(root)...)
+		}
+		p.box.ReadOnly = append(p.box.ReadOnly, Shallowest(protected)...)
+	}
+	return !layer, layer
 }
 
 // boxed is the box, where the call is to run in it.

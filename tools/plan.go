@@ -144,7 +144,9 @@ type Answer struct {
 	// unkept is what the call changed and the journal does not have, as a clause; GoesOn says
 	// that it will change more.
 	unkept string
-	GoesOn bool
+	// NotBrought is what a command changed that nobody was asked about, and what is as it was.
+	NotBrought []NotBrought
+	GoesOn     bool
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }
@@ -238,6 +240,7 @@ type Action struct {
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
 	Boxed   bool            // that can run in the box; see Effects.Box
+	Layered bool            // that can run there with layers, which are looked at at its end
 	Host    string          // of a call that reaches one, as policy has it
 	Subject string          // of a call that names what no path is, as policy has it
 	Skill   bool            // it loads a skill, whose name is the subject

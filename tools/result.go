@@ -230,6 +230,9 @@ func (t Tool) result(a *Answer) Result {
 	if a.unkept != "" {
 		r.add("not_in_journal", a.unkept)
 	}
+	if len(a.NotBrought) > 0 {
+		r.add("not_brought", a.NotBrought)
+	}
 	if len(a.broken) > 0 {
 		r.add("invalid", a.broken)
 	}

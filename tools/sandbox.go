@@ -29,8 +29,11 @@ type Sandbox struct {
 	// Hosts can be reached by every command, as policy.Hosts has them, and PrivateHosts as
 	// process.Confine has them.
 	Hosts, PrivateHosts []string
-	// Box is where commands run that only look, unasked. Nil: they ask.
-	Box func(folders []string) (process.Confine, bool)
+	// Box is where commands run that nobody is asked about: that only look or, with layers over the folders, others.
+	// It reports false where they ask. Nil: all do.
+	Box func(folders []string, layered bool) (process.Confine, bool)
+	// Layers makes these, as process.Runner does.
+	Layers func(folders []string) (layers []process.Layer, remove func(), ok bool)
 }
 
 // SandboxMode says what happens where no sandbox works.

@@ -135,7 +135,16 @@ func (c command) action(run func(context.Context, tools.Effects, command, proces
 				if effects.Apart {
 					spec.Dir = "/"
 				}
-				return run(ctx, effects, now, spec)
+				if effects.Layer == nil {
+					return run(ctx, effects, now, spec)
+				}
+				end, err := effects.Layer(&spec.Confine)
+				if err != nil {
+					return nil, err
+				}
+				answer, err := run(ctx, effects, now, spec)
+				end(ctx, answer)
+				return answer, err
 			}
 			end := effects.Observe(ctx)
 			answer, err := run(ctx, effects, now, spec)
@@ -197,5 +206,6 @@ func onProcess(title, id string, do func(context.Context, *process.Named) (*tool
 
 // unkeptResult is what the results of commands may have beside their own fields.
 type unkeptResult struct {
-	NotInJournal string `json:"not_in_journal,omitempty"`
+	NotInJournal string             `json:"not_in_journal,omitempty"`
+	NotBrought   []tools.NotBrought `json:"not_brought,omitempty"`
 }

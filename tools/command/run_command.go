@@ -70,7 +70,7 @@ func planRunCommand(_ context.Context, in tools.Input, args runCommandArgs) (*to
 		got, err := effects.Processes.Run(ctx, spec, effects.Stream)
 		return commandAnswer(c, in.Page, timeout, got, err)
 	})
-	action.Boxed = true
+	action.Boxed, action.Layered = true, background == 0
 	if background > 0 {
 		action.Description = fmt.Sprintf("Runs this command line with /bin/sh. If it takes longer than %s, it goes on as a process, until it ends by itself, "+
 			"you or the agent end it, or the agent's session closes.", background)

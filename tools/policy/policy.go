@@ -52,8 +52,8 @@ type Request struct {
 	// git.push, the strict presets.
 	AlwaysAsk bool
 	// Box says that commands which only look can run where they can do nothing else, so that nobody has
-	// to be asked about them.
-	Box bool
+	// to be asked about them, and Layer that others can run there with a layer over the workspace.
+	Box, Layer bool
 	// Covered is set when an earlier yes of the session holds for this call: it is
 	// input for a process whose start was approved.
 	Covered bool
@@ -144,6 +144,8 @@ type Decision struct {
 	ReadsGit bool
 	// Box says that the command is to run in the box; Apart, also not in a folder of the workspace.
 	Box, Apart bool
+	// Layer says that it is to run in the box with a layer over the workspace, in which it may write.
+	Layer bool
 	// Parts and Writes are what a command that asks would run, and what it says
 	// that it would write to.
 	Parts  []CommandPart
@@ -228,6 +230,8 @@ func Decide(r Request) Decision {
 	case r.Command == nil:
 	case d.Verdict == Run && r.boxed() && !r.Covered && !allowed(r):
 		d.By, d.Box, d.Apart, d.ReadsGit = ByMode, true, apart, true
+	case d.Verdict == Run && r.layered() && !r.Covered && !allowed(r):
+		d.By, d.Box, d.Layer = ByMode, true, true
 	case d.Verdict == Ask:
 		d.Parts, d.Writes = explain(r)
 	case d.Verdict == Run:
@@ -275,7 +279,7 @@ func (r Request) unanswered(once []onceQuestion) []onceQuestion {
 
 // asks says whether the table has the call ask, and nothing answers that.
 func (r Request) asks() bool {
-	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r) && !r.boxed()
+	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r) && !r.boxed() && !r.layered()
 }
 
 // knownToDiffer says that a rule for commands is about none of a line that only looks, where it is only
@@ -290,6 +294,28 @@ func (r Request) knownToDiffer(rule Rule) bool {
 // boxed says whether the call is a command that only looks, and where it runs it can do nothing else.
 func (r Request) boxed() bool {
 	return r.Box && r.looks && r.Access == Exec && r.Mode != FullAccess && !r.AlwaysAsk
+}
+
+// layered says whether the call is a command that the box holds with a layer over the workspace: it wants no network,
+// has no git that writes, and names no secret nor what is outside, of which the box would show nothing.
+func (r Request) layered() bool {
+	if !r.Layer || r.Mode != Auto || r.Access != Exec || r.AlwaysAsk || !r.Command.POSIX || len(r.Command.Hosts) > 0 || r.reading.RunsGit() {
+		return false
+	}
+	unseen := func(name string) bool {
+		fact := r.Command.fact(name)
+		return name != "" && !isNoFile(name) && (fact.Outside && !fact.Temporary || fact.secret(name))
+	}
+	return !slices.ContainsFunc(r.reading.parts, func(p part) bool {
+		for _, w := range p.words[min(1, len(p.words)):] {
+			if slices.ContainsFunc(pathsIn(w.text), unseen) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(p.redirs, func(redir redirection) bool {
+			return !redir.copies() && redir.target != "/dev/null" && unseen(redir.target)
+		})
+	})
 }
 
 // What is said of a rule of the settings.

@@ -45,10 +45,10 @@ const (
 
 // Box is how a command is held that nobody was asked about: it writes nothing, has no network, and of files that
 // look like secrets it sees none, nor of the home what is neither among homeTools nor one of more. It reports false where there can be
-// no such box.
-func (r *Runner) Box(folders, more []string) (Confine, bool) {
+// no such box. With layers, which are to be made yet, it may write in the folders.
+func (r *Runner) Box(folders, more []string, layered bool) (Confine, bool) {
 	home := valueOf(r.base, "HOME")
-	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) {
+	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) || layered && !r.layered() {
 		return Confine{}, false
 	}
 	home = Resolve(home)
@@ -58,7 +58,11 @@ func (r *Runner) Box(folders, more []string) (Confine, bool) {
 		if within(folder, home) || !r.blanks.in(folder, &c.Blank) {
 			return Confine{}, false
 		}
-		c.ReadOnly = append(c.ReadOnly, folder)
+		if layered {
+			c.Writable = append(c.Writable, folder)
+		} else {
+			c.ReadOnly = append(c.ReadOnly, folder)
+		}
 	}
 	for _, name := range homeTools {
 		c.ReadOnly = append(c.ReadOnly, filepath.Join(home, name))

@@ -36,6 +36,9 @@ var devicesAll = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", 
 
 // apply holds the calling thread, and with it what it starts from now on.
 func (h hold) apply() error {
+	if err := h.mountLayers(); err != nil {
+		return err
+	}
 	for _, file := range texts(h.Files) {
 		if err := makeFile(file); err != nil {
 			return err

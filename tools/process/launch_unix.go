@@ -66,7 +66,7 @@ func (l *launcher) start(o order) (*child, error) {
 	}
 	l.mu.Unlock()
 	for {
-		c, spare, err := l.take(o.box.key)
+		c, spare, err := l.take(o)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (l *launcher) start(o order) (*child, error) {
 // startAnew is start for what runs for long: the spare guardian stays for the next
 // command.
 func (l *launcher) startAnew(o order) (*child, error) {
-	c, err := l.spawn()
+	c, err := l.spawn(false)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,15 @@ func (l *launcher) startAnew(o order) (*child, error) {
 }
 
 // take returns the spare guardian, or a new one. A spare that has made another box
-// than the wanted one is of no use.
-func (l *launcher) take(box string) (c *guarded, spare bool, err error) {
+// than the wanted one is of no use; one that mounts layers is always a new one.
+func (l *launcher) take(o order) (c *guarded, spare bool, err error) {
+	if o.hold.layered() {
+		c, err = l.spawn(true)
+		return c, false, err
+	}
 	l.mu.Lock()
 	c, l.spare = l.spare, nil
-	if c != nil && c.box != "" && c.box != box {
+	if c != nil && c.box != "" && c.box != o.box.key {
 		l.filling.Go(c.discard)
 		c = nil
 	}
@@ -110,7 +114,7 @@ func (l *launcher) take(box string) (c *guarded, spare bool, err error) {
 	if c != nil {
 		return c, true, nil
 	}
-	c, err = l.spawn()
+	c, err = l.spawn(false)
 	return c, false, err
 }
 
@@ -124,7 +128,7 @@ func (l *launcher) refill() {
 		return
 	}
 	l.filling.Go(func() {
-		c, err := l.spawn()
+		c, err := l.spawn(false)
 		if err != nil {
 			return // the next command tries again and says so
 		}
@@ -163,7 +167,11 @@ func (l *launcher) close() {
 
 // spawn starts a guardian that waits for its assignment. All its pipes exist from
 // the start, because a running process cannot be handed another one.
-func (l *launcher) spawn() (*guarded, error) {
+func (l *launcher) spawn(layered bool) (*guarded, error) {
+	attributes := &syscall.SysProcAttr{Setsid: true}
+	if layered {
+		attributes = layerAttributes()
+	}
 	var pipes [5]struct{ read, write *os.File }
 	closeAll := func() {
 		for _, p := range pipes {
@@ -191,7 +199,7 @@ func (l *launcher) spawn() (*guarded, error) {
 		Dir:   "/",
 		Env:   guardianEnv,
 		Files: append([]*os.File{null, null, os.Stderr}, theirs...),
-		Sys:   &syscall.SysProcAttr{Setsid: true},
+		Sys:   attributes,
 	})
 	if err != nil {
 		closeAll()

@@ -56,7 +56,19 @@ type Confine struct {
 	Home  string
 	Blank []string
 
+	// Layers are over folders in Writable. Where Level is not Bubblewrap there are none.
+	Layers []Layer
+
 	trial bool // nothing is made for it
+}
+
+// Layer has what a command changes in a folder go into another one: it sees the folder with its changes, and nobody
+// else sees them. What is in Through it changes in the folder itself.
+type Layer struct {
+	Folder  string   // absolute, and free of links
+	Changes string   // as overlayfs leaves them
+	Work    string   // overlayfs's own, on the same disk
+	Through []string // folders in Folder, absolute
 }
 
 // holds says whether anything does.

@@ -34,9 +34,12 @@ type hold struct {
 	Masked    [][]byte // sockets, and files with secrets, that bubblewrap covers
 	Movable   [][]byte // what bubblewrap mounts and commands could exchange before it does
 	Stages    []*stage // folders of which copies are to be brought back
+	Layers    []Layer
 
 	Hosts, PrivateHosts []string // behind the gate of a box
 }
+
+func (h hold) layered() bool { return len(h.Layers) > 0 }
 
 // settle brings back what the command may have changed of staged folders, and gives what was
 // left out.
@@ -195,7 +198,16 @@ func (r *Runner) tryAll() (f found) {
 }
 
 func (r *Runner) tryOne(level Level, b box) error {
-	spec := Spec{Command: "true", Dir: "/", Timeout: tryWithin, Confine: Confine{Level: level, trial: true}}
+	return r.trySpec(b, Spec{Command: "true", Dir: "/", Timeout: tryWithin, Confine: Confine{Level: level, trial: true}})
+}
+
+// tryLayer makes a file under a layer.
+func (r *Runner) tryLayer(b box, l Layer) error {
+	c := Confine{Level: Bubblewrap, trial: true, Writable: []string{l.Folder}, Layers: []Layer{l}}
+	return r.trySpec(b, Spec{Command: ": >made", Dir: l.Folder, Timeout: tryWithin, Confine: c})
+}
+
+func (r *Runner) trySpec(b box, spec Spec) error {
 	p, err := r.start(context.Background(), spec, b, nil)
 	if err != nil {
 		return err
@@ -270,7 +282,7 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 		h.Writable = raw(slices.Concat(c.Writable, places))
 		return h, boxOrder{}, nil
 	case Bubblewrap:
-		h.Scoped = b.scoped
+		h.Scoped, h.Layers = b.scoped, c.Layers
 		c.Named = append(slices.Clone(c.Named), spec.Args...)
 		gate, err := h.gateProgram(&c)
 		if err != nil {
@@ -308,7 +320,7 @@ func (r *Runner) confine(spec Spec, b box, caches []string) (hold, boxOrder, err
 		if c.trial { // of what gives no descriptors nothing is to be held
 			h.Movable = raw([]string{"/"})
 		}
-		return h, boxOrder{words, r.base, keyOf(slices.Concat(words, h.Hosts, []string{"private"}, h.PrivateHosts), mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
+		return h, boxOrder{words, r.base, keyOf(slices.Concat(words, h.Hosts, []string{"private"}, h.PrivateHosts), mounts), !c.trial && len(c.Files)+len(staged)+len(c.Layers) == 0}, nil
 	}
 	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
 }

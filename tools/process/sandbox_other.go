@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 
 	"pillion/internal/fault"
 )
@@ -52,6 +53,13 @@ func TryToEscape([]string) int {
 }
 
 type hold struct{ Level Level }
+
+func (h hold) layered() bool { return false }
+
+func layerAttributes() *syscall.SysProcAttr { return nil }
+
+// NewLayers makes none here.
+func (r *Runner) NewLayers([]string) ([]Layer, func(), bool) { return nil, nil, false }
 
 func (h hold) apply() error { return nil }
 

@@ -1,0 +1,192 @@
+package layer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Changes are what differs, a folder before what is in it: of what was taken away the top alone, and no file that was written
+// as it is. It fails with ErrTooMany where there are more than most.
+func Changes(ctx context.Context, folder, changes string, most int) ([]Change, error) {
+	below, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer below.Close()
+	upper, err := os.OpenRoot(changes)
+	if err != nil {
+		return nil, err
+	}
+	defer upper.Close()
+	r := reader{ctx: ctx, below: below, upper: upper, most: most}
+	return r.out, r.folder(".", true)
+}
+
+type reader struct {
+	ctx          context.Context
+	below, upper *os.Root
+	most         int
+	out          []Change
+}
+
+func (r *reader) add(c Change) error {
+	if len(r.out) >= r.most {
+		return ErrTooMany
+	}
+	r.out = append(r.out, c)
+	return r.ctx.Err()
+}
+
+// folder goes through a folder of the layer; merged says that what is below shows through.
+func (r *reader) folder(rel string, merged bool) error {
+	if merged && rel != "." && r.isOpaque(rel) {
+		merged = false
+		if err := r.gone(rel); err != nil {
+			return err
+		}
+	}
+	entries, err := fs.ReadDir(r.upper.FS(), rel)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := r.entry(path.Join(rel, e.Name()), merged); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gone adds what a folder below has and the layer, which hides it, has not.
+func (r *reader) gone(rel string) error {
+	entries, err := fs.ReadDir(r.below.FS(), rel)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(rel, e.Name())
+		if _, err := r.upper.Lstat(name); err == nil {
+			continue
+		}
+		was, err := r.below.Lstat(name)
+		if err != nil {
+			continue
+		}
+		if err := r.add(Change{Rel: name, Was: was}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) entry(rel string, merged bool) error {
+	info, err := r.upper.Lstat(rel)
+	if err != nil {
+		return err
+	}
+	c := Change{Rel: rel, Is: info}
+	if was, err := r.below.Lstat(rel); err == nil {
+		c.Was = was
+	}
+	if isWhiteout(info) {
+		if c.Is = nil; c.Was == nil {
+			return nil // made and taken away
+		}
+		return r.add(c)
+	}
+	switch {
+	case info.IsDir() && c.Was != nil && c.Was.IsDir():
+		return r.folder(rel, merged || r.isOpaque(rel))
+	case info.IsDir():
+		if err := r.add(c); err != nil {
+			return err
+		}
+		return r.folder(rel, false)
+	case info.Mode()&fs.ModeSymlink != 0:
+		if c.Link, err = r.upper.Readlink(rel); err != nil {
+			return err
+		}
+		if c.Was != nil && c.Was.Mode()&fs.ModeSymlink != 0 {
+			if was, err := r.below.Readlink(rel); err == nil && was == c.Link {
+				return nil
+			}
+		}
+	case info.Mode().IsRegular() && c.Was != nil && c.Was.Mode() == info.Mode() && c.Was.Size() == info.Size():
+		if same, err := r.same(rel); err != nil || same {
+			return err
+		}
+	}
+	return r.add(c)
+}
+
+// same compares what a file has with what it had.
+func (r *reader) same(rel string) (bool, error) {
+	var files [2]*os.File
+	for i, root := range []*os.Root{r.upper, r.below} {
+		f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return false, err
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	var a, b [32 << 10]byte
+	for {
+		n, err := io.ReadFull(files[0], a[:])
+		m, errBelow := io.ReadFull(files[1], b[:])
+		switch {
+		case !bytes.Equal(a[:n], b[:m]):
+			return false, nil
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return true, nil
+		case err != nil || errBelow != nil:
+			return false, errors.Join(err, errBelow)
+		}
+	}
+}
+
+// isWhiteout says whether that is the mark of what was taken away.
+func isWhiteout(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Mode()&fs.ModeCharDevice != 0 && s.Rdev == 0
+}
+
+// isOpaque says whether a folder hides what is below it.
+func (r *reader) isOpaque(rel string) bool {
+	f, err := r.upper.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var value [8]byte
+	n, err := unix.Fgetxattr(int(f.Fd()), "user.overlay.opaque", value[:])
+	return err == nil && strings.HasPrefix(string(value[:n]), "y")
+}
+
+// Open opens a file of a layer.
+func Open(changes, rel string) (*os.File, error) {
+	root, err := os.OpenRoot(changes)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
+// ChangedAt is when an entry was last changed in any way, in nanoseconds; nobody can set it.
+func ChangedAt(info fs.FileInfo) int64 {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return s.Ctim.Nano()
+}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package layer
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Changes has none: there are no layers here.
+func Changes(context.Context, string, string, int) ([]Change, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Open opens nothing.
+func Open(string, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+// ChangedAt knows nothing.
+func ChangedAt(fs.FileInfo) int64 { return 0 }
