@@ -209,7 +209,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), here func(tops
 		if isWhole || g.until.IsZero() || !slices.Equal(tops, g.tops) { // else what was known is better
 			g.byGit = byGit
 		}
-		g.named = slices.Concat(linksOf(roots, open), here(tops), namedByShells(home, roots, open), namedByOthers(home, open), g.byGit)
+		g.named = slices.Concat(linksOf(roots, open), here(tops), namedByStartUp(home, roots, open), namedByOthers(home, open), g.byGit)
 		g.tops, g.until, g.stale = tops, now.Add(again), false
 	}
 	return g.named

@@ -136,32 +136,47 @@ var (
 
 const gitWithin = 5 * time.Second
 
-// startUp are files that shells run when they start.
-var startUp = strings.Fields(".profile .bash_profile .bash_login .bash_logout .bashrc .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc .config/fish/config.fish")
+// startUp are files that programs run or obey when they start, and in which lines name others.
+var startUp = strings.Fields(`.profile .bash_profile .bash_login .bash_logout .bashrc .bash_aliases .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc
+	.config/fish/config.fish .config/fish/conf.d/*.fish .xprofile .xinitrc .xsession .xsessionrc .ssh/config .tmux.conf .config/tmux/tmux.conf
+	.vimrc .vim/vimrc .gvimrc .config/nvim/init.vim .config/nvim/init.lua .emacs .emacs.d/init.el .inputrc .screenrc`)
 
-// What start-up files set and read. No parser reads all of sh, zsh and fish, and what none can read counts as well: so it is
+// What start-up files set and read. No parser reads all of their languages, and what none can read counts as well: so it is
 // looked for in the text, and rather too much is guarded than too little.
 var (
 	assigns = regexp.MustCompile(`(?:^|[\s;])(?:(\w+)=("[^"]*"|'[^']*'|[^\s;]+)|for\s+(\w+)\s*(?:\sin\s|\()([^;)]*))`)
 	sources = regexp.MustCompile("(?:^|[\\s;&|({\"'`])(?:\\.|source)\\s+(\"[^\"]*\"|'[^']*'|[^\\s;]+)")
+	// follows is of a line that has its program read another file, and searches of one that names folders in which
+	// it looks for what to run.
+	follows  = regexp.MustCompile(`(?i)(^|[^\w.-])(\.\s+[^\s;|&]|(source|source-file|so|include|runtime|dofile|loadfile|require|load|load-file|eval|(ba|z|k|da)?sh)([^\w.-]|$))`)
+	searches = regexp.MustCompile(`(?i)(fpath|runtimepath|rtp|packpath|package\.path|load-path|PYTHONPATH|NODE_PATH)\W`)
 )
 
-// namedByShells lists the files that start-up files of shells read, and those that these read: by plain
-// paths, by variables that they set to such, and all in a folder of which they read what a pattern matches.
-func namedByShells(home string, roots []configRoot, open []string) (out []workspace.Guarded) {
+// namedByStartUp lists the files that these files name, and those that they read in turn name: by plain paths, by variables
+// that they set to such, by the ends of paths of which the beginning is not known, and all in a folder of which
+// they read what a pattern matches.
+func namedByStartUp(home string, roots []configRoot, open []string) (out []workspace.Guarded) {
 	const most, unknown = 1 << 20, "*"
 	var files []string
 	for _, p := range roots {
 		for _, name := range startUp {
 			below, isBelow := strings.CutPrefix(name, p.as+"/")
-			switch {
-			case p.as == "":
-				files = append(files, filepath.Join(p.dir, name))
-			case isBelow:
-				files = append(files, filepath.Join(p.dir, below))
+			if p.as == "" {
+				below, isBelow = name, true
+			}
+			if found, err := filepath.Glob(filepath.Join(p.dir, below)); isBelow && err == nil {
+				files = append(files, found...)
 			}
 		}
 	}
+	for _, root := range open { // of dotfiles, as the home has them
+		for _, name := range startUp {
+			if at := filepath.Join(root, name); exists(at) {
+				files = append(files, at)
+			}
+		}
+	}
+	first := len(files)
 	set := map[string]string{"HOME": home}
 	var value func(string) string
 	value = func(name string) string {
@@ -171,10 +186,19 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 		}
 		return cmp.Or(set[name], os.Getenv(name), os.Expand(otherwise, value), unknown)
 	}
-	add := func(path string) {
-		if !slices.Contains(files, path) {
-			files, out = append(files, path), append(out, workspace.Guarded{Path: path, Effect: policy.RunsInShell})
+	guard := func(path string) {
+		effect := cmp.Or(policy.Effect(filepath.ToSlash(path)), policy.RunsInShell)
+		if one := (workspace.Guarded{Path: path, Effect: effect}); !slices.ContainsFunc(out, func(known workspace.Guarded) bool { return known.Path == path }) {
+			out = append(out, one)
 		}
+	}
+	add := func(path string) {
+		if guard(path); !slices.Contains(files, path) {
+			files = append(files, path)
+		}
+	}
+	isOpen := func(path string) bool {
+		return slices.ContainsFunc(open, func(root string) bool { return path != root && isIn(path, root) })
 	}
 	inheritedPath := filepath.SplitList(os.Getenv("PATH"))
 	addPath := func(dirs []string) {
@@ -185,12 +209,15 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 		}
 	}
 	folders := slices.Concat(open, []string{home})
-	for i := 0; i < len(files) && i < mostNamed; i++ {
+	for i := 0; i < len(files) && i < first+mostNamed; i++ {
 		if info, err := os.Stat(files[i]); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 			continue
 		}
-		text, _ := os.ReadFile(files[i]) //nolint:errcheck // the shell reads no more of it
-		for line := range strings.Lines(string(text)) {
+		text, _ := os.ReadFile(files[i]) //nolint:errcheck // its program reads no more of it
+		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+			if strings.HasPrefix(strings.TrimSpace(line), "#") {
+				continue
+			}
 			for _, m := range assigns.FindAllStringSubmatch(line, -1) {
 				to := os.Expand(strings.Trim(m[2]+m[4], `"' `), value)
 				if strings.ContainsAny(to, "$`") {
@@ -204,9 +231,34 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 			if words := strings.Fields(line); slices.Contains(words, "fish_add_path") {
 				addPath(strings.Fields(os.Expand(strings.NewReplacer(`"`, "", "'", "").Replace(line), value)))
 			}
-			if of := wordsOf(line); slices.Contains(of, ".") || slices.Contains(of, "source") {
-				for _, path := range filesNamed(line, folders) {
+			line = strings.NewReplacer("~/", home+"/", "$HOME/", home+"/", "${HOME}/", home+"/").Replace(line)
+			follow := follows.MatchString(line)
+			if follow {
+				for _, path := range filesNamed(line, append(slices.Clone(folders), filepath.Dir(files[i]))) {
 					add(path)
+				}
+			}
+			for _, word := range wordsOf(line) {
+				named := []string{word} // what runs is a path, or a word of a line that has it read
+				if !filepath.IsAbs(word) && strings.Contains(word, "/") {
+					named = filesNamed(word, folders)
+				}
+				for _, path := range named {
+					if filepath.IsAbs(path) && isOpen(process.Resolve(path)) && !isFolder(path) {
+						guard(path)
+					}
+				}
+				before, _, isPattern := strings.Cut(strings.NewReplacer("?", "*", "[", "*").Replace(word), "*")
+				switch {
+				case isPattern && (follow || strings.Contains(line, "for ")):
+					word = filepath.Dir(before + unknown)
+				case isPattern || !searches.MatchString(line):
+					continue
+				}
+				for _, folder := range foldersNamed(word, folders) {
+					if isOpen(process.Resolve(folder)) {
+						guard(folder)
+					}
 				}
 			}
 			for _, m := range sources.FindAllStringSubmatch(line, -1) {
@@ -226,6 +278,21 @@ func namedByShells(home string, roots []configRoot, open []string) (out []worksp
 						add(folder)
 					}
 				}
+			}
+		}
+	}
+	return out
+}
+
+// foldersNamed are the folders that a word is, or its end below one of these.
+func foldersNamed(word string, below []string) (out []string) {
+	if filepath.IsAbs(word) && isFolder(word) {
+		return []string{word}
+	}
+	for end, more := word, strings.Contains(word, "/"); more; _, end, more = strings.Cut(end, "/") {
+		for _, folder := range below {
+			if at := way.Join(folder, strings.TrimLeft(end, "/")); end != "" && isFolder(at) {
+				out = append(out, at)
 			}
 		}
 	}
@@ -278,40 +345,19 @@ func (c *Sidecar) namedHere(open []string) (out []workspace.Guarded) {
 	return out
 }
 
-// naming are files of a home, and of open folders, that name others: settings in JSON, or by lines that begin so.
-var naming = []struct{ file, begins string }{
-	{".claude/settings.json", ""},
-	{".claude/settings.local.json", ""},
-	{".mcp.json", ""},
-	{".vscode/tasks.json", ""},
-	{".ssh/config", "include"},
-	{".tmux.conf", "source"},
-	{".config/tmux/tmux.conf", "source"},
-	{".vimrc", "so"},
-	{".vim/vimrc", "so"},
-	{".config/nvim/init.vim", "so"},
-}
+// naming are files of a home, and of open folders, that name others in JSON.
+var naming = strings.Fields(".claude/settings.json .claude/settings.local.json .mcp.json .vscode/tasks.json")
 
 // namedByOthers lists what these name.
 func namedByOthers(home string, open []string) (out []workspace.Guarded) {
 	for _, dir := range slices.Concat(open, []string{home}) {
-		for _, one := range naming {
-			read, err := os.ReadFile(filepath.Join(dir, one.file))
-			text := strings.NewReplacer("~/", home+"/", "$HOME/", home+"/").Replace(string(read))
-			in := append([]string{filepath.Dir(filepath.Join(dir, one.file)), home}, open...)
-			var paths []string
-			switch {
-			case err != nil:
-			case one.begins == "":
-				paths = namedInJSON([]byte(text), in)
-			default:
-				for line := range strings.Lines(text) {
-					if strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), one.begins) {
-						paths = append(paths, filesNamed(line, in)...)
-					}
-				}
+		for _, name := range naming {
+			read, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				continue
 			}
-			for _, path := range paths {
+			text := strings.NewReplacer("~/", home+"/", "$HOME/", home+"/").Replace(string(read))
+			for _, path := range namedInJSON([]byte(text), append([]string{filepath.Dir(filepath.Join(dir, name)), home}, open...)) {
 				out = append(out, workspace.Guarded{Path: path, Effect: policy.ReadByPrograms})
 			}
 		}

@@ -441,6 +441,12 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 		". ~/dotfiles/system/plain\n":                                                               "deep/er.sh", // which reads this
 		"DIR=\"$HOME/dotfiles\"; for f in a b; do source \"$DIR/parts/$f.sh\"; done\n":              "parts/a.sh",
 		"here=$(cd x; pwd)\n. \"$HOME/dotfiles/any/$here\"\nalias x='cp ~/dotfiles/docs/* .; ls'\n": "any/x/y",
+		"DOT=$(dirname $(readlink -f ~/.bashrc))\nfor f in $DOT/bash/*.sh; do source $f; done\n":    "bash/new.sh",
+		"for f in \\\n  ~/dotfiles/bash/a \\\n  ~/dotfiles/one; do\n  source \"$f\"\ndone\n":        "bash/a",
+		"bash ~/dotfiles/system/plain\n":                                                            "deep/er.sh",
+		"eval \"$(cat ~/dotfiles/system/plain)\"\n":                                                 "system/plain",
+		"export PYTHONSTARTUP=~/dotfiles/system/plain\n":                                            "system/plain",
+		"fpath=(~/dotfiles/bash $fpath)\n":                                                          "bash/f",
 	} {
 		home := t.TempDir()
 		for _, name := range []string{"system/plain", "bash/a", "deep/er.sh", "docs/notes", "free"} {
@@ -485,7 +491,8 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 	for name, text := range map[string]string{
 		"project/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
 		"project/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "project/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
-		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "source $HOME/project/vim.inc\n",
+		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "if filereadable('x') | silent! source $HOME/project/vim.inc | endif\nset runtimepath+=~/project/rt\n",
+		".xprofile": ". ~/project/x.inc\n", ".config/fish/conf.d/a.fish": "source ~/project/fish.inc\n", ".config/nvim/init.lua": `dofile(os.getenv("HOME").."/project/init.inc")`, "project/ssh.inc": "Include ~/project/more.inc\n", "project/init.inc": "", "project/rt/x": "",
 		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
 	} {
 		lay(t, filepath.Join(home, name), text)
@@ -493,7 +500,7 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
 	wantWrites(t, e, map[string]string{
 		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
-		"docs/plan.md": "run", "tools/free.sh": "run",
+		"x.inc": "ask", "fish.inc": "ask", "init.inc": "ask", "more.inc": "ask", "rt/plugin/x.vim": "ask", "docs/plan.md": "run", "tools/free.sh": "run",
 	})
 }
 

@@ -17,15 +17,15 @@ var known = []struct {
 }{
 	// What is read from a home counts in any folder: people keep such files in repositories,
 	// with and without the folders and dots of a home (see target), and link them.
-	{"dotfiles", RunsInShell, `.config/fish|zsh|bash|direnv|tmux|nushell|environment.d|kitty|alacritty|ghostty|wezterm fish/config.fish|conf.d|functions|completions direnv/direnvrc|direnv.toml|lib environment.d
+	{"dotfiles", RunsInShell, `.config/fish|zsh|bash|direnv|tmux|nushell|environment.d|kitty|alacritty|ghostty|wezterm fish/config.fish|conf.d|functions|completions|fish_variables|fish_plugins direnv/direnvrc|direnv.toml|lib environment.d
 		~bashrc ~bash_profile ~bash_login ~bash_logout ~bash_aliases ~zshrc ~zshenv ~zprofile ~zlogin ~zlogout ~inputrc ~tmux.conf ~direnvrc ~wezterm.lua .screenrc .xonshrc .lesskey .selected_editor .mkshrc .shrc .yashrc .login
-		tmux/tmux.conf elvish/rc.elv xonsh/rc.xsh powershell/profile.ps1|microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator|ghostty|jj/config* kitty/kitty.conf alacritty/alacritty.toml gh|lazygit/config.yml
-		nushell/config.nu|env.nu powershell/modules lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .ipython .jupyter`},
+		tmux/tmux.conf|plugins elvish/rc.elv xonsh/rc.xsh|rc.d powershell/profile.ps1|microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator|ghostty|jj/config* kitty/kitty.conf alacritty/alacritty.toml gh|lazygit/config.yml
+		nushell/config.nu|env.nu|login.nu|autoload powershell/modules lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc|config.d gnupg/gpg-agent.conf .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .ipython .jupyter`},
 	{"dotfiles", RunsInDesktop, `.config/systemd|autostart|i3|sway|hypr|mimeapps.list .local/share/applications|systemd .mozilla/native-messaging-hosts ~xinitrc ~xprofile ~xsession ~xsessionrc ~xserverrc ~xresources ~xdefaults library/launchagents
-		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm|openbox|labwc/autostart openbox/rc.xml qtile/config.py river/init niri/config.kdl i3|i3blocks|i3status|sway|waybar|polybar/config* hypr/*.conf awesome/rc.lua
+		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm|openbox|labwc/autostart openbox/rc.xml qtile/config.py river/init niri/config.kdl i3|i3blocks|i3status|sway|waybar|polybar/config* hypr/*.conf awesome/rc.lua hammerspoon/init.lua qutebrowser/config.py ~skhdrc ~yabairc xmonad.hs waybar/scripts
 		mimeapps.list mpv/scripts systemd/user|*.service|*.timer|*.socket|*.path autostart|applications/*.desktop launchagents/*.plist sway/*.conf|*.sh|scripts|conf.d .xmonad .i3 .fluxbox .hammerspoon .kde`},
 	{"dotfiles", RunsInGit, ".config/git|hg|mercurial|tig git/config|attributes|hooks ~gitconfig .githooks .gnupg .subversion"},
-	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|emacs|doom|kak|micro ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .ideavimrc .vscode-server .julia kak/kakrc micro/init.lua doom/init.el|config.el|packages.el
+	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|emacs|doom|kak|micro ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .ideavimrc .vscode-server .julia kak/kakrc|autoload micro/init.lua emacs|doom|doom.d/init.el|early-init.el|config.el|packages.el
 		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code|vscodium|cursor/user/settings.json|tasks.json|keybindings.json vscode/settings.json|tasks.json|keybindings.json`},
 	{"dotfiles", ReadByPrograms, ".config/*/* .config/user-dirs.dirs|starship.toml|topgrade.toml .local/*/*"},
 	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml hk.pkl prek.toml captainhook.json grumphp.y* ~simple-git-hooks.*"},
@@ -68,10 +68,29 @@ var known = []struct {
 // is a folder with all that is in it. A / stands between a folder and what is in it.
 var nextCommands = []struct{ use, names string }{
 	{"npm", `package.json nx.json turbo.json lerna.json .pnpmfile.cjs .yarnrc* gulpfile.* gruntfile.* *.config.js *.config.cjs *.config.mjs *.config.ts *.config.mts *.config.cts
-		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* *.config.babel.js *.conf.js *.conf.ts vitest.workspace.* project.json angular.json ember-cli-build.js node_modules/ .yarn/ .pnp.* babel.config.* nodemon.json pnpm-workspace.yaml tslint.json`},
+		.eslintrc* .prettierrc* .babelrc* .mocharc* .lintstagedrc* .commitlintrc* .stylelintrc* *.config.babel.js webpack.mix.js *.conf.js *.conf.ts vitest.workspace.* project.json angular.json ember-cli-build.js node_modules/ .yarn/ .pnp.* babel.config.* nodemon.json pnpm-workspace.yaml tslint.json`},
 	{"bun", "bunfig.toml"},
 	{"deno", "deno.json deno.jsonc"},
 	{"make", "makefile gnumakefile *.mk makefile.am"},
+	{"cargo make", "makefile.toml"},
+	{"dune", "dune dune-project"},
+	{"lein", "project.clj"},
+	{"clj", "deps.edn bb.edn"},
+	{"nimble", "config.nims *.nimble"},
+	{"trunk", "trunk.toml"},
+	{"tup", "tupfile*"},
+	{"rackup", "config.ru"},
+	{"thor", "thorfile"},
+	{"dvc", "dvc.yaml"},
+	{"premake5", "premake5.lua"},
+	{"truffle", "truffle-config.js"},
+	{"lake", "lakefile.lean lakefile.toml"},
+	{"jake", "jakefile*"},
+	{"forge", "foundry.toml"},
+	{"terragrunt", "terragrunt.hcl"},
+	{"ansible", "ansible.cfg"},
+	{"cdk", "cdk.json"},
+	{"wrangler", "wrangler.toml wrangler.json*"},
 	{"ninja", "build.ninja"},
 	{"xmake", "xmake.lua"},
 	{"conan", "conanfile.py"},
@@ -85,16 +104,18 @@ var nextCommands = []struct{ use, names string }{
 	{"waf", "wscript"},
 	{"autoconf", "configure.ac configure"},
 	{"cargo", "build.rs rust-toolchain rust-toolchain.toml .cargo/ cargo.toml tauri.conf.json"},
-	{"go", "go.work .golangci.* .air.toml magefile.go"},
+	{"go", "go.work .golangci.* .air.toml magefile.go magefiles/"},
 	{"zig", "build.zig"},
-	{"pytest", "conftest.py pytest.ini"},
+	{"pytest", "conftest.py pytest.ini pytest.toml"},
 	{"pip", "setup.py setup.cfg pyproject.toml requirements*.txt pipfile pixi.toml *.pth"},
-	{"tox", "tox.ini"},
+	{"tox", "tox.ini tox.toml"},
 	{"nox", "noxfile.py"},
 	{"python", "sitecustomize.py usercustomize.py manage.py .pdbrc .pylintrc pylintrc pythonrc.py mypy.ini .mypy.ini .flake8 .coveragerc site-packages/ dist-packages/ .venv/ venv/ pyvenv.cfg"},
 	{"a virtual environment", "activate activate.csh activate.fish activate.nu activate.ps1 activate.bat activate_this.py"},
 	{"doit", "dodo.py"},
 	{"invoke", "tasks.py"},
+	{"duty", "duties.py"},
+	{"paver", "pavement.py"},
 	{"gunicorn", "gunicorn.conf.py"},
 	{"sphinx", "docs/conf.py docs/source/conf.py"},
 	{"fab", "fabfile.py"},
@@ -132,7 +153,7 @@ var nextCommands = []struct{ use, names string }{
 	{"flox", ".flox/"},
 	{"docker", "dockerfile* *.dockerfile containerfile* compose.y* docker-compose.y*"},
 	{"vagrant", "vagrantfile"},
-	{"foreman", "procfile"},
+	{"foreman", "procfile*"},
 	{"tilt", "tiltfile"},
 	{"skaffold", "skaffold.yaml"},
 }

@@ -20,7 +20,7 @@ func TestProtected(t *testing.T) {
 		"VSCODE~1/settings.json", "vscod~12/x", "NVIM~1.LUA", "PILLIO~1/x", "DEVCON~1/x", "MCP~1.JSO", "MY~1.COD", "GITHUB~1/WORKFL~1/x",
 		"x/HEAD", "HEAD",
 		".config/git/config", "nvim/.config/nvim/lua/x.lua", ".config/fish/conf.d/x.fish", ".config/systemd/user/x.service", ".config/autostart/x", ".config/environment.d/x", ".config", ".config/nvim",
-		"git/config", "sub/nvim/init.lua", "nvim/plugin/x.vim", "fish/config.fish", "zsh/.zshrc", "systemd/user/x.timer", "autostart/x.desktop", "direnv/direnvrc", ".ssh/config", "ssh/.ssh/rc", ".tmux.conf", ".Xresources",
+		"git/config", "fish/fish_plugins", "xonsh/rc.d/a.py", "nushell/autoload/x.nu", "emacs/init.el", "qutebrowser/config.py", "skhdrc", "ssh/config.d/x", "sub/nvim/init.lua", "nvim/plugin/x.vim", "fish/config.fish", "zsh/.zshrc", "systemd/user/x.timer", "autostart/x.desktop", "direnv/direnvrc", ".ssh/config", "ssh/.ssh/rc", ".tmux.conf", ".Xresources",
 		`.vscode\settings.json`,
 		"dot_zshrc", "dot_zshrc.tmpl", "private_dot_ssh/config", "private_executable_dot_bashrc", "dot_config/private_fish/config.fish", "dot_config/eww/eww.yuck", "dot-zshrc", "bash/dot-bashrc", "zsh/zshrc.symlink", "vim.symlink/x", ".zshrc.local", "gitconfig.local", ".bashrc##os.Linux",
 		"zsh/.zsh/x.zsh", "zlogin", "bash_login", "inputrc", "xsession", "wezterm.lua", "emacs.d/init.el", "doom/config.el", "i3/config", "sway/config", "hypr/hyprland.conf", "awesome/rc.lua", "helix/languages.toml", "zed/settings.json", "Code/User/settings.json",
@@ -191,7 +191,7 @@ func FuzzPathsNeverPanic(f *testing.F) {
 // TestRunsNext: what programs run or load from where they are started, or read what to run from.
 func TestRunsNext(t *testing.T) {
 	for path, want := range map[string]string{
-		"package.json": "npm", "tests/conftest.py": "pytest", "Makefile": "make", "GNUmakefile": "make", "build.rs": "cargo", "app/build.gradle": "gradle",
+		"package.json": "npm", "tests/conftest.py": "pytest", "Makefile": "make", "Makefile.toml": "cargo make", "config.ru": "rackup", "magefiles/a.go": "go", "Procfile.dev": "foreman", "dune": "dune", "GNUmakefile": "make", "build.rs": "cargo", "app/build.gradle": "gradle",
 		"build.gradle.kts": "gradle", "vite.config.ts": "npm", "sub/pyproject.toml": "pip", ".cargo/config.toml": "cargo", "x/.mvn/wrapper/a/b": "mvn", "PACKAG~1.JSO": "npm",
 	} {
 		if got := runsNext(path); got != want {

@@ -92,7 +92,7 @@ var programs = []program{
 	{keys: keys(`log\.diffmerges`), value: "separate", others: true}, // remerge runs merge drivers
 	{keys: keys(`pager\..*`), value: "false", others: true},
 	{keys: keys(`diff\.external|diff\..*\.(command|textconv)|core\.(editor|pager)|sequence\.editor|interactive\.difffilter|alias\..*|trailer\..*\.(command|cmd)|` +
-		`(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|sendemail\..*(cmd|smtpserver)|submodule\..*\.update`), value: "", others: true},
+		`(browser|difftool|guitool|man|mergetool)\..*\.(cmd|path)|tar\..*\.command|imap\.tunnel|instaweb\.httpd|lfs\.customtransfer\..*\.path|lfs\.extension\..*\.(clean|smudge)|sendemail\..*(cmd|smtpserver)|submodule\..*\.update`), value: "", others: true},
 }
 
 const namedFiles = `core\.(attributesfile|excludesfile)|mailmap\.file|diff\.orderfile`
