@@ -24,7 +24,7 @@ type Settings struct {
 	// Path is where the editor finds the sidecar; the sidecar has no use for it.
 	Path  string `json:"path,omitempty"`
 	Trace Trace  `json:"trace,omitzero"`
-	// Mode is the mode of a new session: plan, default or auto_edit.
+	// Mode is the mode of a new session: plan, default, auto_edit or auto.
 	Mode        policy.Mode `json:"mode,omitempty"`
 	Permissions Permissions `json:"permissions,omitzero"`
 	Approvals   Approvals   `json:"approvals,omitzero"`

@@ -47,9 +47,9 @@ var keys = []Key{
 		Meaning: "how much of the traffic between editor and sidecar is logged: `off`, `messages` or `verbose`. Only editors read it",
 	},
 	{
-		Name: "mode", Default: `"default"`, tighter: ranked(policy.Plan, policy.Default, policy.AutoEdit),
-		Meaning: "the mode of a new session: `plan` (agents only read), `default` (changes and commands ask) " +
-			"or `auto_edit` (edits in the workspace run, commands ask). In each, commands that only read run (`commands.readOnly`). `full_access` cannot be a setting; choose it for one session in the editor",
+		Name: "mode", Default: `"default"`, tighter: ranked(policy.Plan, policy.Default, policy.AutoEdit, policy.Auto),
+		Meaning: "the mode of a new session: `plan` (agents only read), `default` (changes and commands ask), " +
+			"`auto_edit` (edits in the workspace run, commands ask) or `auto` (commands run too that the sandbox holds). In each, commands that only read run (`commands.readOnly`). `full_access` cannot be a setting; choose it for one session in the editor",
 	},
 	{Name: "permissions.allow", Default: "[]", Meaning: "calls that run without asking"},
 	{Name: "permissions.ask", Default: "[]", tightens: true, Meaning: "calls that ask even if their mode would let them run"},

@@ -82,7 +82,7 @@ func (r Runner) check(name string) string {
 	case strings.Contains(line[0], "{objective}"):
 		return "its program cannot be the objective"
 	case r.Mode != "" && err != nil:
-		return "its mode must be plan, default, auto_edit or full_access"
+		return "its mode must be plan, default, auto_edit, auto or full_access"
 	case r.TimeoutSeconds < 0 || r.TimeoutSeconds > longestRunner.Seconds():
 		return fmt.Sprintf("its timeoutSeconds must be between 0 and %.0f", longestRunner.Seconds())
 	}

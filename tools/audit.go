@@ -74,6 +74,9 @@ func (p *pending) audit(rec *audit.Record) {
 		if plan.Command != nil {
 			rec.Command = fault.Clip(plan.Command.Line, longAudited)
 		}
+		for _, o := range p.outcomes {
+			addOutcome(rec, o)
+		}
 	case *Edits:
 		if p.outcomes == nil {
 			for _, t := range plan.touches() {

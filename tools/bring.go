@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/workspace"
@@ -42,7 +43,10 @@ func (p *pending) layer() func(*process.Confine) (func(context.Context, *Answer)
 			return nil, fault.New(fault.ExecutionFailed, "the box cannot be made any more; nothing was run").WithHint("ask the user to choose the mode auto_edit, in which they are asked about commands")
 		}
 		held.Layers = layers
-		b := &bringing{pending: p, layers: layers, began: time.Now().UnixNano()}
+		b := &bringing{pending: p, layers: layers}
+		if info, err := os.Lstat(layers[0].Changes); err == nil {
+			b.began = layer.ChangedAt(info) // just now, by the clock of files
+		}
 		return func(ctx context.Context, a *Answer) {
 			defer remove()
 			if a != nil { // else the command did not run, or was stopped
@@ -56,7 +60,7 @@ func (p *pending) layer() func(*process.Confine) (func(context.Context, *Answer)
 type bringing struct {
 	*pending
 	layers []process.Layer
-	began  int64 // in nanoseconds
+	began  int64 // as layer.ChangedAt
 
 	set  change.Set
 	left []NotBrought
@@ -69,6 +73,7 @@ func (b *bringing) end(ctx context.Context, a *Answer) {
 	for range maxReplans {
 		if err = b.plan(ctx); err == nil && b.set.Changes() {
 			b.outcomes, err = b.registry.Committer.Commit(ctx, b.set, b.origin())
+			b.outcomes = slices.DeleteFunc(b.outcomes, func(o change.Outcome) bool { return o.Tree == nil && o.File.Before == nil }) // links
 		}
 		if !errors.Is(err, change.ErrMoved) {
 			break
@@ -162,7 +167,7 @@ func (b *bringing) plan(ctx context.Context) error {
 
 // why is why a change is not brought out: it would have to be asked about, or somebody else changed the same meanwhile.
 func (b *bringing) why(c broughtChange, after layout) (string, error) {
-	w := Written{Path: c.path, Abs: c.path.Abs(), New: c.Was == nil, Deleted: c.Is == nil, MadeLink: c.Is != nil && c.Is.Mode()&fs.ModeSymlink != 0}
+	w := Written{Path: c.path, Abs: c.path.Abs(), New: c.Was == nil, Deleted: c.Is == nil, MadeLink: c.leadsAway()}
 	if c.Is != nil && c.Is.Mode().IsRegular() && c.Was != nil && !c.path.IsIgnored(false) {
 		w.MadeExecutable = c.Is.Mode()&0o111 != 0 && c.Was.Mode()&0o111 == 0
 	}
@@ -186,6 +191,16 @@ func (b *bringing) why(c broughtChange, after layout) (string, error) {
 	return "", nil
 }
 
+// leadsAway says whether it is a link that leads out of its folder, or to what has no place there.
+func (c broughtChange) leadsAway() bool {
+	if c.Is == nil || c.Is.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	to := way.Resolve(way.Join(filepath.Dir(c.path.Abs()), c.Link))
+	below, err := filepath.Rel(c.layer.Folder, to)
+	return filepath.IsAbs(c.Link) || err != nil || !filepath.IsLocal(below) || policy.Effect(filepath.ToSlash(below)) != "" || policy.Secret(filepath.ToSlash(below))
+}
+
 // isNewer says whether something at the path changed since the command began.
 func (b *bringing) isNewer(p workspace.Path) bool {
 	info, err := p.Lstat()
@@ -193,7 +208,7 @@ func (b *bringing) isNewer(p workspace.Path) bool {
 		return false // the plan finds out
 	}
 	if !info.IsDir() {
-		return layer.ChangedAt(info) >= b.began
+		return layer.ChangedAt(info) > b.began
 	}
 	tree, err := b.snapshot.Tree(p)
 	if err != nil {
@@ -201,7 +216,7 @@ func (b *bringing) isNewer(p workspace.Path) bool {
 	}
 	return slices.ContainsFunc(tree.Nodes, func(n workspace.Node) bool {
 		info, err := p.Join(n.Rel).Lstat()
-		return err == nil && layer.ChangedAt(info) >= b.began
+		return err == nil && layer.ChangedAt(info) > b.began
 	})
 }
 

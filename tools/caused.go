@@ -79,7 +79,7 @@ const (
 // runs that knows. The change is made, learnt and in the journal by then; whoever
 // answers is bounded by the settings.
 func (p *pending) noteCaused(ctx context.Context, a *Answer) {
-	if p.registry.Languages == nil {
+	if p.registry.Languages == nil || p.edits() == nil { // of a command, whoever wants to know asks
 		return
 	}
 	paths, texts := p.changed()

@@ -64,6 +64,7 @@ export const modes: readonly Mode[] = [
   { name: "plan", icon: "eye", label: "Plan", words: "It only reads." },
   { name: "default", icon: "shield", label: "Ask", words: "It reads without asking, and asks before it changes or runs anything." },
   { name: "auto_edit", icon: "edit", label: "Edit Automatically", words: "Edits in the workspace run without asking. Commands ask." },
+  { name: "auto", icon: "rocket", label: "Auto", words: "Edits run without asking, and so do commands that the sandbox holds. Where it cannot hold them, commands ask." },
   { name: fullAccess, icon: "warning", label: "Full Access", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
 ];
 

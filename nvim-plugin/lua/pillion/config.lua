@@ -15,7 +15,7 @@ local M = {}
 ---@field deny? (string|pillion.Rule)[] calls that are denied
 
 ---@class pillion.Settings
----@field mode? "plan"|"default"|"auto_edit" the mode of a new session
+---@field mode? "plan"|"default"|"auto_edit"|"auto" the mode of a new session
 ---@field permissions? pillion.Permissions
 ---@field approvals? { expireSeconds?: integer }
 ---@field limits? table<string, integer>

@@ -13,14 +13,15 @@ local words = require("pillion.words")
 
 local M = {}
 
-M.modes = { "plan", "default", "auto_edit", "full_access" }
+M.modes = { "plan", "default", "auto_edit", "auto", "full_access" }
 
 --- What a line has room for.
-local short = { plan = "only reads", default = "asks first", auto_edit = "edits freely", full_access = "FULL ACCESS" }
+local short = { plan = "only reads", default = "asks first", auto_edit = "edits freely", auto = "edits and runs", full_access = "FULL ACCESS" }
 
 local meanings = {
   plan = "it only reads",
   default = "it reads without asking; changes and commands ask",
+  auto = "edits run without asking, and commands that the sandbox holds; where it cannot hold them, commands ask",
   auto_edit = "edits in the workspace run without asking; commands ask",
   full_access = "commands and edits run without asking; only protected paths and your own rules ask",
 }
