@@ -14,6 +14,7 @@ import (
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
+	"pillion/workspace/layer"
 	"pillion/workspace/lines"
 	"pillion/workspace/search"
 )
@@ -145,7 +146,7 @@ type Answer struct {
 	// that it will change more.
 	unkept string
 	// NotBrought is what a command changed that nobody was asked about, and what is as it was.
-	NotBrought []NotBrought
+	NotBrought []layer.Left
 	GoesOn     bool
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error

@@ -139,6 +139,19 @@ export function commandCases(ride, listsCalls) {
     it.sandbox.settings({ commands: { readOnly: false } }); // the next ride may have the same home
   });
 
+  ride('in mode auto a command changes the project unasked, but nothing that runs programs', { ...commandFiles, 'make.sh': 'mkdir sub; echo made >sub/made.txt; echo evil >sub/.envrc; sed -i s/beta/delta/ words.txt\n' }, async (it) => {
+    it.sandbox.settings({ mode: 'auto' });
+    const agent = await it.agent();
+    let ran = await agent.call('run_command', { command: 'true', timeout_seconds: 20 });
+    await eventually('the settings hold', async () => (ran = await agent.call('run_command', { command: 'sh make.sh', timeout_seconds: 20 })).structured.exit_code === 0);
+    assert.deepEqual(ran.structured.not_brought.map((/** @type {any} */ one) => one.path), ['sub/.envrc'], ran.text);
+    assert.equal(it.sandbox.read('words.txt'), 'alpha\ndelta\ngamma\n');
+    assert.equal(it.sandbox.read('sub/made.txt'), 'made\n');
+    assert.equal(it.sandbox.exists('sub/.envrc'), false);
+    await it.picture('auto');
+    it.sandbox.settings({ commands: { readOnly: false } }); // as above
+  });
+
   ride('what an agent gets wrong it is told, and nothing changes', commandFiles, async (it) => {
     const agent = await it.agent();
     const code = async (/** @type {string} */ tool, /** @type {Record<string, unknown>} */ args) => (await agent.call(tool, args)).structured?.error?.code;

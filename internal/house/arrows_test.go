@@ -38,6 +38,7 @@ var arrows = map[string][]string{
 	"workspace/patch":       {"workspace/diff"},
 	"workspace/tracking":    {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
 	"workspace/handle":      {"workspace", "workspace/document"},
+	"workspace/layer":       {"internal/way", "workspace", "workspace/change", "workspace/document", "workspace/journal"},
 	"workspace/change":      {"workspace", "workspace/diff", "workspace/document", "workspace/git", "workspace/handle", "workspace/journal", "workspace/language"},
 
 	"tools/policy":       {},
@@ -55,11 +56,11 @@ var arrows = map[string][]string{
 	"tools/schema":       {"tools/match"},
 	"tools": {
 		"audit", "tools/approval", "tools/dialects", "tools/found", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/schema", "tools/session", "tools/skills", "tools/wellformed", "internal/way", "internal/web", "internal/wire", // wire: to escape large text once
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/layer", "workspace/lines", "workspace/search",
 	},
 	"tools/agent":   {"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "workspace"},
 	"tools/code":    {"tools", "tools/patching", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language"},
-	"tools/command": {"internal/way", "internal/web", "tools", "tools/approval", "tools/policy", "tools/process", "workspace", "workspace/document"},
+	"tools/command": {"internal/way", "internal/web", "tools", "tools/approval", "tools/policy", "tools/process", "workspace", "workspace/document", "workspace/layer"},
 	"tools/file": {
 		"internal/wire", "tools", "tools/approval", "tools/match", "tools/patching", "tools/session",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/lines", "workspace/patch", "workspace/search",

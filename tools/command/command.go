@@ -17,6 +17,7 @@ import (
 	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/layer"
 )
 
 // commandLine is what an agent says of a command, with whatever tool it runs it.
@@ -206,6 +207,6 @@ func onProcess(title, id string, do func(context.Context, *process.Named) (*tool
 
 // unkeptResult is what the results of commands may have beside their own fields.
 type unkeptResult struct {
-	NotInJournal string             `json:"not_in_journal,omitempty"`
-	NotBrought   []tools.NotBrought `json:"not_brought,omitempty"`
+	NotInJournal string       `json:"not_in_journal,omitempty"`
+	NotBrought   []layer.Left `json:"not_brought,omitempty"`
 }

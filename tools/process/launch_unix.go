@@ -38,6 +38,8 @@ type launcher struct {
 	spare  *guarded
 	latest *order // the latest one for a box that another command may need as well
 	closed bool
+	// layered says that the latest command had layers, for which a guardian is another from its start.
+	layered bool
 }
 
 // guarded is a child and the pipe that ends it.
@@ -45,6 +47,7 @@ type guarded struct {
 	child
 	control *os.File
 	box     string // the key of the box that it has made ahead, if it has
+	layered bool   // it can mount layers
 }
 
 func newLauncher() (*launcher, error) {
@@ -60,7 +63,7 @@ func newLauncher() (*launcher, error) {
 
 func (l *launcher) start(o order) (*child, error) {
 	l.mu.Lock()
-	l.latest = nil
+	l.latest, l.layered = nil, o.hold.layered()
 	if o.box.again {
 		l.latest = &o
 	}
@@ -98,15 +101,11 @@ func (l *launcher) startAnew(o order) (*child, error) {
 }
 
 // take returns the spare guardian, or a new one. A spare that has made another box
-// than the wanted one is of no use; one that mounts layers is always a new one.
+// than the wanted one is of no use, nor one that mounts layers for another command, and the other way round.
 func (l *launcher) take(o order) (c *guarded, spare bool, err error) {
-	if o.hold.layered() {
-		c, err = l.spawn(true)
-		return c, false, err
-	}
 	l.mu.Lock()
 	c, l.spare = l.spare, nil
-	if c != nil && c.box != "" && c.box != o.box.key {
+	if c != nil && (c.box != "" && c.box != o.box.key || c.layered != o.hold.layered()) {
 		l.filling.Go(c.discard)
 		c = nil
 	}
@@ -114,7 +113,7 @@ func (l *launcher) take(o order) (c *guarded, spare bool, err error) {
 	if c != nil {
 		return c, true, nil
 	}
-	c, err = l.spawn(false)
+	c, err = l.spawn(o.hold.layered())
 	return c, false, err
 }
 
@@ -128,7 +127,10 @@ func (l *launcher) refill() {
 		return
 	}
 	l.filling.Go(func() {
-		c, err := l.spawn(false)
+		l.mu.Lock()
+		layered := l.layered
+		l.mu.Unlock()
+		c, err := l.spawn(layered)
 		if err != nil {
 			return // the next command tries again and says so
 		}
@@ -208,7 +210,7 @@ func (l *launcher) spawn(layered bool) (*guarded, error) {
 	for _, f := range theirs {
 		f.Close()
 	}
-	c := &guarded{control: control.write, child: child{
+	c := &guarded{control: control.write, layered: layered, child: child{
 		stdin:   stdin.write,
 		stdout:  stdout.read,
 		stderr:  stderr.read,

@@ -182,6 +182,15 @@ func Open(changes, rel string) (*os.File, error) {
 	return root.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
+// Made is when a folder was made that nobody has written to yet, by the clock of ChangedAt.
+func Made(folder string) int64 {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return 0
+	}
+	return ChangedAt(info)
+}
+
 // ChangedAt is when an entry was last changed in any way, in nanoseconds; nobody can set it.
 func ChangedAt(info fs.FileInfo) int64 {
 	s, ok := info.Sys().(*syscall.Stat_t)

@@ -17,5 +17,8 @@ func Changes(context.Context, string, string, int) ([]Change, error) {
 // Open opens nothing.
 func Open(string, string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
+// Made knows nothing.
+func Made(string) int64 { return 0 }
+
 // ChangedAt knows nothing.
 func ChangedAt(fs.FileInfo) int64 { return 0 }
