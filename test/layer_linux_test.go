@@ -47,26 +47,26 @@ func notBrought(r testrig.Result) string {
 func TestCommandsRunUnaskedInALayer(t *testing.T) {
 	t.Parallel()
 	e := inAuto(t, map[string]string{
-		"a.py": "one\n", "gone.py": "gone\n", "old/x.py": "x\n", "touched.py": "same\n", ".env": "KEY=hunter2\n", ".vscode/tasks.json": "{}\n", "run.sh": "echo run\n", ".gitignore": "*.o\n",
+		"a.py": "one\n", "gone.py": "gone\n", "old/x.py": "x\n", "touched.py": "same\n", ".env": "KEY=hunter2\n", ".vscode/tasks.json": "{}\n", "run.sh": "echo run\n", ".gitignore": "*.o\nnode_modules\ntarget\n", "node_modules/x/a.js": "x\n",
 		"evil.sh": "mkdir -p sub web/.vscode; echo evil >sub/.envrc; echo evil >web/.vscode/tasks.json; echo evil >>run.sh; echo evil >.vscode/tasks.json; git commit -qam evil; ln -s /etc/passwd out; cat .e*; echo done\n",
 	})
 	if err := os.Chmod(filepath.Join(e.Dir, "run.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	before := treeOf(t, e.Dir)
-	line := "echo two >a.py; rm gone.py; rm -r old; touch touched.py; mkdir -p new/deep empty; echo n >new/deep/n.py; ln -s a.py link; printf '\\0\\1' >x.bin; echo o >x.o; chmod +x x.o; sh evil.sh"
+	line := "echo two >a.py; rm gone.py; rm -r old; touch touched.py; mkdir -p new/deep empty; echo n >new/deep/n.py; ln -s a.py link; printf '\\0\\1' >x.bin; echo o >x.o; chmod +x x.o; echo two >node_modules/x/a.js; mkdir target; echo t >target/t; sh evil.sh"
 	wantDecision(t, e, "run_command", object{"command": line}, "run")
 	r := e.Call("run_command", object{"command": line})
 	if out := fmt.Sprint(r.StructuredContent["stdout"]); out != "done\n" {
 		t.Errorf("it printed %q: %v", out, r.StructuredContent)
 	}
-	check.Same(t, "as before are", notBrought(r), "out run.sh sub/.envrc web/.vscode")
+	check.Same(t, "as before are", notBrought(r), "out run.sh sub/.envrc target web/.vscode")
 	for name, want := range map[string]string{
-		"a.py": "two\n", "new/deep/n.py": "n\n", "x.bin": "\x00\x01", "link": "two\n", "x.o": "o\n", "run.sh": "echo run\n", ".vscode/tasks.json": "{}\n", "touched.py": "same\n",
+		"a.py": "two\n", "new/deep/n.py": "n\n", "x.bin": "\x00\x01", "link": "two\n", "x.o": "o\n", "node_modules/x/a.js": "two\n", "target/t": "", "run.sh": "echo run\n", ".vscode/tasks.json": "{}\n", "touched.py": "same\n",
 	} {
 		check.Same(t, name, e.Read(name), want)
 	}
-	for name, want := range map[string]bool{"empty": true, "gone.py": false, "old": false, "sub": false, "web": false, "out": false} {
+	for name, want := range map[string]bool{"empty": true, "target": true, "gone.py": false, "old": false, "sub": false, "web": false, "out": false} {
 		if _, err := os.Lstat(filepath.Join(e.Dir, name)); (err == nil) != want {
 			t.Errorf("%s is there: %t", name, !want)
 		}

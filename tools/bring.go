@@ -27,8 +27,11 @@ func (p *pending) layer() func(*process.Confine) (func(context.Context, *Answer)
 		if !ok {
 			return nil, fault.New(fault.ExecutionFailed, "the box cannot be made any more; nothing was run").WithHint("ask the user to choose the mode auto_edit, in which they are asked about commands")
 		}
+		for i := range layers {
+			layers[i].Through = p.built(layers[i].Folder)
+		}
 		held.Layers = layers
-		b := layer.Bringing{Began: layer.Made(layers[0].Changes), Label: p.title(), Judge: p.judgeBrought}
+		b := layer.Bringing{Began: layer.Made(layers[0].Changes), Label: p.title(), Judge: p.judgeBrought, IsBuilt: isBuilt}
 		for _, l := range layers {
 			b.Layers = append(b.Layers, layer.Layer{Folder: l.Folder, Changes: l.Changes})
 		}
@@ -105,4 +108,35 @@ func (p *pending) judgeBrought(all []layer.Placed) func(layer.Placed) (string, e
 		}
 		return "", nil
 	}
+}
+
+// builtNames are folders that package managers, compilers and tests make. What commands write there, where git ignores it, they
+// write in the workspace itself: nobody looks into it, and a layer would have to be copied.
+var builtNames = strings.Fields("node_modules target build dist out bin obj .venv venv __pycache__ .next .nuxt .svelte-kit .cache .tox .nox .gradle .pytest_cache .mypy_cache .ruff_cache .turbo .parcel-cache coverage")
+
+func isBuilt(p workspace.Path) bool { return slices.Contains(builtNames, p.Base()) && p.IsIgnored(true) }
+
+// built finds such folders in an open folder, not far down.
+func (p *pending) built(folder string) (out []string) {
+	const most, deepest = 64, 3
+	at, inside := p.registry.Documents.Workspace().Place(folder)
+	todo := []workspace.Path{at}
+	for depth := 0; inside && depth < deepest; depth++ {
+		var below []workspace.Path
+		for _, dir := range todo {
+			entries, _ := dir.ReadDir() //nolint:errcheck // then there are none
+			for _, e := range entries {
+				next := dir.Join(e.Name())
+				switch {
+				case !e.IsDir() || e.Name() == ".git":
+				case isBuilt(next):
+					out = append(out, next.Abs())
+				case !next.IsIgnored(true):
+					below = append(below, next)
+				}
+			}
+		}
+		todo = below[:min(len(below), 200)]
+	}
+	return out[:min(len(out), most)]
 }

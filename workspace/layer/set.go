@@ -38,6 +38,8 @@ type Bringing struct {
 	Label  string
 	// Judge says why a change is not made, "" where it is. It is told of all changes first.
 	Judge func(all []Placed) func(Placed) (why string, err error)
+	// IsBuilt says of a folder that builds make it, with too much in it to be looked at: a new one is made empty.
+	IsBuilt func(workspace.Path) bool
 }
 
 // Placed is a change with its place in the workspace.
@@ -68,7 +70,11 @@ func (b Bringing) Set(ctx context.Context, snapshot *document.Snapshot) (change.
 		if err == nil && reason == "" && c.Was != nil && p.isNewer(c.Path) {
 			reason = "somebody else changed it meanwhile"
 		}
-		if err == nil && reason == "" {
+		if err == nil && reason == "" && c.Is != nil && c.Is.IsDir() && c.Was == nil && b.IsBuilt(c.Path) {
+			if err = p.add(c, false); err == nil {
+				reason = "it was made empty: run the command once more, and what it puts there stays"
+			}
+		} else if err == nil && reason == "" {
 			err = p.add(c, i+1 < len(all) && strings.HasPrefix(all[i+1].Path.Abs(), c.Path.Abs()+"/"))
 		}
 		if err != nil {
