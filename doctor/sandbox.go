@@ -58,7 +58,7 @@ func tellEscapes(f *Finding, escapes []process.Escape, err error) {
 func sandboxFinding(w process.Walls, own config.Settings) Finding {
 	f := Finding{ID: "system.sandbox", Title: "sandbox", Data: map[string]any{
 		"level": string(w.Level), "offline": w.Offline, "setting": own.Sandbox,
-		"bubblewrap": wallData(w.Bubblewrap), "landlock": wallData(w.Landlock), "landlock_abi": w.ABI,
+		"bubblewrap": wallData(w.Bubblewrap), "landlock": wallData(w.Landlock), "layers": wallData(w.Layers), "landlock_abi": w.ABI,
 	}}
 	switch {
 	case own.Sandbox == "off":
@@ -66,6 +66,9 @@ func sandboxFinding(w process.Walls, own config.Settings) Finding {
 		return f
 	case w.Level == process.Bubblewrap:
 		f.Status, f.Detail = OK, "commands run under bubblewrap (tested)"
+		if !w.Layers.Works {
+			f.Detail += "; in mode auto they ask, since no layer can be mounted over the workspace: " + w.Layers.Why
+		}
 	case w.Level == process.Landlock:
 		f.Status, f.Detail = Missing, "commands run under Landlock alone (tested). It keeps their writes in the workspace; "+
 			"it does not protect .git and other protected files there, nor hide sockets and your processes"

@@ -13,7 +13,9 @@ func TestSandbox(t *testing.T) {
 	absent := process.Wall{Why: "it is not installed"}
 	none := process.Walls{Level: process.None, Bubblewrap: absent, Landlock: process.Wall{Why: "this kernel has none"}}
 	landlock := process.Walls{Level: process.Landlock, Bubblewrap: absent, Landlock: process.Wall{Works: true}, ABI: 7, Offline: true}
-	bubblewrap := process.Walls{Level: process.Bubblewrap, Bubblewrap: process.Wall{Path: "/usr/bin/bwrap", Works: true}}
+	bubblewrap := process.Walls{Level: process.Bubblewrap, Bubblewrap: process.Wall{Path: "/usr/bin/bwrap", Works: true}, Layers: process.Wall{Why: "it cannot"}}
+	layered := bubblewrap
+	layered.Layers = process.Wall{Works: true}
 	for name, c := range map[string]struct {
 		walls   process.Walls
 		setting string
@@ -21,7 +23,8 @@ func TestSandbox(t *testing.T) {
 		detail  string
 		hint    string
 	}{
-		"bubblewrap":         {bubblewrap, "", OK, "under bubblewrap", ""},
+		"bubblewrap":         {layered, "", OK, "under bubblewrap (tested)", ""},
+		"no layers":          {bubblewrap, "", OK, "in mode auto they ask, since no layer can be mounted over the workspace: it cannot", ""},
 		"Landlock":           {landlock, "prefer", Missing, "Landlock alone", "bubblewrap protects more: it is not installed"},
 		"nothing":            {none, "", Missing, "run with all your rights. bubblewrap: it is not installed; Landlock: this kernel has none", "Debian"},
 		"nothing, required":  {none, "require", Error, "no command runs", "prefer"},

@@ -48,7 +48,7 @@ const (
 // no such box. With layers, which are to be made yet, it may write in the folders.
 func (r *Runner) Box(folders, more []string, layered bool) (Confine, bool) {
 	home := valueOf(r.base, "HOME")
-	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) || layered && !r.layered() {
+	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) || layered && !f.Layers.Works {
 		return Confine{}, false
 	}
 	home = Resolve(home)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ const layerPrefix = "layer-"
 // be none: overlayfs cannot be mounted here, or a folder's name is one that it cannot be told.
 func (r *Runner) NewLayers(folders []string) (layers []Layer, remove func(), ok bool) {
 	base, err := layersFolder()
-	if err != nil || !r.layered() {
+	if err != nil || !r.Walls().Layers.Works {
 		return nil, nil, false
 	}
 	dir, err := os.MkdirTemp(base, layerPrefix+strconv.Itoa(os.Getpid())+"-")
@@ -61,31 +62,32 @@ func layersFolder() (string, error) {
 	return base, err
 }
 
-// layered says whether layers work here, found by trying.
-func (r *Runner) layered() bool {
-	f := r.found()
+// tryLayers finds out whether they work here.
+func (r *Runner) tryLayers(f found) Wall {
 	if f.Level != Bubblewrap || !f.Offline {
-		return false
+		return Wall{Why: "there is no bubblewrap"}
 	}
-	r.layersTried.Do(func() {
-		base, err := layersFolder()
-		if err != nil {
-			return
-		}
-		dir, err := os.MkdirTemp(base, layerPrefix+strconv.Itoa(os.Getpid())+"-")
-		if err != nil {
-			return
-		}
-		defer removeAll(dir)
-		l := Layer{Folder: filepath.Join(dir, "folder"), Changes: filepath.Join(dir, "changes"), Work: filepath.Join(dir, "work")}
-		for _, path := range []string{l.Folder, l.Changes, l.Work} {
-			if os.Mkdir(path, 0o700) != nil {
-				return
-			}
-		}
-		r.layersWork = r.tryLayer(f.box, l) == nil && isRegular(filepath.Join(l.Changes, "made")) && !isRegular(filepath.Join(l.Folder, "made"))
-	})
-	return r.layersWork
+	base, err := layersFolder()
+	var dir string
+	if err == nil {
+		dir, err = os.MkdirTemp(base, layerPrefix+strconv.Itoa(os.Getpid())+"-")
+	}
+	if err != nil {
+		return Wall{Why: err.Error()}
+	}
+	defer removeAll(dir)
+	l := Layer{Folder: filepath.Join(dir, "folder"), Changes: filepath.Join(dir, "changes"), Work: filepath.Join(dir, "work")}
+	err = errors.Join(os.Mkdir(l.Folder, 0o700), os.Mkdir(l.Changes, 0o700), os.Mkdir(l.Work, 0o700))
+	if err == nil {
+		err = r.tryLayer(f.box, l)
+	}
+	switch {
+	case err != nil:
+		return Wall{Why: err.Error()}
+	case !isRegular(filepath.Join(l.Changes, "made")) || isRegular(filepath.Join(l.Folder, "made")):
+		return Wall{Why: "what a command writes does not go into its layer"}
+	}
+	return Wall{Works: true}
 }
 
 // layerAttributes are those of a guardian that mounts layers: it has mounts of its own, and unless it is root a user namespace in

@@ -176,9 +176,6 @@ type Runner struct {
 	caches   ownCaches
 	blanks   blanks
 
-	layersTried sync.Once
-	layersWork  bool
-
 	// These are finishWithin, grace, obeyWithin and after, but for tests.
 	finish, grace, obey time.Duration
 	expires             func(limit time.Duration) (expired <-chan time.Time, stop func())

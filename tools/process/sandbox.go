@@ -100,6 +100,7 @@ type Walls struct {
 	Landlock   Wall
 	ABI        int  // Landlock's, 0 without it
 	Offline    bool // that level takes the network away as well
+	Layers     Wall // of Bubblewrap: over the workspace; see Layer
 }
 
 // Wall is one means to hold commands.

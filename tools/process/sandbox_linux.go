@@ -166,6 +166,7 @@ const madeByBubblewrap fs.FileMode = 0o444
 func (r *Runner) try() found {
 	f := r.tryAll()
 	f.Offline = f.Level == Bubblewrap || f.Level == Landlock && socketFilter() != nil
+	f.Layers = r.tryLayers(f)
 	return f
 }
 
