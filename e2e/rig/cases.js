@@ -139,19 +139,6 @@ export function commandCases(ride, listsCalls) {
     it.sandbox.settings({ commands: { readOnly: false } }); // the next ride may have the same home
   });
 
-  ride('in mode auto a command changes the project unasked, but nothing that runs programs', { ...commandFiles, 'make.sh': 'mkdir sub; echo made >sub/made.txt; echo evil >sub/.envrc; sed -i s/beta/delta/ words.txt\n' }, async (it) => {
-    it.sandbox.settings({ mode: 'auto' });
-    const agent = await it.agent();
-    let ran = await agent.call('run_command', { command: 'true', timeout_seconds: 20 });
-    await eventually('the settings hold', async () => (ran = await agent.call('run_command', { command: 'sh make.sh', timeout_seconds: 20 })).structured.exit_code === 0);
-    assert.deepEqual(ran.structured.not_brought.map((/** @type {any} */ one) => one.path), ['sub/.envrc'], ran.text);
-    assert.equal(it.sandbox.read('words.txt'), 'alpha\ndelta\ngamma\n');
-    assert.equal(it.sandbox.read('sub/made.txt'), 'made\n');
-    assert.equal(it.sandbox.exists('sub/.envrc'), false);
-    await it.picture('auto');
-    it.sandbox.settings({ commands: { readOnly: false } }); // as above
-  });
-
   ride('what an agent gets wrong it is told, and nothing changes', commandFiles, async (it) => {
     const agent = await it.agent();
     const code = async (/** @type {string} */ tool, /** @type {Record<string, unknown>} */ args) => (await agent.call(tool, args)).structured?.error?.code;
@@ -160,6 +147,22 @@ export function commandCases(ride, listsCalls) {
     assert.equal(await code('read_file', { path: 'words.txt', pathh: 'x' }), 'INVALID_ARGUMENTS');
     assert.equal(await code('edit_file', { path: 'words.txt', old_string: 'delta', new_string: 'x' }), 'EDIT_NO_MATCH');
     assert.equal(it.sandbox.read('words.txt'), commandFiles['words.txt']);
+  });
+}
+
+/**
+ * @template {Rider} R @param {Riding<R>} ride of an editor in mode auto
+ */
+export function autoCase(ride) {
+  const files = { ...commandFiles, 'make.sh': 'mkdir sub; echo made >sub/made.txt; echo evil >sub/.envrc; sed -i s/beta/delta/ words.txt\n' };
+  ride('in mode auto a command changes the project unasked, but nothing that runs programs', files, async (it) => {
+    const agent = await it.agent();
+    const ran = await agent.call('run_command', { command: 'sh make.sh' });
+    assert.deepEqual(ran.structured.not_brought.map((/** @type {any} */ one) => one.path), ['sub/.envrc'], ran.text);
+    assert.equal(it.sandbox.read('words.txt'), 'alpha\ndelta\ngamma\n');
+    assert.equal(it.sandbox.read('sub/made.txt'), 'made\n');
+    assert.equal(it.sandbox.exists('sub/.envrc'), false);
+    await it.picture('auto');
   });
 }
 

@@ -1,5 +1,6 @@
 /** Going through what an agent changed without asking, in a real VS Code: block by block in the file, and file by file for a turn. */
 import assert from 'node:assert/strict';
+import { autoCase } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
 import { clock } from '../rig/kettle.js';
 import { ride, shareEditor } from './ride.js';
@@ -59,3 +60,5 @@ ride('what an agent changed by itself is kept and undone block by block, and fil
   await window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'clock.py' }).waitFor();
   assert.equal(await badge.count(), 0, 'what is kept or undone has no badge');
 }, { settings: { 'pillion.mode': 'auto_edit' } });
+
+autoCase((name, all, body) => ride(name, all, body, { settings: { 'pillion.mode': 'auto' } }));
