@@ -14,9 +14,9 @@ func TestStyleOfATerminal(t *testing.T) {
 		term, noColour string
 		want           Style
 	}{
-		{"xterm", "", Style{Colour: true, Width: 72}},
-		{"xterm", "1", Style{Width: 72}},
-		{"dumb", "", Style{Width: 72}},
+		{"xterm", "", Style{Colour: true, Width: 72, Height: 50}},
+		{"xterm", "1", Style{Width: 72, Height: 50}},
+		{"dumb", "", Style{Width: 72, Height: 50}},
 	} {
 		t.Setenv("TERM", test.term)
 		t.Setenv("NO_COLOR", test.noColour)
