@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/term"
 
@@ -36,6 +37,9 @@ type Options struct {
 	Stop <-chan struct{}
 }
 
+// settleTime is as in editors and on the page.
+const settleTime = 500 * time.Millisecond
+
 // style is Style, as large as the terminal is by now.
 func (o Options) style() Style {
 	if tty, ok := o.Out.(*os.File); ok && o.Style.Width > 0 {
@@ -51,9 +55,10 @@ type Asker struct {
 	out     output // o.Out
 	style   Style  // of the question on show
 	in      *input
-	echo    bool     // answers come from a pipe, so no terminal shows them
-	editor  []string // the person's editor, as a command
-	console console  // where programs run that take the terminal over
+	settled func() <-chan time.Time // when what came on show has been there for a moment
+	echo    bool                    // answers come from a pipe, so no terminal shows them
+	editor  []string                // the person's editor, as a command
+	console console                 // where programs run that take the terminal over
 	turn    chan struct{}
 	queued  atomic.Int32  // questions that wait for their turn
 	wake    chan struct{} // signalled when one more does, and when the one on show has changed
@@ -81,6 +86,7 @@ func NewAsker(o Options) *Asker {
 		discard = func() { flush(tty) }
 	}
 	a.in = newInput(o.In, discard)
+	a.settled = func() <-chan time.Time { return time.After(settleTime) }
 	return a
 }
 
@@ -103,7 +109,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	defer a.leaveTurn()
 	q := a.opened(r.ApprovalID)
 	defer a.closed()
-	choices := a.show(r)
+	choices := a.show(ctx, r)
 	prompt := ""
 	for {
 		if now := a.prompt(choices); now != prompt {
@@ -112,7 +118,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 		}
 		line, err := a.read(ctx, "", a.wake)
 		if errors.Is(err, errWoken) {
-			if now, changed := a.update(q, &r); changed {
+			if now, changed := a.update(ctx, q, &r); changed {
 				choices, prompt = now, ""
 			} else if a.prompt(choices) != prompt {
 				fmt.Fprintln(a.out)
@@ -205,7 +211,7 @@ func (a *Asker) say(line string) {
 }
 
 // show puts the request on the screen, with what can be answered.
-func (a *Asker) show(r approval.Request) choices {
+func (a *Asker) show(ctx context.Context, r approval.Request) choices {
 	if a.style.Colour {
 		a.out.clean()
 	}
@@ -240,8 +246,21 @@ func (a *Asker) show(r approval.Request) choices {
 		fmt.Fprintln(a.out, "\n"+strings.Join(again, "\n"))
 	}
 	fmt.Fprintln(a.out, labels)
-	a.in.forget()
+	a.settle(ctx)
 	return choices
+}
+
+// settle drops what was typed before the question had been there for a moment: it was meant for something else. What comes
+// from a pipe was written for it.
+func (a *Asker) settle(ctx context.Context) {
+	if a.in.discard == nil {
+		return
+	}
+	select {
+	case <-a.settled():
+	case <-ctx.Done():
+	}
+	a.in.forget()
 }
 
 // head is who asks for what, and why.
@@ -267,7 +286,7 @@ func (a *Asker) mostLines() int {
 }
 
 // update shows what has become of the request while it was on show, if anything has.
-func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed bool) {
+func (a *Asker) update(ctx context.Context, q *question, r *approval.Request) (_ choices, changed bool) {
 	a.mu.Lock()
 	c := q.changed
 	q.changed = nil
@@ -277,7 +296,7 @@ func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed boo
 	}
 	r.Reasons, r.Preview, r.Digest = c.Reasons, c.Preview, c.Digest
 	fmt.Fprintln(a.out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
-	return a.show(*r), true
+	return a.show(ctx, *r), true
 }
 
 // ended says why a question is over that nobody answered.
@@ -364,7 +383,7 @@ func (a *Asker) Prompt(ctx context.Context, by approval.Agent, message string, a
 	for i, action := range actions {
 		fmt.Fprintln(a.out, a.style.Wrap(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", fault.Escape(action)))
 	}
-	a.in.forget()
+	a.settle(ctx)
 	for {
 		line, err := a.read(ctx, a.style.Bold(fmt.Sprintf("Your answer (1-%d, or Enter for none of them):", len(actions)))+" ", nil)
 		if err != nil {
