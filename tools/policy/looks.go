@@ -147,21 +147,21 @@ func (r *looksReader) within(at *place, read func(inner *place)) {
 
 func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 	words, ok := cmd.Loop.(*syntax.WordIter)
-	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() {
-		r.failed = true
+	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() || !loopName.MatchString(words.Name.Value) || at.loops[words.Name.Value] != nil {
+		r.failed = true // what the inner one of two loops leaves in its variable, the outer one goes on with
 		return
 	}
+	values := r.wordsOf(words.Items)
+	r.failed = r.failed || slices.ContainsFunc(values, func(w lookWord) bool { return strings.ContainsAny(w.text(), "$`") })
 	r.within(at, func(inner *place) {
-		loops := map[string][]lookWord{words.Name.Value: r.wordsOf(words.Items)}
-		for name, values := range at.loops {
-			if _, hidden := loops[name]; !hidden {
-				loops[name] = values
-			}
-		}
-		inner.loops = loops
+		inner.loops = map[string][]lookWord{words.Name.Value: values}
+		maps.Copy(inner.loops, at.loops)
 		r.list(cmd.Do, inner)
 	})
 }
+
+// loopName is a name that means nothing to a shell or to a program that gets it.
+var loopName = regexp.MustCompile(`^[a-z]+[0-9]*$`)
 
 func (r *looksReader) call(cmd *syntax.CallExpr, redirs []*syntax.Redirect, at *place) {
 	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 {
@@ -350,6 +350,9 @@ type expanded struct {
 
 func (e expanded) plain() (string, bool) { return e.texts[0], !e.made && len(e.texts) == 1 }
 
+// unsplit is what stays one word.
+var unsplit = regexp.MustCompile(`^[\w./%+,:@=-]+$`)
+
 // mostTexts is what one word may become.
 const mostTexts = 1000
 
@@ -377,9 +380,9 @@ func (l look) expand(w lookWord, matches map[Pattern][]string) (expanded, bool) 
 			out = append(out, v.text())
 		}
 	}
-	// Without quotes the shell takes apart what a variable has, once more.
+	// Without quotes the shell takes apart what a variable has, once more; some read more in it than others.
 	again := slices.ContainsFunc(w, func(p wordPiece) bool { return p.kind == loopVariable && !p.isQuoted }) &&
-		slices.ContainsFunc(out, func(text string) bool { return strings.ContainsAny(text, " \t\n*?[") })
+		slices.ContainsFunc(out, func(text string) bool { return !unsplit.MatchString(text) })
 	return expanded{out, true}, !again && len(out) > 0 && len(out) <= mostTexts
 }
 
