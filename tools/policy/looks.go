@@ -316,9 +316,9 @@ func (r *looksReader) unquoted(text string, begins bool) (out lookWord) {
 			if i++; text[i] != '\n' {
 				plain.WriteByte(text[i])
 			}
-		case b == '$', b == '{' && text != "{}", b == '~' && (i == 0 && begins || i > 0 && strings.IndexByte("=:", text[i-1]) >= 0):
+		case b == '$', b == '[', b == '{' && text != "{}", b == '~' && (i == 0 && begins || i > 0 && strings.IndexByte("=:", text[i-1]) >= 0):
 			r.failed = true
-		case strings.IndexByte("*?[]", b) >= 0:
+		case b == '*' || b == '?':
 			flush()
 			out = append(out, wordPiece{string(b), patternText, false})
 		default:
@@ -421,30 +421,19 @@ func (w lookWord) text() string {
 	return out.String()
 }
 
-// pattern is a word as path.Match reads it.
-func (w lookWord) pattern() (string, bool) {
-	var out strings.Builder
-	is, opened := false, false
+// pattern is a word as path.Match reads it, which knows fewer brackets than shells: of these there are none.
+func (w lookWord) pattern() (text string, is bool) {
 	for _, p := range w {
-		switch {
-		case p.kind == patternText:
-			is, opened = true, p.text == "["
-			out.WriteString(p.text)
-			continue
-		case opened && !p.isQuoted && strings.HasPrefix(p.text, "!"):
-			out.WriteString("^" + escapePattern(p.text[1:]))
-		default:
-			out.WriteString(escapePattern(p.text))
+		if p.kind == patternText {
+			text, is = text+p.text, true
+		} else {
+			text += meansPattern.Replace(p.text)
 		}
-		opened = false
 	}
-	return out.String(), is
+	return text, is
 }
 
-// escapePattern leaves the - of a class as it is.
-func escapePattern(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(text)
-}
+var meansPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // Patterns are those whose names of files the workspace is to find.
 func (l *Looks) Patterns() []Pattern {

@@ -12,13 +12,13 @@ var lookingLines = []string{
 func looking(line string) Request {
 	r := command(line, "")
 	r.Box = true
-	r.Command.Matches = map[Pattern][]string{{"", "*.py"}: {"x.py", "y.py"}, {"src", "*.go"}: {"a.go"}, {"", "*.none"}: nil, {"", "*.bad"}: {"--pre=x.bad"}, {"", ".e*"}: {".env"}, {"", "* *"}: {"a b"}}
+	r.Command.Matches = map[Pattern][]string{{"", "*.py"}: {"x.py", "y.py"}, {"src", "*.go"}: {"a.go"}, {"", "*.none"}: nil, {"", "*.bad"}: {"--pre=x.bad"}, {"", ".e*"}: {".env"}, {"", "* *"}: {"a b"}, {"", "x[^a]"}: {"xb"}}
 	return r
 }
 
 func TestWhatOnlyLooksRunsInTheBox(t *testing.T) {
 	for _, line := range append(lookingLines,
-		"cd src && ls *.go", "cd src; cat a.go 2>&1 | head -20", "cat x.py 2>/dev/null", "ls >/dev/null 2>&1", "if [ -f x.py ]; then cat x.py; fi", "(cd src && ls)", "cat <x.py", "ls *.none",
+		"cd src && ls *.go", "cd src; cat a.go 2>&1 | head -20", "cat x.py 2>/dev/null", "ls >/dev/null 2>&1", "if [ -f x.py ]; then cat x.py; fi", "(cd src && ls)", "cat <x.py", "ls *.none", "cat 'a['\"]\"",
 		`for f in a.py b.py; do echo "== $f"; grep -c def "$f"; done`, `for d in src test; do for f in $d/a.go; do wc -l $f; done; done`, "echo '---'; ls", `grep -rn "def \"x\"" src`,
 		"sed -n '/^def/,/^$/p' x.py", "sed 's/a/b/g; s|x|y|' x.py", "sed -e 1d -e '$p' x.py", "sed -n '10,$p;20q' x.py", "awk -F: '$3 > 5 {print $1, $3}' x.py", `awk '/^def/ {n++} END {print n}' x.py`,
 		`awk '/a/ {print "b/c"; n += 1} !/x/ && $2 ~ /[[:alpha:]]+$/ || $1 > 2' x.py`, "awk '{print $1 / 1024, \"MB\"}' x.py", `awk '/^a/,/^b/ {print; next} END {printf "%d\n", NR/2}' x.py`, "sed 's/[^x]*$//; s|[[:space:]]*[^/]x$||' x.py", "sed -n '/[0-9]/p' x.py", `jq -r '.[] | "\(.a) \(.b)"' x.json`,
@@ -59,7 +59,7 @@ func TestWhatIsMoreThanALookAsks(t *testing.T) {
 	for _, line := range []string{
 		"python3 x.py", "make a", "npm test", "python3 -c 'print(1)'", "sh x.sh", "./x", "cat .env", "cat .e*", "cat src/../.env", "cd src && cat ../.env", "cat /etc/passwd", "cat ../x", "cd .. && ls", "cd / && ls", "cd && ls", "cd - && ls",
 		"ls ~", "cat $HOME/x", "cat $(ls)", "cat `ls`", "echo $((1))", "ls > out", "ls >> out", "ls >|out", "cat <<E\nx\nE", "ls &", "A=b ls", "f() { ls; }; f", "while true; do ls; done", "case x in x) ls;; esac",
-		"cat *.bad", "rg --pre ./x y", "rg --pre=./x y", "rg -z x", "rg -L x", "rg --follow x", "rg --hostname-bin x", "fd -x rm", "fd -L x", "find . -exec ls {} +", "find . -delete", "find -L .", "find . -fprint x", "find . -ok ls",
+		"cat *.bad", "cat x[!a]", "rg --pre ./x y", "rg --pre=./x y", "rg -z x", "rg -L x", "rg --follow x", "rg --hostname-bin x", "fd -x rm", "fd -L x", "find . -exec ls {} +", "find . -delete", "find -L .", "find . -fprint x", "find . -ok ls",
 		"grep -R x .", "grep -f .env x", "sort -o x y", "sort -ox y", "sort --compress-program=x y", "uniq a b", "sed -i s/a/b/ x.py", "sed -n 'w x' x.py", "sed 's/a/b/w x' x.py", "sed 's/a/b/e' x.py", "sed '1e ls' x.py", "sed -f x.sed y", "sed 'r /etc/passwd' x.py", "sed --in-place 1d x.py", "sed -ni 1d x.py",
 		"awk 'BEGIN {system(\"ls\")}'", "awk '{print > \"x\"}' x.py", "awk '{print | \"sh\"}' x.py", "awk 'BEGIN {\"ls\" | getline x}'", "awk 'BEGIN {while ((getline l < \".env\") > 0) print l}'", "awk -f x.awk y", "awk '@load \"x\"'", "awk 'BEGIN {ARGV[1] = \".env\"}' x", "awk '{ print ENVIRON[\"A\"] }' x",
 		"awk '/\"/ || 1 { system(\"ls\") } /\"/' x", "awk '{ x = 1 /system($1)/ 2 }' x", "awk -v 'c=ls' '{ print $1 /1 | c/ 1 }' x", "awk '/[]/\"]/ || system(\"ls\") || /\"/' x",
