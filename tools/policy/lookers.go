@@ -163,7 +163,9 @@ func (c Command) looksAt(l look) bool {
 		return c.testLooks(l, args)
 	case name == "command" && (len(args) < 2 || args[1].texts[0] != "-v" && args[1].texts[0] != "-V"):
 		return false
-	case name == "echo", name == "printf": // whatever they are given, they print it
+	case name == "printf": // a -v, and a number in some shells, is code where it has the index of an array
+		return !slices.ContainsFunc(flat(args[1:]), func(text string) bool { return strings.HasPrefix(text, "-v") || strings.ContainsAny(text, "$`") })
+	case name == "echo": // whatever it is given, it prints it
 		return true
 	}
 	p, known := lookers[name]

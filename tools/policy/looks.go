@@ -164,8 +164,8 @@ func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 var loopName = regexp.MustCompile(`^[a-z]+[0-9]*$`)
 
 func (r *looksReader) call(cmd *syntax.CallExpr, redirs []*syntax.Redirect, at *place) {
-	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 {
-		r.failed = true
+	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 || !isBareWord(cmd.Args[0]) || strings.Contains(cmd.Args[0].Lit(), `\`) {
+		r.failed = true // what names a program with quotes or a backslash CommandReading.Programs leaves out
 		return
 	}
 	part := look{words: r.wordsOf(cmd.Args), inputs: r.inputs(redirs), folder: at.folder, loops: at.loops, piped: at.piped}

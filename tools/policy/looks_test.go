@@ -70,6 +70,7 @@ func TestWhatIsMoreThanALookAsks(t *testing.T) {
 		"echo $'\\'' ; touch m #'", "(( 1<<E ))\ntouch m\nE", "echo $[1<<E]\ntouch m\nE]", "echo \"$[1]\"", "echo $\"x\"", "ls *.unknown", "cat {x.py,.env}", "cat x.py; rm x.py", "ls || rm x", "for f in *.py; do rm $f; done", "for f in *.py; do $f; done", "for f in rm; do $f x; done", "for f in $x; do cat $f; done", "cat $f", `for f in "* *"; do cat $f; done`, "for f in * *; do cat $f; done", "for f in a 'b .env'; do cat $f; done", "for f; do ls; done",
 		"for PATH in tools; do ls; done", "for PATH in a:b; do node --version; done", "for IFS in q; do ls; done", "for LD_PRELOAD in ./x; do ls; done", "for http_proxy in x; do ls; done", "for f in a; do for IFS in q; do cat b$f; done; done",
 		"for f in a; do for f in ../x; do ls; done; cat $f; done", "for f in '\\x.py'; do cat $f; done", "for f in ''; do cat $f; done", "for f in 'a[$(ls)]'; do test f -eq 1; done",
+		"l\\s", "'ls'", "l''s", "n\\ode --version", "\"node\" --version", "printf -v 'a[$(ls)]' x", "printf '%d' 'a[$(ls)]'", "for f in -v; do printf $f x; done",
 		"test 'a[$(ls)]' -eq 1", "ls | tee x", "tail -f x.py", "less x.py", "vi x.py", "dd if=x", "cat x\x01", "ls \u202e", "if ls; then rm x; fi", "{ rm x; }", "(rm x)", "! rm x", "diff -r a b", "ls -L x", "cat < .env", "cat </etc/passwd", "cat <>x", "exec <x", "cat --x", "head --pid=1", "hostname x",
 	} {
 		if d := Decide(looking(line)); d.Verdict == Run {
