@@ -64,7 +64,7 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		t.Errorf("a secret that came later: %v", r.StructuredContent)
 	}
 	for _, line := range []string{
-		"cat .env", "cat innocent.txt", "cat i*.txt", "cat keys/id_rsa", "ls home", "ls ~/.shown", "cat sub/../.env", "cd sub && cat .env", "cat innocen[[:lower:]].txt", "cd punct && rg KEY [[:punct:]]* ../a.py", "cd punct && cat ??", "cd punct && ls .*", "touch x", "ls >x", "python3 -c 1", "sh x.sh", "curl example.org", "git add .", "ls; touch x",
+		"cat .env", "cat innocent.txt", "cat i*.txt", "cat keys/id_rsa", "ls home", "ls ~/.shown", "cat sub/../.env", "cd sub && cat .env", "cat innocen[[:lower:]].txt", "cd punct && rg KEY [[:punct:]]* ../a.py", "cd punct && cat ??", "cd punct && ls .*", "cd nope; ls", "cd a.py; ls", "touch x", "ls >x", "python3 -c 1", "sh x.sh", "curl example.org", "git add .", "ls; touch x",
 	} {
 		wantDecision(t, e, "run_command", object{"command": line}, "ask")
 	}

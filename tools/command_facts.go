@@ -129,7 +129,8 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 		return policy.WordFact{Outside: true}
 	}
 	fact.Executable = isExecutable(at)
-	return policy.WordFact{PathFact: fact}
+	info, err := at.Stat()
+	return policy.WordFact{PathFact: fact, IsFolder: err == nil && info.IsDir()}
 }
 
 // mostMatches is how many names a pattern of a line may stand for, that nobody is asked about.

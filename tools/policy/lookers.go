@@ -96,7 +96,7 @@ func (c Command) LooksOnly() bool {
 // programs for their versions, which some choose by the files of the folder that they start in.
 func (c Command) looksOnly() (ok, apart bool) {
 	l, ok := ReadLooks(c.Line)
-	if !ok || !c.bare() || !c.POSIX || len(c.Hosts) > 0 {
+	if !ok || !c.bare() || !c.POSIX || len(c.Hosts) > 0 || slices.ContainsFunc(l.folders, func(to string) bool { return !c.fact(to).IsFolder }) {
 		return false, false
 	}
 	here := false
@@ -202,7 +202,9 @@ func (c Command) fits(p looker, l look, name string, args []expanded) bool {
 				return false
 			}
 			if slices.Contains(p.instead, option) {
-				texts = 0
+				if texts = 0; operands > 0 { // which were taken for texts
+					return false
+				}
 			}
 			if kind == flag {
 				continue
@@ -234,7 +236,7 @@ func (c Command) fits(p looker, l look, name string, args []expanded) bool {
 				if !isText(text) {
 					return false
 				}
-			case text != "-" && !c.opensAll(l, text):
+			case text != "-" && !c.opensAll(l, text), name == "diff" && c.fact(from(l.folder, text)).IsFolder: // of which it opens links
 				return false
 			}
 		}

@@ -17,7 +17,10 @@ import (
 // here for names of files, for the variables of loops and for the folder that the line went to. That
 // is no wall: the box is, in which nothing can be written and secrets are hidden. What is read here
 // only decides whether the user is asked.
-type Looks struct{ parts []look }
+type Looks struct {
+	parts   []look
+	folders []string // that it goes to
+}
 
 // look is one simple command.
 type look struct {
@@ -65,12 +68,13 @@ func ReadLooks(line string) (l *Looks, ok bool) {
 	}
 	r := looksReader{}
 	r.list(file.Stmts, &place{})
-	return &Looks{r.parts}, !r.failed && len(r.parts) > 0 && len(r.parts) <= maxParts
+	return &Looks{r.parts, r.folders}, !r.failed && len(r.parts) > 0 && len(r.parts) <= maxParts
 }
 
 type looksReader struct {
-	parts  []look
-	failed bool
+	parts   []look
+	folders []string
+	failed  bool
 }
 
 // place is where a command of the line runs.
@@ -79,16 +83,18 @@ type place struct {
 	loops  map[string][]lookWord
 	piped  bool
 	inside bool // of something after which the folder would not be known
+	unsure bool // it is not known, but behind &&
 }
 
 func (r *looksReader) list(statements []*syntax.Stmt, at *place) {
 	for _, s := range statements {
+		r.failed = r.failed || at.unsure
 		r.statement(s, at)
 	}
 }
 
 func (r *looksReader) statement(s *syntax.Stmt, at *place) {
-	if s.Background || s.Coprocess || s.Disown {
+	if s.Background || s.Coprocess || s.Disown || s.Negated {
 		r.failed = true
 		return
 	}
@@ -115,14 +121,16 @@ func (r *looksReader) statement(s *syntax.Stmt, at *place) {
 	default:
 		r.failed = true
 	}
-	r.inputs(s.Redirs)
+	r.failed = len(r.inputs(s.Redirs)) > 0 || r.failed
 }
 
 func (r *looksReader) both(cmd *syntax.BinaryCmd, at *place) {
 	switch cmd.Op {
 	case syntax.AndStmt:
 		r.statement(cmd.X, at)
+		before := at.folder
 		r.statement(cmd.Y, at)
+		at.unsure = at.unsure || at.folder != before
 	case syntax.OrStmt:
 		r.within(at, func(inner *place) {
 			r.statement(cmd.X, inner)
@@ -172,11 +180,12 @@ func (r *looksReader) call(cmd *syntax.CallExpr, redirs []*syntax.Redirect, at *
 	r.parts = append(r.parts, part)
 	if name, isPlain := part.words[0].plain(); isPlain && name == "cd" {
 		to, isPlain := part.words[len(part.words)-1].plain()
-		if len(part.words) != 2 || !isPlain || to == "" || strings.HasPrefix(to, "-") || at.inside {
-			r.failed = true
+		if len(part.words) != 2 || len(redirs) > 0 || !isPlain || to == "" || strings.HasPrefix(to, "-") || slices.Contains(strings.Split(to, "/"), "..") || at.inside {
+			r.failed = true // of .. behind a link the shell thinks otherwise than its programs
 			return
 		}
 		at.folder = from(at.folder, to)
+		r.folders = append(r.folders, at.folder)
 	}
 }
 
