@@ -87,10 +87,14 @@ func TestARuleThatRestrictsAsksInDoubt(t *testing.T) {
 	for _, line := range lookingLines {
 		r := looking(line)
 		r.Mode, r.Rules.Deny, r.Rules.Ask = FullAccess, []Rule{mustParse(t, "run_command(sudo *)")}, []Rule{mustParse(t, "run_command(curl *)")}
-		if d := Decide(r); d.Verdict != Run {
+		d := Decide(r)
+		if d.Verdict != Run {
 			t.Errorf("%s: %s, %v", line, d.Verdict, d.Reasons)
 		}
-		r.Rules.Deny = []Rule{mustParse(t, "run_command(*x.py*)")}
+		if r.Box = false; !d.Box && Decide(r).Verdict != Run {
+			t.Errorf("%s is excused, and does not run in the box", line)
+		}
+		r.Box, r.Rules.Deny = true, []Rule{mustParse(t, "run_command(*x.py*)")}
 		if d := Decide(r); d.Verdict == Run && line == "for f in *.py; do cat $f; done" {
 			t.Errorf("%s: a rule about its text is not judged", line)
 		}
@@ -103,6 +107,16 @@ func TestARuleThatRestrictsAsksInDoubt(t *testing.T) {
 		r.Mode, r.Rules.Deny = FullAccess, []Rule{mustParse(t, "run_command(sudo *)")}
 		if d := Decide(r); d.Verdict == Run {
 			t.Errorf("%s runs", line)
+		}
+	}
+	for _, line := range []string{"awk '/\\.envrc/ {print \"system\"}' x.py", "awk '{print \"sudo\"}' x.py"} {
+		r := looking(line)
+		r.Mode, r.Rules.Deny = FullAccess, []Rule{mustParse(t, "run_command(sudo *)")}
+		if d := Decide(r); d.Verdict != Run || !d.Box {
+			t.Errorf("%s: %s, box %v, %v", line, d.Verdict, d.Box, d.Reasons)
+		}
+		if r.Box = false; Decide(r).Verdict != Ask {
+			t.Errorf("%s runs without a box", line)
 		}
 	}
 	r := looking("for f in *.py; do cat $f; done")
