@@ -102,6 +102,7 @@ func TestARuleThatRestrictsAsksInDoubt(t *testing.T) {
 	for _, line := range []string{
 		"env sudo ls", "find . -exec sudo ls {} +", "awk 'BEGIN {system(\"sudo ls\")}'", "for f in sudo; do $f ls; done", "s\"\"udo ls", "\\sudo ls", "$(echo sudo) ls", "sh -c 'sudo ls'", "xargs sudo", "command sudo ls", "eval sudo ls",
 		"rg --pre=sudo x", "sed '1e sudo ls' x", "A=sudo; $A ls", "timeout 1 sudo ls", "s?do ls", "git -c alias.x='!sudo ls' x", "PATH=. ls", "ls; sudo ls", "echo $(sudo ls)",
+		"PATH=tools; ls", "HOME=$PWD/h; git x", "LD_PRELOAD=./x.so\nls", "for PATH in tools; do ls; done", "for PAGER in sudo; do git -p log; done", "if true; then PATH=tools; fi; ls", "printf -v PATH tools; ls", "getopts x PATH; ls",
 	} {
 		r := looking(line)
 		r.Mode, r.Rules.Deny = FullAccess, []Rule{mustParse(t, "run_command(sudo *)")}
