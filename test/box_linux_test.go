@@ -24,6 +24,7 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a.py": "import os\n", "b.py": "KEY = 1\n", "sub/.env": "KEY=hunter2\n", ".env": "KEY=hunter2\n", "web/app.pem": "KEY\n", "notes.txt": "KEY\n", "node_modules/x/.npmrc": "KEY\n", ".gitignore": "node_modules\n.env\n",
+		"bare/objects/x": "KEY", "bare/HEAD": "", "bare/refs/x": "",
 		"punct/--pre=sh": "", "punct/é": "", "punct/.x": "",
 	} {
 		e.Write(name, text)
@@ -45,6 +46,8 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		"cd sub && ls -A && wc -c <../b.py":             ".env\n8\n",
 		"git log --format=%s && git branch":             "first\n* master\n",
 		"find . -name '*.py' | sort | head -1; ls *.py": "./a.py\na.py\nb.py\n",
+		// What git keeps of a secret is not there for other programs.
+		"ls -A .git/objects bare/objects": ".git/objects:\n\nbare/objects:\n",
 		"sed -n 1p a.py; awk '{print $1}' b.py":         "import os\nKEY\n",
 	} {
 		wantDecision(t, e, "run_command", object{"command": line}, "run")
@@ -64,7 +67,7 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		t.Errorf("a secret that came later: %v", r.StructuredContent)
 	}
 	for _, line := range []string{
-		"cat .env", "cat innocent.txt", "cat i*.txt", "cat keys/id_rsa", "ls home", "ls ~/.shown", "cat sub/../.env", "cd sub && cat .env", "cat innocen[[:lower:]].txt", "cd punct && rg KEY [[:punct:]]* ../a.py", "cd punct && cat ??", "cd punct && ls .*", "cd nope; ls", "cd a.py; ls", "touch x", "ls >x", "python3 -c 1", "sh x.sh", "curl example.org", "git add .", "ls; touch x",
+		"cat .env", "cat innocent.txt", "cat i*.txt", "cat keys/id_rsa", "ls home", "ls ~/.shown", "cat sub/../.env", "cd sub && cat .env", "cat innocen[[:lower:]].txt", "cd punct && rg KEY [[:punct:]]* ../a.py", "cd punct && cat ??", "cd punct && ls .*", "cd nope; ls", "cd a.py; ls", "git ls-files -s; cat .git/objects/x", "touch x", "ls >x", "python3 -c 1", "sh x.sh", "curl example.org", "git add .", "ls; touch x",
 	} {
 		wantDecision(t, e, "run_command", object{"command": line}, "ask")
 	}

@@ -85,8 +85,8 @@ func (p *pending) openBox(c *policy.Command) bool {
 		folders = append(folders, root.Abs())
 	}
 	var ok bool
-	if p.box, ok = s.Box(folders); ok {
-		p.box.Session, p.box.Hidden = p.call.Session.ID(), s.Hidden
+	if p.box, ok = s.Box(folders, slices.Contains(policy.ReadCommand(c.Line).Programs(), "git")); ok {
+		p.box.Session, p.box.Hidden = p.call.Session.ID(), append(p.box.Hidden, s.Hidden...)
 	}
 	return ok
 }

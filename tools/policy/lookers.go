@@ -99,8 +99,10 @@ func (c Command) looksOnly() (ok, apart bool) {
 	if !ok || !c.bare() || !c.POSIX || len(c.Hosts) > 0 || slices.ContainsFunc(l.folders, func(to string) bool { return !c.fact(to).IsFolder }) {
 		return false, false
 	}
-	here := false
+	isGit := func(p look) bool { return p.words[0].text() == "git" }
+	here, git := false, slices.ContainsFunc(l.parts, isGit)
 	for _, p := range l.parts {
+		p.besideGit = git && !isGit(p)
 		switch version, at := c.asksVersion(p), p.at(); {
 		case version:
 			apart = true
@@ -169,15 +171,19 @@ func (c Command) looksAt(l look) bool {
 		return true
 	}
 	p, known := lookers[name]
-	return known && c.fits(p, l, name, args[1:])
+	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll.MatchString))
 }
+
+// searchesAll is an option by which a program searches repositories' own files as well, though no word names them.
+var searchesAll = regexp.MustCompile(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
 
 // opens says whether a name may be opened without a question.
 func (c Command) opens(l look, name string) bool {
 	if name == "" || isNoFile(name) {
 		return true
 	}
-	return c.placeWhy(from(l.folder, name), true) == ""
+	name = from(l.folder, name)
+	return c.placeWhy(name, true) == "" && !(l.besideGit && c.fact(name).inRepository())
 }
 
 func (c Command) opensAll(l look, text string) bool {
@@ -341,6 +347,7 @@ func (c Command) places(l look, args []expanded) bool {
 
 // testLooks is for test, of which some shells run code in the index of an array.
 func (c Command) testLooks(l look, args []expanded) bool {
+	l.besideGit = false // it opens nothing
 	for _, e := range args[1:] {
 		for _, text := range e.texts {
 			if strings.ContainsAny(text, "$`") || text != "]" && strings.Contains(text, "[") || !c.opensAll(l, text) {

@@ -29,6 +29,8 @@ type look struct {
 	folder string                // that the line went to, from its own one; "" is its own
 	loops  map[string][]lookWord // what a loop's variable stands for
 	piped  bool                  // its input is what another part prints
+	// besideGit: git runs in the line, which tells where a repository keeps the contents of secrets.
+	besideGit bool
 }
 
 // lookWord is a word, in pieces.
