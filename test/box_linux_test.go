@@ -77,3 +77,21 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		t.Errorf("in plan mode: %v", r.StructuredContent)
 	}
 }
+
+// TestALinkedWorkTreeIsReadInTheBox: though its repository is elsewhere, which nothing but git sees.
+func TestALinkedWorkTreeIsReadInTheBox(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "tree")
+	put(t, filepath.Join(dir, "main/a.txt"), "text\n")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "first"}, {"worktree", "add", "-q", tree}} {
+		git := exec.CommandContext(t.Context(), "git", args...)
+		if git.Dir = filepath.Join(dir, "main"); git.Run() != nil {
+			t.Fatalf("git %v failed", args)
+		}
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{tree}, Settings: object{"commands": object{}}})
+	if r := e.Call("run_command", object{"command": "git log --format=%s && ls"}); r.StructuredContent["stdout"] != "first\na.txt\n" {
+		t.Errorf("%v", r.StructuredContent)
+	}
+}
