@@ -21,6 +21,9 @@ var homeTools = strings.Fields(`
 	go/bin go/pkg sdk
 `)
 
+// system are the folders of / with programs and their libraries and settings, and those that a box has made anyway.
+var system = strings.Fields("bin boot dev etc gnu lib lib32 lib64 libx32 nix opt proc run sbin snap sys tmp usr")
+
 // blanks finds files with secrets in open folders, so that the box shows them empty. What it knows of a folder
 // holds as long as the kernel says that nothing was added to it, which no program can set back.
 type blanks struct {
@@ -71,14 +74,28 @@ func (r *Runner) Box(folders, more []string, git bool) (Confine, bool) {
 	for _, name := range homeTools {
 		c.ReadOnly = append(c.ReadOnly, filepath.Join(home, name))
 	}
+	if own, err := Own(); err == nil { // which is git's reader; see withGit
+		more = append(slices.Clone(more), own)
+	}
 	for _, path := range more {
 		c.ReadOnly = append(c.ReadOnly, Resolve(path))
 	}
+	top, err := os.ReadDir("/")
+	if err != nil {
+		return Confine{}, false
+	}
+	others := []string{home} // and what is of other people and projects
+	for _, e := range top {
+		if dir := "/" + e.Name(); e.IsDir() && !slices.Contains(system, e.Name()) && !slices.Contains(c.ReadOnly, dir) && dir != home {
+			others = append(others, dir)
+		}
+	}
+	c.Hidden = append(c.Hidden, others[1:]...)
 	for _, dir := range filepath.SplitList(valueOf(r.base, "PATH")) {
-		if dir = Resolve(dir); !within(home, dir) || dir == home || withinAny(c.ReadOnly, dir) {
+		if dir = Resolve(dir); !withinAny(others, dir) || slices.Contains(others, dir) || withinAny(c.ReadOnly, dir) {
 			continue
 		}
-		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && above != home {
+		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && !slices.Contains(others, above) {
 			dir = above // where its libraries are
 		}
 		c.ReadOnly = append(c.ReadOnly, dir)
