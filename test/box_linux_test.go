@@ -25,7 +25,7 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.py": "import os\n", "b.py": "KEY = 1\n", "sub/.env": "KEY=hunter2\n", ".env": "KEY=hunter2\n", "web/app.pem": "KEY\n", "notes.txt": "KEY\n", "node_modules/x/.npmrc": "KEY\n", ".gitignore": "node_modules\n.env\n",
 		"bare/objects/x": "KEY", "bare/HEAD": "", "bare/refs/x": "",
-		"punct/--pre=sh": "", "punct/é": "", "punct/.x": "",
+		"gomod/go.mod": "module x\n", "gomod/main.go": "package main\n", "punct/--pre=sh": "", "punct/é": "", "punct/.x": "",
 	} {
 		e.Write(name, text)
 	}
@@ -47,8 +47,9 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		"git log --format=%s && git branch":             "first\n* master\n",
 		"find . -name '*.py' | sort | head -1; ls *.py": "./a.py\na.py\nb.py\n",
 		// What git keeps of a secret is not there for other programs.
-		"ls -A .git/objects bare/objects": ".git/objects:\n\nbare/objects:\n",
-		"sed -n 1p a.py; awk '{print $1}' b.py":         "import os\nKEY\n",
+		"cd gomod && go list ./...":             "x\n", // without asking git, which would run what the repository names
+		"ls -A .git/objects bare/objects":       ".git/objects:\n\nbare/objects:\n",
+		"sed -n 1p a.py; awk '{print $1}' b.py": "import os\nKEY\n",
 	} {
 		wantDecision(t, e, "run_command", object{"command": line}, "run")
 		if t.Failed() {
