@@ -236,8 +236,8 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
 	}
 	if s.Commands.ReadOnly == nil || *s.Commands.ReadOnly {
-		out.Box = func(folders []string) (process.Confine, bool) {
-			return runner.Box(folders, config.Folders(s.Box.Home, home))
+		out.Box = func(folders []string, git bool) (process.Confine, bool) {
+			return runner.Box(folders, config.Folders(s.Box.Home, home), git)
 		}
 	}
 	// What files held before they were changed is no command's business either, nor the

@@ -80,13 +80,17 @@ func (p *pending) openBox(c *policy.Command) bool {
 	if s.Box == nil || c == nil || !c.LooksOnly() {
 		return false
 	}
-	var folders []string
+	var folders, repositories []string
+	runsGit := slices.Contains(policy.ReadCommand(c.Line).Programs(), "git")
 	for _, root := range p.registry.Documents.Workspace().Roots() {
-		folders = append(folders, root.Abs())
+		if folders = append(folders, root.Abs()); runsGit {
+			repositories = append(repositories, git.Repositories(root.Abs())...)
+		}
 	}
 	var ok bool
-	if p.box, ok = s.Box(folders); ok {
-		p.box.Session, p.box.Hidden = p.call.Session.ID(), s.Hidden
+	if p.box, ok = s.Box(folders, runsGit); ok {
+		p.box.ReadOnly = append(p.box.ReadOnly, repositories...)
+		p.box.Session, p.box.Hidden = p.call.Session.ID(), append(p.box.Hidden, s.Hidden...)
 	}
 	return ok
 }

@@ -29,8 +29,8 @@ type Sandbox struct {
 	// Hosts can be reached by every command, as policy.Hosts has them, and PrivateHosts as
 	// process.Confine has them.
 	Hosts, PrivateHosts []string
-	// Box is where commands run that only look, unasked. Nil: they ask.
-	Box func(folders []string) (process.Confine, bool)
+	// Box is where commands run that only look, unasked, those with git and others. Nil: they ask.
+	Box func(folders []string, git bool) (process.Confine, bool)
 }
 
 // SandboxMode says what happens where no sandbox works.
