@@ -262,3 +262,38 @@ func TestASwitchUnderUnsavedText(t *testing.T) {
 		})
 	}
 }
+
+// TestABranchStaysWhereItWasJudged while git switches to it by its name, whatever another program does; where something moves it
+// all the same, the call says so.
+func TestABranchStaysWhereItWasJudged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, meanwhile, error string }{
+		"loose":       {"", "git update-ref refs/heads/topic/b evil; git branch -D topic/b; git branch -f topic/b evil", ""},
+		"packed":      {"git pack-refs --all", "git update-ref refs/heads/topic/b evil; git pack-refs --all", ""},
+		"by no git":   {"", "git rev-parse evil >.git/refs/heads/topic/b", "which moved from"},
+		"another git": {": >.git/refs/heads/topic/b.lock", "", "another git is at work"},
+		"symbolic":    {"git symbolic-ref refs/heads/topic/b refs/heads/evil", "", "another name for evil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := gitWorld(t)
+			w.branch("topic/b", `write a.txt "two\n"`)
+			w.branch("evil", `write .envrc "x\n"`)
+			w.shell(c.before)
+			git := lookPath(t, "git")
+			w.script("../bin/git", `case "$*" in *" switch "*) (:; `+c.meanwhile+`) >/dev/null 2>&1 ;; esac; exec `+git+` "$@"`)
+			w.registry.LookPath = func(string) (string, error) { return w.path("../bin/git"), nil }
+			w.do("session s full_access")
+			got := w.gitTool("git.branch", switchTo("topic/b"))
+			switch {
+			case c.error == "" && (!got.OK || w.exists(".envrc") || read(t, w.path("a.txt")) != "two\n" || w.says("status", "--porcelain") != ""):
+				t.Errorf("%+v, %v, %s", got, got.Error, w.says("status"))
+			case c.error != "" && (got.OK || !strings.Contains(got.Error.Message, c.error)):
+				t.Errorf("%+v, %v", got, got.Error)
+			}
+			if w.exists(".git/refs/heads/topic/b.lock") != (name == "another git") || w.exists(".git/packed-refs.lock") {
+				t.Error("a lock is left")
+			}
+		})
+	}
+}

@@ -3,13 +3,16 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
@@ -148,8 +151,14 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
+	target, err := r.Symbolic(r.ctx, "refs/heads/"+name)
+	if err != nil {
+		return out, err
+	}
 	operation, other := operationInProgress(r.has), r.otherWorktree(name)
 	switch {
+	case target != "": // HoldBranch would hold the name alone
+		return out, fault.New(fault.GitError, "%s is another name for %s; switch to that", fault.Quote(name), fault.Quote(gitdir.ShortReference(target)))
 	case other != "":
 		return out, isElsewhere(name, other)
 	case out.Branch == name:
@@ -186,6 +195,64 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 		r.writing(&out.Repository, drivers, Signing{})
 	}
 	return out, err
+}
+
+// HoldBranch keeps others from moving a branch to which git is about to switch by its name, by the locks that git and what brings
+// back the work of commands take. It fails if the branch is not where it was any more. A reftable is locked for git as for the
+// others, so there only what brings back the work of commands is held, and not if git's own is.
+func (g *Reader) HoldBranch(ctx context.Context, root, dir string, b BranchChange, copied bool) (free func(), err error) {
+	r, err := g.openToWrite(ctx, root, dir)
+	if err != nil {
+		return nil, err
+	}
+	locks := []string{"refs/heads/" + b.Name, "packed-refs"}
+	if r.isReftable() {
+		locks = []string{"reftable"}
+		if copied {
+			locks = nil
+		}
+	}
+	var held []string
+	free = func() {
+		for _, name := range held {
+			_ = os.Remove(name)
+		}
+	}
+	for _, name := range locks {
+		file := filepath.Join(r.CommonDir, filepath.FromSlash(name)+".lock")
+		if err := lockFile(ctx, file); err != nil {
+			free()
+			return nil, err
+		}
+		held = append(held, file)
+	}
+	now, err := r.reference("refs/heads/" + b.Name)
+	if err == nil && now != b.Hash {
+		err = fault.New(fault.ConcurrentModification, "%s has moved; nothing was done", fault.Quote(b.Name)).WithHint("call again")
+	}
+	if err != nil {
+		free()
+		return nil, err
+	}
+	return free, nil
+}
+
+// lockFile makes a lock of git's, for which it waits as long as others hold one for a moment.
+func lockFile(ctx context.Context, name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // the branch may be packed
+		return fault.From(err)
+	}
+	for end := time.Now().Add(2 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		switch {
+		case err == nil:
+			return f.Close()
+		case !errors.Is(err, fs.ErrExist):
+			return fault.From(err)
+		case time.Now().After(end) || ctx.Err() != nil:
+			return isLocked(name)
+		}
+	}
 }
 
 // otherWorktree is the other work tree in which a branch is checked out, "" for none.
