@@ -17,6 +17,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
+	"pillion/workspace/gitignore"
 )
 
 // BranchChange is something that could be done with a branch now.
@@ -166,6 +167,9 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	case operation != "" && operation != "a bisection":
 		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the user to", operation)
 	}
+	if info, err := os.Stat(filepath.Join(r.GitDir, "index")); out.Head != "" && (err != nil || info.ModTime().Unix() == 0) { // as git knows it
+		return out, fault.New(fault.GitError, "nothing is checked out here (there is no index), so git would write all files").WithHint("ask the user to check out a branch first")
+	}
 	if err := r.unmerged(); err != nil {
 		return out, err
 	}
@@ -188,6 +192,11 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
+	sparse, err := r.sparseWrites(out.Writes)
+	if err != nil {
+		return out, err
+	}
+	out.Writes = append(out.Writes, sparse...)
 	r.withoutChangedHooks(&out.Repository, switchHooks, out.Changes)
 	var drivers map[string]bool
 	if out.Filters, drivers, err = r.filters(out.Changes.Files, "clean", "smudge"); err == nil {
@@ -272,6 +281,55 @@ func (r *repository) otherWorktree(branch string) string {
 
 func isElsewhere(branch, dir string) error {
 	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
+}
+
+// sparseWrites are the entries beside these that a switch brings back or takes away since the patterns of a sparse checkout say so: git
+// holds all entries to them again.
+func (r *repository) sparseWrites(besides []Written) (out []Written, err error) {
+	text, err := gitfile.Read(filepath.Join(r.GitDir, "info", "sparse-checkout"))
+	if err != nil || !r.Config.Bool("core.sparsecheckout", false) {
+		return nil, nil //nolint:nilerr // without patterns git does nothing
+	}
+	said, err := r.output("ls-files", "-t", "-s", "-z")
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, w := range besides {
+		known[w.Path] = true
+	}
+	rules := gitignore.Parse(string(text))
+	for _, line := range fields(said) {
+		head, name, _ := strings.Cut(line, "\t")
+		part := strings.Fields(head) // whether it is left out (S), its mode, …
+		if len(part) != 4 {
+			return nil, unexpected(line)
+		}
+		switch isOut, wanted := part[0] == "S", isWanted(rules, name); {
+		case known[name] || isOut != wanted:
+		case isOut:
+			out = append(out, Written{Path: name, Mode: part[1]})
+		default:
+			out = append(out, Written{Path: name, Was: part[1]})
+		}
+	}
+	return out, nil
+}
+
+// isWanted says whether a sparse checkout has a file: the last pattern says it that matches it, or the nearest folder that one matches.
+func isWanted(rules []gitignore.Rule, name string) bool {
+	for at := name; at != "."; at = path.Dir(at) {
+		for _, rule := range slices.Backward(rules) {
+			as := at
+			if rule.BaseOnly {
+				as = path.Base(at)
+			}
+			if rule.Matches(as, at != name) {
+				return !rule.Negate
+			}
+		}
+	}
+	return false
 }
 
 // writes are the entries in which two commits differ.
