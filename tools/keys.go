@@ -11,7 +11,6 @@ import (
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
-	"pillion/workspace/search"
 )
 
 // keysIn are the keys that the plan would show an agent, with the files that they are in.
@@ -113,20 +112,17 @@ func (a *Answer) said() string {
 	return strings.ReplaceAll(text, "·", " ")
 }
 
-// ShowKeys has it asked for the files in whose lines a search found keys.
-func (a *Answer) ShowKeys(w *workspace.Workspace, matches []search.Match) {
-	for _, m := range matches {
-		text := strings.Join(slices.Concat(m.Before, []string{m.Text}, m.After), "\n")
-		if policy.KeyIn(text) == "" && !policy.LooksLikeKeyBody(text) {
-			continue
-		}
-		path, err := w.Resolve(m.Path)
-		if err != nil {
-			continue
-		}
-		if a.Shows == nil {
-			a.Shows = map[workspace.Path]string{}
-		}
-		a.Shows[path] += text + "\n"
+// ShowKeys has it asked for a file in whose lines, which the answer shows, keys seem to be.
+func (a *Answer) ShowKeys(w *workspace.Workspace, name, lines string) {
+	if policy.KeyIn(lines) == "" && !policy.LooksLikeKeyBody(lines) {
+		return
 	}
+	path, err := w.Resolve(name)
+	if err != nil {
+		return
+	}
+	if a.Shows == nil {
+		a.Shows = map[workspace.Path]string{}
+	}
+	a.Shows[path] += lines + "\n"
 }

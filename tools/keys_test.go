@@ -111,6 +111,16 @@ func TestEditsShowNoKeys(t *testing.T) {
 	}
 }
 
+// TestLanguageServersShowNoKeys: the lines of other files are judged by these.
+func TestLanguageServersShowNoKeys(t *testing.T) {
+	for _, tool := range []string{"definition", "references"} {
+		w, body := keyWorld(t)
+		w.write("a.py", "foo = 1\n")
+		w.lsp(tool, `a.py:0:0 {"locations": [{"path": "notes.txt", "range": "2:0-2:9"}]}`)
+		w.asksForKey(body, "lsp_"+tool, `{"path": "a.py", "line": 0, "character": 0}`)
+	}
+}
+
 // keyWorld has a private key in notes.txt.
 func keyWorld(t *testing.T) (w *world, body string) {
 	w, body = newWorld(t), "MIIEpAIBAAKCAQEA1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL"
