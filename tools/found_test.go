@@ -284,8 +284,8 @@ func TestAFoundToolThatWaits(t *testing.T) {
 
 func TestFoundToolsInEveryDialect(t *testing.T) {
 	for dialect, want := range map[string][2]string{
-		"coder": {`{"ok":true,"output":"sent {\"to\":\"ann\"}","structured":{"id":7},"truncated":false}`, `{"ok":false,"error":"s__fails failed: no such address","output":"no such address"}`},
-		"qwen":  {`{"llmContent":"sent {\"to\":\"ann\"}","returnDisplay":"    sent {\"to\":\"ann\"}"}`, `{"llmContent":"Error: s__fails failed: no such address","returnDisplay":"Error: s__fails failed: no such address","error":{"code":"EXECUTION_FAILED","message":"s__fails failed: no such address"}}`},
+		"coder": {`{"ok":true,"output":"sent {\"to\":\"ann\"}","structured":{"id":7},"truncated":false}`, `{"ok":false,"error":"s__fails failed: no such address\n? agent asks","output":"no such address\n? agent asks"}`},
+		"qwen":  {`{"llmContent":"sent {\"to\":\"ann\"}","returnDisplay":"    sent {\"to\":\"ann\"}"}`, `{"llmContent":"Error: s__fails failed: no such address\n? agent asks","returnDisplay":"Error: s__fails failed: no such address\n? agent asks","error":{"code":"EXECUTION_FAILED","message":"s__fails failed: no such address\n? agent asks"}}`},
 	} {
 		r := newFoundRig(t)
 		r.owner.SetDialect(dialect)
