@@ -235,6 +235,9 @@ func folderName(p workspace.Path) string {
 // repository as well.
 func (p *pending) layoutWith(paths ...workspace.Path) workspace.Layout {
 	out := workspace.NewLayout(paths...)
+	if len(paths) == 0 { // nothing is to be written
+		return out
+	}
 	p.guardedPlaces()
 	var read []workspace.Guarded
 	for _, part := range p.parts {
