@@ -135,9 +135,12 @@ func (p *Page) Ask(ctx context.Context, r approval.Request) (approval.Answer, er
 }
 
 // Prompt puts a question on the page.
-func (p *Page) Prompt(ctx context.Context, _ approval.Agent, message string, actions []string) (string, error) {
-	id := rand.Text()
-	given, err := p.wait(ctx, &request{view: view{ID: id, Digest: id, Message: fault.Escape(message), Actions: actions}, holds: map[string]bool{id: true}})
+func (p *Page) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
+	id, who := rand.Text(), ""
+	if by != (approval.Agent{}) { // else it is our own question
+		who = fault.Quote(by.Name)
+	}
+	given, err := p.wait(ctx, &request{view: view{ID: id, Digest: id, Who: who, Message: fault.Escape(message), Actions: actions}, holds: map[string]bool{id: true}})
 	return given.Action, err
 }
 

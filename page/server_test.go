@@ -353,10 +353,13 @@ func TestQuestionsAndWhatHappens(t *testing.T) {
 	})
 	chosen := make(chan string, 1)
 	go func() {
-		action, _ := r.Prompt(t.Context(), approval.Agent{}, "Which?", []string{"a", "b"}) //nolint:errcheck // it is answered
+		action, _ := r.Prompt(t.Context(), approval.Agent{Name: "tester\n"}, "Which?", []string{"a", "b"}) //nolint:errcheck // it is answered
 		chosen <- action
 	}()
 	s := r.sees("the question", func(s state) bool { return len(s.Requests) == 1 })
+	if _, text := r.get("request?id=" + s.Requests[0].ID); !strings.Contains(text, `"who":"\"tester\\n\""`) {
+		t.Errorf("the question does not name who asks: %s", text)
+	}
 	if status, _ := r.post(answer{ID: s.Requests[0].ID, Digest: s.Requests[0].Digest, Action: "c"}); status != http.StatusConflict {
 		t.Errorf("an answer that is none gets %d", status)
 	}

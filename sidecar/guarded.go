@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/config"
@@ -176,14 +177,10 @@ type alsoGuarded struct {
 	byGit []workspace.Guarded
 	named []workspace.Guarded
 	until time.Time
-	stale bool // settings have changed
+	stale atomic.Bool // settings have changed; whoever says so may hold the lock that list takes to read them
 }
 
-func (g *alsoGuarded) renew() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.stale = true
-}
+func (g *alsoGuarded) renew() { g.stale.Store(true) }
 
 // list gives the files elsewhere that are read from guarded folders by way of links and other names,
 // and those that settings and the start-up files of shells name; here gives those of this program.
@@ -198,7 +195,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), here func(tops
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	isKnown := func(top string) bool { return slices.Contains(g.tops, top) }
-	if now := time.Now(); now.After(g.until) || g.stale || slices.ContainsFunc(tops, func(top string) bool { return !isKnown(top) }) {
+	if now := time.Now(); g.stale.Swap(false) || now.After(g.until) || slices.ContainsFunc(tops, func(top string) bool { return !isKnown(top) }) {
 		if now.Before(g.until) {
 			tops = append(tops, slices.DeleteFunc(g.tops, func(top string) bool { return slices.Contains(tops, top) })...)
 		}
@@ -210,7 +207,7 @@ func (g *alsoGuarded) list(lookPath func(string) (string, error), here func(tops
 			g.byGit = byGit
 		}
 		g.named = slices.Concat(linksOf(roots, open), here(tops), namedByStartUp(home, roots, open), namedByOthers(home, open), g.byGit)
-		g.tops, g.until, g.stale = tops, now.Add(again), false
+		g.tops, g.until = tops, now.Add(again)
 	}
 	return g.named
 }

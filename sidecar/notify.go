@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -14,11 +15,16 @@ var systemFolders = []string{"/usr/bin", "/usr/local/bin", "/run/current-system/
 
 // notifiers show a notification; the title and the text follow their words. Of Windows there
 // is none.
-var notifiers = []struct{ program, quiet, sounding []string }{{
+var notifiers = []struct {
+	program, quiet, sounding []string
+	escapes                  *strings.Replacer
+}{{
+	escapes:  strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"), // desktops read markup in the text
 	program:  []string{"notify-send", "--app-name=Pillion"},
 	quiet:    []string{"--"},
 	sounding: []string{"--hint=string:sound-name:message-new-instant", "--"},
 }, {
+	escapes:  strings.NewReplacer(),
 	program:  []string{"osascript", "-e", "on run argv", "-e"},
 	quiet:    []string{"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "--"},
 	sounding: []string{"display notification (item 2 of argv) with title (item 1 of argv) sound name \"Glass\"", "-e", "end run", "--"},
@@ -37,7 +43,7 @@ func notify(text string, sound bool) {
 				if sound {
 					end = n.sounding
 				}
-				go run(program, slices.Concat(n.program[1:], end, []string{"Pillion", text}))
+				go run(program, slices.Concat(n.program[1:], end, []string{"Pillion", n.escapes.Replace(text)}))
 				return
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"pillion/internal/testrig/check"
 )
 
-// TestNotify: a program of the system shows it, and takes no word of it for an option.
+// TestNotify: a program of the system shows it, and takes no word of it for an option or a link.
 func TestNotify(t *testing.T) {
 	dir := t.TempDir()
 	said := filepath.Join(dir, "said")
@@ -22,9 +22,9 @@ func TestNotify(t *testing.T) {
 	systemFolders = []string{dir}
 	t.Cleanup(func() { systemFolders = folders })
 	for sound, hint := range map[bool]string{false: "", true: "--hint=string:sound-name:message-new-instant\n"} {
-		notify("--help", sound)
+		notify(`--help & <a href="x">`, sound)
 		got, err := os.ReadFile(said) // when it has been said
-		if want := "--app-name=Pillion\n" + hint + "--\nPillion\n--help\n"; err != nil || string(got) != want {
+		if want := "--app-name=Pillion\n" + hint + "--\nPillion\n--help &amp; &lt;a href=\"x\"&gt;\n"; err != nil || string(got) != want {
 			t.Errorf("said %q: %v", got, err)
 		}
 	}

@@ -235,11 +235,12 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 		NetworkFor: s.NetworkRules(),
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
 	}
-	out.Box = func(folders []string, layered bool) (process.Confine, bool) {
-		if !layered && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
+	out.Box = func(b process.Box) (process.Confine, bool) {
+		if !b.Layered && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
 			return process.Confine{}, false
 		}
-		return runner.Box(folders, config.Folders(s.Box.Home, home), layered)
+		b.Home = config.Folders(s.Box.Home, home)
+		return runner.Box(b)
 	}
 	out.Layers = runner.NewLayers
 	// What files held before they were changed is no command's business either, nor the

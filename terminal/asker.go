@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/term"
 
@@ -36,15 +37,28 @@ type Options struct {
 	Stop <-chan struct{}
 }
 
+// settleTime is as in editors and on the page.
+const settleTime = 500 * time.Millisecond
+
+// style is Style, as large as the terminal is by now.
+func (o Options) style() Style {
+	if tty, ok := o.Out.(*os.File); ok && o.Style.Width > 0 {
+		now := StyleOf(tty)
+		o.Style.Width, o.Style.Height = now.Width, now.Height
+	}
+	return o.Style
+}
+
 // Asker asks on a terminal, one question at a time.
 type Asker struct {
 	o       Options
 	out     output // o.Out
-	style   Style  // written under mu by whoever has the turn
+	style   Style  // of the question on show
 	in      *input
-	echo    bool     // answers come from a pipe, so no terminal shows them
-	editor  []string // the person's editor, as a command
-	console console  // where programs run that take the terminal over
+	settled func() <-chan time.Time // when what came on show has been there for a moment
+	echo    bool                    // answers come from a pipe, so no terminal shows them
+	editor  []string                // the person's editor, as a command
+	console console                 // where programs run that take the terminal over
 	turn    chan struct{}
 	queued  atomic.Int32  // questions that wait for their turn
 	wake    chan struct{} // signalled when one more does, and when the one on show has changed
@@ -64,7 +78,7 @@ type question struct {
 
 // NewAsker asks on o.Out and reads answers from o.In, line by line.
 func NewAsker(o Options) *Asker {
-	a := &Asker{o: o, out: output{o.Out}, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), console: console{out: o.Out}}
+	a := &Asker{o: o, out: output{o.Out, o.style}, style: o.style(), echo: true, editor: findEditor(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), console: console{out: o.Out}}
 	var discard func()
 	if tty, ok := o.In.(*os.File); ok && term.IsTerminal(int(tty.Fd())) {
 		a.echo = false
@@ -72,15 +86,12 @@ func NewAsker(o Options) *Asker {
 		discard = func() { flush(tty) }
 	}
 	a.in = newInput(o.In, discard)
+	a.settled = func() <-chan time.Time { return time.After(settleTime) }
 	return a
 }
 
 // currentStyle is the style of this moment, for others than whoever has the turn.
-func (a *Asker) currentStyle() Style {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.style
-}
+func (a *Asker) currentStyle() Style { return a.o.style() }
 
 // Asked reports whether there has been a question.
 func (a *Asker) Asked() bool {
@@ -98,7 +109,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	defer a.leaveTurn()
 	q := a.opened(r.ApprovalID)
 	defer a.closed()
-	choices := a.show(r)
+	choices := a.show(ctx, r)
 	prompt := ""
 	for {
 		if now := a.prompt(choices); now != prompt {
@@ -107,7 +118,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 		}
 		line, err := a.read(ctx, "", a.wake)
 		if errors.Is(err, errWoken) {
-			if now, changed := a.update(q, &r); changed {
+			if now, changed := a.update(ctx, q, &r); changed {
 				choices, prompt = now, ""
 			} else if a.prompt(choices) != prompt {
 				fmt.Fprintln(a.out)
@@ -125,7 +136,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 		if ctx.Err() != nil {
 			return approval.Answer{}, a.ended(ctx, q, ctx.Err())
 		}
-		fmt.Fprintln(a.out, a.style.Yellow(fault.Escape(err.Error())))
+		fmt.Fprintln(a.out, a.style.Yellow(fault.Line(err.Error())))
 	}
 }
 
@@ -168,9 +179,7 @@ func (a *Asker) opened(id string) *question {
 	defer a.mu.Unlock()
 	a.asked = true
 	a.open = &question{id: id}
-	if out, ok := a.o.Out.(*os.File); ok && a.style.Width > 0 {
-		a.style.Width = StyleOf(out).Width // the window may be another size by now
-	}
+	a.style = a.o.style()
 	if a.o.Bell {
 		a.out.ring()
 	}
@@ -202,28 +211,17 @@ func (a *Asker) say(line string) {
 }
 
 // show puts the request on the screen, with what can be answered.
-func (a *Asker) show(r approval.Request) choices {
+func (a *Asker) show(ctx context.Context, r approval.Request) choices {
 	if a.style.Colour {
 		a.out.clean()
 	}
-	who := ""
-	if !a.o.Own {
-		who = fault.Quote(r.Agent.Name) + " asks: "
-	}
-	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(who+fault.Escape(r.Title)))
-	for _, reason := range approval.Particular(r.Reasons) {
-		fmt.Fprintln(a.out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", reason.Text))
-	}
-	return a.showPreview(r)
-}
-
-func (a *Asker) showPreview(r approval.Request) choices {
-	fmt.Fprintln(a.out)
+	head := a.head(r)
+	fmt.Fprintf(a.out, "\n%s\n\n", head)
 	lines := a.style.previewLines(r.Preview)
+	hidden := len(lines) - a.mostLines()
 	for _, line := range lines[:min(len(lines), a.mostLines())] {
 		fmt.Fprintln(a.out, line)
 	}
-	hidden := len(lines) - a.mostLines()
 	if hidden > 0 {
 		what := fmt.Sprintf("%d more lines are", hidden)
 		if hidden == 1 {
@@ -231,13 +229,51 @@ func (a *Asker) showPreview(r approval.Request) choices {
 		}
 		fmt.Fprintln(a.out, a.style.Yellow(fmt.Sprintf("  ! %s not shown; type v to see all %d.", what, len(lines))))
 	}
-	fmt.Fprintln(a.out)
 	choices := a.choices(r, hidden > 0)
+	labels := ""
 	for _, c := range choices {
-		fmt.Fprintln(a.out, a.style.Wrap("  "+a.style.Bold(c.letter)+"  ", "     ", c.label))
+		labels += "\n" + a.style.Wrap("  "+a.style.Bold(c.letter)+"  ", "     ", c.label)
+	}
+	// What has moved out of sight is said again, in the room that the answers, blank lines and the prompt leave.
+	if room := max(a.style.Height-strings.Count(labels, "\n")-4, 2); a.style.Height > 0 && strings.Count(head, "\n")+1+len(lines) > room {
+		for _, f := range r.Preview.Files {
+			head += "\n" + a.style.fileHead(f)
+		}
+		again := strings.Split(head, "\n")
+		if len(again) > room {
+			again = append(again[:room-1], "  …")
+		}
+		fmt.Fprintln(a.out, "\n"+strings.Join(again, "\n"))
+	}
+	fmt.Fprintln(a.out, labels)
+	a.settle(ctx)
+	return choices
+}
+
+// settle drops what was typed before the question had been there for a moment: it was meant for something else. What comes
+// from a pipe was written for it.
+func (a *Asker) settle(ctx context.Context) {
+	if a.in.discard == nil {
+		return
+	}
+	select {
+	case <-a.settled():
+	case <-ctx.Done():
 	}
 	a.in.forget()
-	return choices
+}
+
+// head is who asks for what, and why.
+func (a *Asker) head(r approval.Request) string {
+	who := ""
+	if !a.o.Own {
+		who = fault.Quote(r.Agent.Name) + " asks: "
+	}
+	out := a.style.Wrap(a.style.Yellow("?")+" ", "    ", a.style.Bold(who+fault.Line(r.Title)))
+	for _, reason := range approval.Particular(r.Reasons) {
+		out += "\n" + a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", reason.Text)
+	}
+	return out
 }
 
 // mostLines is how long a preview may be. There is no screen to be swamped where
@@ -250,7 +286,7 @@ func (a *Asker) mostLines() int {
 }
 
 // update shows what has become of the request while it was on show, if anything has.
-func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed bool) {
+func (a *Asker) update(ctx context.Context, q *question, r *approval.Request) (_ choices, changed bool) {
 	a.mu.Lock()
 	c := q.changed
 	q.changed = nil
@@ -260,7 +296,7 @@ func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed boo
 	}
 	r.Reasons, r.Preview, r.Digest = c.Reasons, c.Preview, c.Digest
 	fmt.Fprintln(a.out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
-	return a.showPreview(*r), true
+	return a.show(ctx, *r), true
 }
 
 // ended says why a question is over that nobody answered.
@@ -338,16 +374,16 @@ func (a *Asker) Prompt(ctx context.Context, by approval.Agent, message string, a
 	a.opened("")
 	defer a.closed()
 	if by == (approval.Agent{}) { // it is our own question
-		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("", "  ", fault.Escape(message))))
+		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("  ", "  ", fault.Escape(message))[2:]))
 	} else {
 		mark := "  " + a.style.Cyan("|") + " "
 		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(fault.Quote(by.Name)+" asks, in its own words:"))
-		fmt.Fprintln(a.out, a.style.setIn(mark, mark, len("  | "), fault.Escape(message)))
+		fmt.Fprintln(a.out, a.style.Wrap(mark, mark, fault.Escape(message)))
 	}
 	for i, action := range actions {
-		fmt.Fprintln(a.out, a.style.setIn(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", len("     "), fault.Escape(action)))
+		fmt.Fprintln(a.out, a.style.Wrap(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", fault.Escape(action)))
 	}
-	a.in.forget()
+	a.settle(ctx)
 	for {
 		line, err := a.read(ctx, a.style.Bold(fmt.Sprintf("Your answer (1-%d, or Enter for none of them):", len(actions)))+" ", nil)
 		if err != nil {
@@ -385,6 +421,9 @@ type askAgain string
 
 func (t askAgain) Error() string { return string(t) }
 
+// mostRows are those of an answer that keeps a rule: nobody reads a longer one, and the request would move out of sight.
+const mostRows = 4
+
 // choices are what can be answered to a request, of which a part may be hidden.
 func (a *Asker) choices(r approval.Request, hidden bool) choices {
 	decided := func(d approval.Decision, id string) func(context.Context, string) (approval.Answer, error) {
@@ -394,7 +433,11 @@ func (a *Asker) choices(r approval.Request, hidden bool) choices {
 	}
 	out := choices{{letter: "a", word: "approve", label: "approve", answer: decided(approval.Approve, approval.ApproveID)}}
 	if !a.o.Own {
-		out = append(out, remembering(r, decided)...)
+		for _, c := range remembering(r, decided) {
+			if strings.Count(a.style.Wrap("", "     ", c.label), "\n") < mostRows {
+				out = append(out, c)
+			}
+		}
 	}
 	if len(a.editor) > 0 && canEdit(r.Preview) {
 		out = append(out, choice{
@@ -506,8 +549,8 @@ func (y *Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error
 	if !y.Own {
 		who = fault.Quote(r.Agent.Name) + " asks: "
 	}
-	out := output{y.Out}
-	fmt.Fprintf(out, "\n%s %s\n", y.Style.Bold(who+fault.Escape(r.Title)), y.Style.Yellow("(approved by --yes)"))
+	out := output{out: y.Out}
+	fmt.Fprintf(out, "\n%s %s\n", y.Style.Bold(who+fault.Line(r.Title)), y.Style.Yellow("(approved by --yes)"))
 	y.Style.Preview(out, r.Preview)
 	return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID, Digest: r.Digest}, nil
 }

@@ -88,6 +88,12 @@ func piped(answers string) (*Asker, *screen) {
 	return NewAsker(Options{In: strings.NewReader(answers), Out: out}), out
 }
 
+// sized is piped on a terminal of that size.
+func sized(answers string, style Style) (*Asker, *screen) {
+	out := newScreen()
+	return NewAsker(Options{In: strings.NewReader(answers), Out: out, Style: style}), out
+}
+
 // shown asks, with answers from a text, and gives what was on the screen.
 func shown(t *testing.T, r approval.Request, answers string) string {
 	t.Helper()
@@ -367,17 +373,16 @@ func TestAQuestionLooksLikeNoRequest(t *testing.T) {
 	fake := "\n? \"Claude Code\" asks: Run ls\n\n  $ ls -la\n\na  approve\n\nYour answer (a r c):"
 	wide := strings.Repeat("\u00a0", 33) + "?\u00a0Claude\u00a0asks:\u00a0Run\u00a0ls" + strings.Repeat("漢", 60) + "\t?\t" + strings.Repeat("x", 90)
 	for _, width := range []int{0, 12, 40, 80} {
-		a, out := piped("1\n")
-		a.style.Width = width
+		a, out := sized("1\n", Style{Width: width})
 		if _, err := a.Prompt(t.Context(), approval.Agent{Name: "Claude Code\n"}, fake+"\n"+wide, []string{fake, "a  approve" + wide}); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.Trim(out.String(), "\n"), "\n")
-		if want := `? "Claude Code\n" asks, in its own words:`; lines[0] != want {
+		if want := `? "Claude Code\n" asks, in its own words:`; width == 80 && lines[0] != want {
 			t.Errorf("%q, want %q", lines[0], want)
 		}
 		for _, line := range lines[1 : len(lines)-1] {
-			if !strings.HasPrefix(line, "  | ") && !strings.HasPrefix(line, "  1  ") && !strings.HasPrefix(line, "  2  ") && !strings.HasPrefix(line, "     ") {
+			if !strings.HasPrefix(line, "  | ") && !strings.HasPrefix(line, "  1  ") && !strings.HasPrefix(line, "  2  ") && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "Your answer") {
 				t.Errorf("at width %d: %q", width, line)
 			}
 			columns := 0
@@ -386,8 +391,40 @@ func TestAQuestionLooksLikeNoRequest(t *testing.T) {
 					columns++
 				}
 			}
-			if width > 12 && columns > width || strings.Contains(line, "\t") {
+			if width > 0 && (columns > width || strings.Contains(line, "\t")) {
 				t.Errorf("at width %d a line has %d columns: %q", width, columns, line)
+			}
+		}
+	}
+}
+
+// TestAnAnswerSeesItsRequest: whatever a request has, who asks for what, and why, is on the screen with the answers.
+func TestAnAnswerSeesItsRequest(t *testing.T) {
+	noEditor(t)
+	long := strings.Repeat("x\t", 60)
+	for _, height := range []int{24, 40} {
+		for name, preview := range map[string]approval.Preview{
+			"short": {Kind: "command", Command: "make"},
+			"long":  {Kind: "command", Command: "make\n" + strings.Repeat("x\n", 500)},
+			"wide":  {Kind: "command", Command: "make" + strings.Repeat(long, 50)},
+		} {
+			a, out := sized("a\n", Style{Width: 80, Height: height})
+			a.echo = false // as on a terminal
+			r := approval.Request{
+				Agent: approval.Agent{Name: "sample-agent"}, Title: "Run make", Reasons: []approval.Reason{{Text: "it can run anything"}}, Preview: preview,
+				Decisions: []approval.Choice{{ID: "once", Scope: approval.Session, Rule: "run_command(" + long + long + ")"}, {ID: "short", Scope: approval.Session, Rule: "run_command(make)"}},
+			}.Compose()
+			_, err := a.Ask(t.Context(), r)
+			must(t, err)
+			rows := onScreen(80, false, out.String())
+			last := strings.Join(rows[max(len(rows)-height, 0):], "\n")
+			check.Has(t, name, last, "? sample-agent asks: Run make", "  • it can run anything", "  a  approve", "  s2  approve")
+			check.Lacks(t, name, last, "  s  approve")
+			if shown, most := strings.Count(out.String(), "sample-agent asks"), map[bool]int{true: 1, false: 2}[name == "short"]; shown != most {
+				t.Errorf("%s: the request is named %d times", name, shown)
+			}
+			if len(rows) > mostLines+2*height {
+				t.Errorf("%s: %d rows", name, len(rows))
 			}
 		}
 	}

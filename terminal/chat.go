@@ -29,8 +29,8 @@ func NewChat(o Options, talk func() (*conversation.Conversation, error), resolve
 
 // Open says what it is.
 func (c *Chat) Open(folder, url string) {
-	c.say(c.currentStyle().Bold("Connecting to " + fault.Escape(url)))
-	c.say(c.currentStyle().Wrap("", "", "The agent works in "+fault.Escape(folder)+". Type a message and press Enter. /add FILE gives it a file as context, /remove FILE and /clear take files back, /context lists them; Ctrl+C ends this."))
+	c.say(c.currentStyle().Bold("Connecting to " + fault.Line(url)))
+	c.say(c.currentStyle().Wrap("", "  ", "The agent works in "+fault.Line(folder)+". Type a message and press Enter. /add FILE gives it a file as context, /remove FILE and /clear take files back, /context lists them; Ctrl+C ends this."))
 }
 
 // take is for a line that answers no question.

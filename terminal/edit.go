@@ -153,7 +153,7 @@ func (a *Asker) editText(name, text string) (string, error) {
 // view shows a whole preview in the person's pager.
 func (a *Asker) view(r approval.Request) error {
 	var shown strings.Builder
-	a.style.Preview(output{&shown}, r.Preview)
+	a.style.Preview(output{out: &shown}, r.Preview)
 	text := shown.String()
 	words, err := shell.Fields(os.Getenv("PAGER"), nil)
 	if err != nil || len(words) == 0 {

@@ -60,11 +60,8 @@ func (i *input) read(ctx context.Context, wake <-chan struct{}) (string, error) 
 }
 
 // forget drops what was typed before the question stood there: an answer is for
-// what was on show when it was typed. What comes from a pipe was written for it.
+// what was on show when it was typed.
 func (i *input) forget() {
-	if i.discard == nil {
-		return
-	}
 	i.discard()
 	select {
 	case l := <-i.lines:

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -17,16 +16,22 @@ import (
 // output is the only way to a terminal: whatever is written, a terminal obeys what Style
 // paints and nothing else. Text from outside is escaped where it is put into a line, since
 // only there is known whether it may have several; what was forgotten there is escaped here.
-type output struct{ out io.Writer }
+//
+// No line is longer than the screen is by now: what is too long goes on behind blanks, so that column 0 has only what is
+// ours. Whoever lays text out has broken it better before.
+type output struct {
+	out   io.Writer
+	style func() Style // nil where lines may be of any length
+}
 
 // Stdout and Stderr are those of the process, for people. Where Stdout is no terminal, every byte
 // of a result goes through as it is; what is said on Stderr is escaped also there, since somebody
 // looks at it later.
-var Stdout, Stderr io.Writer = shownOn(os.Stdout), output{os.Stderr}
+var Stdout, Stderr io.Writer = shownOn(os.Stdout), output{out: os.Stderr}
 
 func shownOn(f *os.File) io.Writer {
 	if term.IsTerminal(int(f.Fd())) {
-		return output{f}
+		return output{out: f}
 	}
 	return f
 }
@@ -34,30 +39,38 @@ func shownOn(f *os.File) io.Writer {
 // Write makes what is invisible visible, apart from line ends, tabs and Style's own colours.
 func (o output) Write(p []byte) (int, error) {
 	var out strings.Builder
-	for rest := p; len(rest) > 0; {
+	for rest := string(p); len(rest) > 0; {
 		if own := ownSequence(rest); own > 0 {
-			out.Write(rest[:own])
+			out.WriteString(rest[:own])
 			rest = rest[own:]
 			continue
 		}
-		end := bytes.IndexByte(rest[1:], '\x1b') + 1
+		end := strings.IndexByte(rest[1:], '\x1b') + 1
 		if end == 0 {
 			end = len(rest)
 		}
-		out.WriteString(fault.Escape(string(rest[:end])))
+		out.WriteString(fault.Escape(rest[:end]))
 		rest = rest[end:]
 	}
-	if _, err := io.WriteString(o.out, out.String()); err != nil {
+	text := out.String()
+	if o.style != nil {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = o.style().Wrap("", "    ", line)
+		}
+		text = strings.Join(lines, "\n")
+	}
+	if _, err := io.WriteString(o.out, text); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
 // ownSequence is how long the sequence is that text begins with, if Style paints with it.
-func ownSequence(text []byte) int {
-	code, isSequence := bytes.CutPrefix(text, []byte("\x1b["))
-	end := bytes.IndexByte(code, 'm')
-	if !isSequence || end < 0 || !painted[string(code[:end])] {
+func ownSequence(text string) int {
+	code, isSequence := strings.CutPrefix(text, "\x1b[")
+	end := strings.IndexByte(code, 'm')
+	if !isSequence || end < 0 || !painted[code[:end]] {
 		return 0
 	}
 	return len("\x1b[") + end + 1

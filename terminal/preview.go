@@ -9,7 +9,7 @@ import (
 	"pillion/workspace/diff"
 )
 
-// mostLines is how much of a preview stands above a question. What is not there
+// mostLines is how many rows of a preview stand above a question. What is not there
 // is counted, and can be looked at.
 const mostLines = 120
 
@@ -21,7 +21,7 @@ func (s Style) Preview(out io.Writer, p approval.Preview) {
 	}
 }
 
-// previewLines are the lines of a composed preview, ready for the screen. Why it asks, and
+// previewLines are the rows of a composed preview, ready for the screen. Why it asks, and
 // who, stands above it.
 func (s Style) previewLines(p approval.Preview) []string {
 	var lines []string
@@ -42,7 +42,10 @@ func (s Style) previewLines(p approval.Preview) []string {
 	for _, notice := range p.Notices {
 		lines = append(lines, "", "  "+s.Yellow("! "+notice))
 	}
-	return lines
+	if len(lines) == 0 {
+		return nil
+	}
+	return strings.Split(strings.Join(lines, "\n"), "\n")
 }
 
 // body is what a preview shows in a block of its own.
@@ -57,12 +60,12 @@ func (s Style) body(p approval.Preview) []string {
 	var lines []string
 	if text == "" {
 		for _, line := range p.Lines {
-			lines = append(lines, "  "+line)
+			lines = append(lines, s.Wrap("  ", "    ", line))
 		}
 		return lines
 	}
 	for line := range strings.SplitSeq(text, "\n") { // as it is, so that what is made visible stands out
-		lines = append(lines, "  "+s.Cyan(first)+" "+s.reveal(line, s.Bold))
+		lines = append(lines, s.Wrap("  "+s.Cyan(first)+" ", "    ", s.reveal(line, s.Bold)))
 		first = rest
 	}
 	return lines
@@ -80,7 +83,7 @@ func (s Style) factLines(facts []approval.Fact) []string {
 		}
 		label := f.Label
 		for _, v := range f.Values() {
-			lines = append(lines, "  "+s.Dim(label)+strings.Repeat(" ", max(labelColumns-len(label), 2))+paint(v))
+			lines = append(lines, s.Wrap("  "+s.Dim(label)+strings.Repeat(" ", max(labelColumns-len(label), 2)), strings.Repeat(" ", labelColumns+4), paint(v)))
 			label = ""
 		}
 	}
@@ -88,7 +91,7 @@ func (s Style) factLines(facts []approval.Fact) []string {
 }
 
 func (s Style) fileLines(f approval.File) []string {
-	lines := append([]string{"  " + s.fileHead(f)}, s.factLines(f.Facts)...)
+	lines := append([]string{s.fileHead(f)}, s.factLines(f.Facts)...)
 	if f.Text {
 		lines = append(lines, s.rows(diff.HunkRows(f.Diff))...)
 	}
@@ -107,20 +110,20 @@ func (s Style) fileHead(f approval.File) string {
 	if f.Deletions > 0 {
 		head += "  " + s.Red(fmt.Sprintf("−%d", f.Deletions))
 	}
-	return head
+	return s.Wrap("  ", "    ", head)
 }
 
 // Diff shows a unified diff, each line after indent.
 func (s Style) Diff(out io.Writer, indent, text string) {
 	for _, line := range s.rows(diff.Rows(text)) {
-		fmt.Fprintln(out, indent+line)
+		fmt.Fprintln(out, indent+strings.ReplaceAll(line, "\n", "\n"+indent))
 	}
 }
 
 func (s Style) rows(rows []diff.Row) []string {
 	shown := make([]string, len(rows))
 	for i, row := range rows {
-		shown[i] = "  " + s.row(row)
+		shown[i] = s.Wrap("  ", "  "+s.Dim("…"), s.row(row)) // which no line begins with
 	}
 	return shown
 }

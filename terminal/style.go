@@ -3,6 +3,7 @@ package terminal
 import (
 	"os"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -10,10 +11,11 @@ import (
 	"pillion/internal/fault"
 )
 
-// Style is how text is laid out for one output: in colour, or not, and how wide.
+// Style is how text is laid out for one output: in colour, or not, and how wide and high.
 type Style struct {
 	Colour bool
 	Width  int // columns, 0 where lines may be of any length
+	Height int // rows, 0 where nothing is moved out of sight
 }
 
 // StyleOf is the style for a file: plain unless it is a terminal, and without
@@ -23,9 +25,9 @@ func StyleOf(f *os.File) Style {
 	if !term.IsTerminal(fd) {
 		return Style{}
 	}
-	s := Style{Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", Width: 80}
-	if width, _, err := term.GetSize(fd); err == nil && width > 0 {
-		s.Width = width
+	s := Style{Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", Width: 80, Height: 24}
+	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
+		s.Width, s.Height = width, height
 	}
 	return s
 }
@@ -34,7 +36,7 @@ func (s Style) paint(code, text string) string {
 	if !s.Colour || text == "" || code == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return "\x1b[" + code + "m" + text + unpainted
 }
 
 // Bold, and the colours below, leave text alone where there are none.
@@ -50,6 +52,7 @@ const (
 	cyan      = "36"
 	revealed  = "7;31"
 	underline = "4;" // and one of the others
+	unpainted = "\x1b[0m"
 )
 
 // painted are all that Style paints with.
@@ -95,75 +98,65 @@ func (s Style) reveal(text string, paint func(string) string) string {
 	return out.String()
 }
 
-// the narrowest column that text is wrapped to
-const narrowest = 20
-
-// setIn sets somebody's words in: its first line stands after first, the others after rest, which both take so many columns.
-// No line is longer than the screen, which would go on with it at its edge, where only what is ours stands.
-func (s Style) setIn(first, rest string, columns int, text string) string {
-	room := max(s.Width-columns, 1)
-	if s.Width > 0 {
-		room = max(room, 2) // for a character that is wide
-	}
-	out := first
-	for i, line := range strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n") {
-		if i > 0 {
-			out += "\n" + rest
-		}
-		for {
-			fits, space, used := 0, 0, 0 // where the line can be broken, and between words
-			for at, r := range line {
-				if used++; r >= 0x80 {
-					used++ // it may be wide
-				}
-				if used > room && s.Width > 0 {
-					break
-				}
-				if fits = at + utf8.RuneLen(r); r == ' ' {
-					space = fits
-				}
-			}
-			if fits == len(line) {
-				break
-			}
-			if space == 0 {
-				space = fits
-			}
-			out, line = out+line[:space]+"\n"+rest, line[space:]
-		}
-		out += line
-	}
-	return out
-}
-
-// Wrap breaks prose between words. Its first line stands after first, the others
-// after rest, which holds no colours.
+// Wrap breaks text into rows of the screen, between words where that fills half a row: the first stands after first,
+// the others after rest. A terminal would go on with what is longer at its edge, where only what is ours stands.
 func (s Style) Wrap(first, rest, text string) string {
-	room := s.Width - utf8.RuneCountInString(rest)
-	if s.Width == 0 || room < narrowest {
+	if s.Width == 0 {
 		return first + strings.ReplaceAll(text, "\n", "\n"+rest)
 	}
-	var out strings.Builder
-	out.WriteString(first)
-	for i, paragraph := range strings.Split(text, "\n") {
-		if i > 0 {
-			out.WriteString("\n" + rest)
-		}
-		used := 0
-		for j, word := range strings.Split(paragraph, " ") {
-			size := utf8.RuneCountInString(word)
-			switch {
-			case j == 0:
-			case used+1+size <= room:
-				out.WriteByte(' ')
-				used++
-			default:
-				out.WriteString("\n" + rest)
-				used = 0
+	if _, used := fits(rest, s.Width); used > s.Width/2 {
+		rest = "  "
+	}
+	var rows []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\t", "    "), "\n") {
+		for more := true; more; {
+			_, used := fits(first, s.Width)
+			at, _ := fits(line, max(s.Width-used, 2)) // for a character that is wide
+			row := line[:at]
+			if more = at < len(line); more {
+				row = strings.TrimSuffix(row, " ")
+				line = line[at:]
+				if paint := strings.LastIndex(row, "\x1b["); paint >= 0 && !strings.HasPrefix(row[paint:], unpainted) {
+					line = row[paint:paint+ownSequence(row[paint:])] + line
+					row += unpainted
+				}
 			}
-			out.WriteString(word)
-			used += size
+			rows, first = append(rows, first+row), rest
 		}
 	}
-	return out.String()
+	return strings.Join(rows, "\n")
+}
+
+// fits is how much of a line so many columns hold, and how many of them it takes.
+func fits(line string, room int) (at, used int) {
+	for space := 0; at < len(line); {
+		if own := ownSequence(line[at:]); own > 0 {
+			at += own
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(line[at:])
+		switch more := used + columns(r); {
+		case more <= room:
+			used = more
+		case r == ' ':
+			return at + size, used // which is left out
+		case space > at/2:
+			return space, used
+		default:
+			return at, used
+		}
+		if at += size; r == ' ' {
+			space = at
+		}
+	}
+	return at, used
+}
+
+// columns are what a character takes at most: terminals differ in which symbols they show wide, and in how they combine.
+// The letters below the first wide ones are wide only where somebody set a terminal to it.
+func columns(r rune) int {
+	if r < 0x80 || r < 0x1100 && unicode.In(r, unicode.Letter, unicode.Mark) {
+		return 1
+	}
+	return 2
 }

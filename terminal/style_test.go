@@ -22,7 +22,7 @@ func TestWrap(t *testing.T) {
 		{0, "* one two three four five six"},
 		{100, "* one two three four five six"},
 		{24, "* one two three four\n  five six"},
-		{10, "* one two three four five six"}, // too narrow to be of help
+		{10, "* one two\n  three\n  four\n  five six"},
 	} {
 		if got := (Style{Width: test.width}).Wrap("* ", "  ", "one two three four five six"); got != test.want {
 			t.Errorf("width %d: %q, want %q", test.width, got, test.want)

@@ -58,7 +58,7 @@ func (w *Watch) Elsewhere(editor string) {
 		w.say(w.currentStyle().Wrap("", "", "No editor has this folder open any more: agents ask here."))
 		return
 	}
-	w.say(w.currentStyle().Yellow(w.currentStyle().Wrap("", "", fault.Quote(editor)+" has this folder open: agents ask there, until it is closed.")))
+	w.say(w.currentStyle().Yellow(w.currentStyle().Wrap("  ", "  ", fault.Quote(editor)+" has this folder open: agents ask there, until it is closed.")))
 }
 
 // Heard says what a call came to, and of one that takes long that it runs.
@@ -84,17 +84,17 @@ const longCall = time.Second
 
 // line is a call on one line of the terminal.
 func (w *Watch) line(sign string, a tools.Activity) string {
-	head := fault.Quote(a.Agent.Name) + " " + a.Tool
-	text := []rune(head + ": " + strings.Join(strings.Fields(fault.Escape(a.Summary)), " "))
-	if room := w.currentStyle().Width - len("  x "); w.currentStyle().Width > 0 && len(text) > room {
-		text = append(text[:max(room-1, 0)], '…')
+	text := fault.Quote(a.Agent.Name) + " " + a.Tool + ": " + strings.Join(strings.Fields(fault.Escape(a.Summary)), " ")
+	style := w.currentStyle()
+	if at, _ := fits(text, style.Width-len("  xx xx")); style.Width > 0 && at < len(text) {
+		text = text[:at] + "…"
 	}
-	return "  " + sign + " " + w.currentStyle().Dim(string(text))
+	return "  " + sign + " " + style.Dim(text)
 }
 
 // Open says what is watched.
 func (w *Watch) Open(folder string) {
-	w.say(w.currentStyle().Bold("Pillion watches " + fault.Escape(folder)))
+	w.say(w.currentStyle().Bold("Pillion watches " + fault.Line(folder)))
 	w.say(w.currentStyle().Wrap("", "", "Agents that you start in this folder ask here before they change a file or run a command. Ctrl+C ends this."))
 }
 

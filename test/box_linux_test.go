@@ -24,6 +24,8 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"a.py": "import os\n", "b.py": "KEY = 1\n", "sub/.env": "KEY=hunter2\n", ".env": "KEY=hunter2\n", "web/app.pem": "KEY\n", "notes.txt": "KEY\n", "node_modules/x/.npmrc": "KEY\n", ".gitignore": "node_modules\n.env\n",
+		"bare/objects/x": "KEY", "bare/HEAD": "", "bare/refs/x": "",
+		"gomod/go.mod": "module x\n", "gomod/main.go": "package main\n", "punct/--pre=sh": "", "punct/é": "", "punct/.x": "",
 	} {
 		e.Write(name, text)
 	}
@@ -44,7 +46,10 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		"cd sub && ls -A && wc -c <../b.py":             ".env\n8\n",
 		"git log --format=%s && git branch":             "first\n* master\n",
 		"find . -name '*.py' | sort | head -1; ls *.py": "./a.py\na.py\nb.py\n",
-		"sed -n 1p a.py; awk '{print $1}' b.py":         "import os\nKEY\n",
+		// What git keeps of a secret is not there for other programs.
+		"cd gomod && go list ./...":             "x\n", // without asking git, which would run what the repository names
+		"ls -A .git/objects bare/objects":       ".git/objects:\n\nbare/objects:\n",
+		"sed -n 1p a.py; awk '{print $1}' b.py": "import os\nKEY\n",
 	} {
 		wantDecision(t, e, "run_command", object{"command": line}, "run")
 		if t.Failed() {
@@ -63,7 +68,7 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 		t.Errorf("a secret that came later: %v", r.StructuredContent)
 	}
 	for _, line := range []string{
-		"cat .env", "cat innocent.txt", "cat i*.txt", "cat keys/id_rsa", "ls home", "ls ~/.shown", "cat sub/../.env", "cd sub && cat .env", "touch x", "ls >x", "python3 -c 1", "sh x.sh", "curl example.org", "git add .", "ls; touch x",
+		"cat .env", "cat innocent.txt", "cat i*.txt", "cat keys/id_rsa", "ls home", "ls ~/.shown", "cat sub/../.env", "cd sub && cat .env", "cat innocen[[:lower:]].txt", "cd punct && rg KEY [[:punct:]]* ../a.py", "cd punct && cat ??", "cd punct && ls .*", "cd nope; ls", "cd a.py; ls", "git ls-files -s; cat .git/objects/x", "touch x", "ls >x", "python3 -c 1", "sh x.sh", "curl example.org", "git add .", "ls; touch x",
 	} {
 		wantDecision(t, e, "run_command", object{"command": line}, "ask")
 	}
@@ -71,5 +76,23 @@ func TestWhatOnlyReadsRunsUnasked(t *testing.T) {
 	e.Must("session/setMode", object{"mode": "plan"}, nil)
 	if r := e.Call("run_command", object{"command": "ls *.py"}); r.StructuredContent["stdout"] != "a.py\nb.py\n" {
 		t.Errorf("in plan mode: %v", r.StructuredContent)
+	}
+}
+
+// TestALinkedWorkTreeIsReadInTheBox: though its repository is elsewhere, which nothing but git sees.
+func TestALinkedWorkTreeIsReadInTheBox(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "tree")
+	put(t, filepath.Join(dir, "main/a.txt"), "text\n")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "first"}, {"worktree", "add", "-q", tree}} {
+		git := exec.CommandContext(t.Context(), "git", args...)
+		if git.Dir = filepath.Join(dir, "main"); git.Run() != nil {
+			t.Fatalf("git %v failed", args)
+		}
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{tree}, Settings: object{"commands": object{}}})
+	if r := e.Call("run_command", object{"command": "git log --format=%s && ls"}); r.StructuredContent["stdout"] != "first\na.txt\n" {
+		t.Errorf("%v", r.StructuredContent)
 	}
 }

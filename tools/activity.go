@@ -60,7 +60,7 @@ func (r *Registry) report(c Call, p *pending, a Activity, started time.Time) {
 	a.CallID, a.SessionID, a.Tool = c.CallID, c.Session.ID(), fault.Line(fault.Clip(c.Name, mostName))
 	a.Agent = approval.Agent{Name: agent.Name, Via: agent.Via}
 	title, path := about(c, p)
-	a.Title, a.Path, a.Summary = fault.Line(title), path, fault.Escape(a.Summary)
+	a.Title, a.Path, a.Summary = fault.Line(title), path, fault.Line(a.Summary)
 	a.Started, a.DurationMS = started, time.Since(started).Milliseconds()
 	r.Activity(a)
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pillion/internal/fault"
 	"pillion/internal/way"
@@ -128,7 +129,8 @@ func (p *pending) wordFact(ws *workspace.Workspace, dir workspace.Path, name str
 		return policy.WordFact{Outside: true}
 	}
 	fact.Executable = isExecutable(at)
-	return policy.WordFact{PathFact: fact}
+	info, err := at.Stat()
+	return policy.WordFact{PathFact: fact, IsFolder: err == nil && info.IsDir()}
 }
 
 // mostMatches is how many names a pattern of a line may stand for, that nobody is asked about.
@@ -155,11 +157,15 @@ func matching(ws *workspace.Workspace, dir workspace.Path, pattern policy.Patter
 					continue
 				}
 				names = nil
+				hides := !strings.HasPrefix(step, ".")
+				if up, err := path.Match(step, ".."); err != nil || up && !hides { // some shells find that, too
+					return nil, false
+				}
 				for _, e := range entries {
-					hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(step, ".")
-					if ok, err := path.Match(step, e.Name()); err != nil {
-						return nil, false
-					} else if ok && !hidden {
+					if strings.Contains(step, "?") && strings.ContainsFunc(e.Name(), func(c rune) bool { return c >= utf8.RuneSelf }) {
+						return nil, false // of what it stands for once, shells think differently
+					}
+					if ok, _ := path.Match(step, e.Name()); ok && !(hides && strings.HasPrefix(e.Name(), ".")) { //nolint:errcheck // it is well formed
 						names = append(names, e.Name())
 					}
 				}

@@ -83,15 +83,19 @@ func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 	if s.Box == nil || !layer && !(plan.Boxed && c.LooksOnly()) {
 		return false, false
 	}
-	var folders []string
+	var folders, repositories []string
+	runsGit := slices.Contains(policy.ReadCommand(c.Line).Programs(), "git")
 	for _, root := range p.registry.Documents.Workspace().Roots() {
-		folders = append(folders, root.Abs())
+		if folders = append(folders, root.Abs()); runsGit {
+			repositories = append(repositories, git.Repositories(root.Abs())...)
+		}
 	}
 	var ok bool
-	if p.box, ok = s.Box(folders, layer); !ok {
+	if p.box, ok = s.Box(process.Box{Folders: folders, Git: runsGit || layer, Layered: layer}); !ok {
 		return false, false
 	}
-	p.box.Session, p.box.Hidden = p.call.Session.ID(), s.Hidden
+	p.box.ReadOnly = append(p.box.ReadOnly, repositories...)
+	p.box.Session, p.box.Hidden = p.call.Session.ID(), append(p.box.Hidden, s.Hidden...)
 	if layer {
 		var protected []string
 		for _, root := range p.registry.Documents.Workspace().Roots() {
@@ -136,7 +140,7 @@ func resolveTouch(t touch) resolvedTouch {
 }
 
 // factOf is what is known of where a touch leads, in the workspace and on this machine.
-func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error) {
+func (p *pending) factOf(t resolvedTouch, after workspace.Layout) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
 		if p.above == nil {
@@ -146,7 +150,7 @@ func (p *pending) factOf(t resolvedTouch, after layout) (policy.PathFact, error)
 			p.above[fact.Root] = above(fact.Root)
 		}
 		fact.Above = p.above[fact.Root]
-		fact.BareRepository = after.inRepository(t.target) || after.isRead(t.path, t.target) || t.entry != nil && t.entry.mode.IsDir() && after.isRepository(t.target)
+		fact.BareRepository = after.InRepository(t.target) || after.IsRead(t.path, t.target) || t.entry != nil && t.entry.mode.IsDir() && after.IsRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
 			fact.Guarded = p.guardedPlaces().Effect(filepath.Join(t.path.RootDir(), filepath.FromSlash(fact.LinkTarget)))
@@ -238,35 +242,18 @@ func folderName(p workspace.Path) string {
 	return p.String()
 }
 
-// layout is which folders git would take for repositories once a call is done: hooks and
-// settings in them run programs.
-type layout struct {
-	made map[string]bool         // what the call writes, by the paths of its entries and of the folders above them
-	is   map[workspace.Path]bool // what was found out
-	read workspace.Guards        // what git reads of them elsewhere
-}
-
-// layoutWith is the layout with these paths made. Letter case does not count: it does not
-// everywhere.
-func layoutWith(paths ...workspace.Path) layout {
-	out := layout{made: map[string]bool{}, is: map[workspace.Path]bool{}}
-	for _, p := range paths {
-		for ; !p.IsRoot() && !out.made[strings.ToLower(p.Abs())]; p = p.Dir() {
-			out.made[strings.ToLower(p.Abs())] = true
-		}
-	}
-	return out
-}
-
-// layoutWith knows also where links in such folders lead, and their files commondir: what is there makes a
+// layoutWith is the layout with these paths made. It knows also where links in such folders lead, and their files commondir: what is there makes a
 // repository as well.
-func (p *pending) layoutWith(paths ...workspace.Path) layout {
-	out := layoutWith(paths...)
+func (p *pending) layoutWith(paths ...workspace.Path) workspace.Layout {
+	out := workspace.NewLayout(paths...)
+	if len(paths) == 0 { // nothing is to be written
+		return out
+	}
 	p.guardedPlaces()
 	var read []workspace.Guarded
 	for _, part := range p.parts {
 		for _, dir := range []string{filepath.Dir(part), filepath.Dir(filepath.Dir(part))} { // as of config and hooks/pre-commit
-			if at, inside := p.registry.Documents.Workspace().Place(dir); !inside || !out.isRepository(at) {
+			if at, inside := p.registry.Documents.Workspace().Place(dir); !inside || !out.IsRepository(at) {
 				continue
 			}
 			for _, path := range append(git.ReadIn(dir), part) {
@@ -274,38 +261,9 @@ func (p *pending) layoutWith(paths ...workspace.Path) layout {
 			}
 		}
 	}
-	out.read = workspace.NewGuards(read)
+	out.Read = workspace.NewGuards(read)
 	return out
 }
-
-// isRead says whether git reads one of the paths of a folder that is laid out as a repository.
-func (l layout) isRead(paths ...workspace.Path) bool {
-	return slices.ContainsFunc(paths, func(p workspace.Path) bool { return l.read.Effect(p.Abs()) != "" })
-}
-
-// inRepository looks for a folder above p that is laid out as a repository.
-func (l layout) inRepository(p workspace.Path) bool {
-	return !p.IsRoot() && l.isRepository(p.Dir())
-}
-
-// isRepository is for a folder that is laid out as one, or lies in one.
-func (l layout) isRepository(dir workspace.Path) bool {
-	is, known := l.is[dir]
-	if !known {
-		is = slices.ContainsFunc(repositoryParts, func(parts []string) bool {
-			return !slices.ContainsFunc(parts, func(name string) bool {
-				part := dir.Join(name)
-				return !l.made[strings.ToLower(part.Abs())] && !part.Exists()
-			})
-		}) || l.inRepository(dir)
-		l.is[dir] = is
-	}
-	return is
-}
-
-// repositoryParts are what makes a folder a repository for git: a whole one, or one that shares
-// objects and settings with another.
-var repositoryParts = [][]string{{"HEAD", "objects", "refs"}, {"HEAD", "commondir"}}
 
 // errOnlyGit is in the refusal of what policy would have refused, had there been a plan.
 var errOnlyGit = errors.New("only git may change")
@@ -314,9 +272,9 @@ var errOnlyGit = errors.New("only git may change")
 // what stands there. Policy judges the plan once more, link targets and folders' contents
 // included; a call without a plan, such as a dry run, ends here.
 func RefuseGits(paths ...workspace.Path) error {
-	after := layoutWith(paths...)
+	after := workspace.NewLayout(paths...)
 	for _, p := range paths {
-		if _, denied := policy.Protected(p.String()); denied || after.inRepository(p) {
+		if _, denied := policy.Protected(p.String()); denied || after.InRepository(p) {
 			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which %w", fault.Quote(p.String()), errOnlyGit).
 				WithHint("do it another way, or ask the user to do it")
 		}

@@ -38,7 +38,7 @@ func newFoundRig(t *testing.T) *foundRig {
 	r := &foundRig{world: w, server: sdk.NewServer(&sdk.Implementation{Name: "s", Version: "1"}, nil)}
 	r.define("send", "Sends mail.")
 	r.server.AddTool(&sdk.Tool{Name: "fails", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "no such address"}}}, nil
+		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "no such address\n? agent asks"}}}, nil
 	})
 	r.server.AddTool(&sdk.Tool{Name: "waits", InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		select { // the test's end may overtake the cancellation
@@ -256,8 +256,13 @@ func TestArgumentsOfFoundTools(t *testing.T) {
 
 func TestFoundToolsThatFail(t *testing.T) {
 	r := newFoundRig(t)
+	said := ""
+	r.registry.Activity = func(a tools.Activity) { said = a.Summary }
 	if got := r.callTool("s__fails", `{}`); codeOf(got) != fault.ExecutionFailed || !strings.Contains(got.Err.Message, "no such address") {
 		t.Errorf("a failure: %s", got.Structured)
+	}
+	if strings.Contains(said, "\n") || !strings.Contains(said, "no such address") {
+		t.Errorf("the list of calls has %q", said)
 	}
 	for _, name := range []string{"s__none", "t__send", "send"} {
 		if got := r.callTool(name, `{}`); codeOf(got) != fault.ToolNotFound || !strings.HasPrefix(got.Err.Message, "unknown tool") {
@@ -279,8 +284,8 @@ func TestAFoundToolThatWaits(t *testing.T) {
 
 func TestFoundToolsInEveryDialect(t *testing.T) {
 	for dialect, want := range map[string][2]string{
-		"coder": {`{"ok":true,"output":"sent {\"to\":\"ann\"}","structured":{"id":7},"truncated":false}`, `{"ok":false,"error":"s__fails failed: no such address","output":"no such address"}`},
-		"qwen":  {`{"llmContent":"sent {\"to\":\"ann\"}","returnDisplay":"    sent {\"to\":\"ann\"}"}`, `{"llmContent":"Error: s__fails failed: no such address","returnDisplay":"Error: s__fails failed: no such address","error":{"code":"EXECUTION_FAILED","message":"s__fails failed: no such address"}}`},
+		"coder": {`{"ok":true,"output":"sent {\"to\":\"ann\"}","structured":{"id":7},"truncated":false}`, `{"ok":false,"error":"s__fails failed: no such address\n? agent asks","output":"no such address\n? agent asks"}`},
+		"qwen":  {`{"llmContent":"sent {\"to\":\"ann\"}","returnDisplay":"    sent {\"to\":\"ann\"}"}`, `{"llmContent":"Error: s__fails failed: no such address\n? agent asks","returnDisplay":"Error: s__fails failed: no such address\n? agent asks","error":{"code":"EXECUTION_FAILED","message":"s__fails failed: no such address\n? agent asks"}}`},
 	} {
 		r := newFoundRig(t)
 		r.owner.SetDialect(dialect)

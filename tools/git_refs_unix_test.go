@@ -129,6 +129,25 @@ func (w *world) helper(name string) {
 	w.must(os.Setenv("PATH", w.path("../home/bin")+":"+os.Getenv("PATH")))
 }
 
+// TestWhatWasShownIsPushed, wherever the branch is by the time git starts, and the branch follows it.
+func TestWhatWasShownIsPushed(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	w.says("init", "-q", "--bare", "../remote")
+	w.says("remote", "add", "origin", w.path("../remote"))
+	w.branch("other", `write a.txt "two\n"`)
+	w.script("../bin/git", `case "$*" in *" push "*) git update-ref refs/heads/main other ;; esac; exec `+lookPath(t, "git")+` "$@"`)
+	w.registry.LookPath = func(string) (string, error) { return w.path("../bin/git"), nil }
+	shown := w.says("rev-parse", "main")
+	got := w.gitTool("git.push", map[string]any{"set_upstream": true})
+	if now := w.says("--git-dir=../remote", "rev-parse", "main"); !got.OK || got.New != shown || now != shown || w.says("rev-parse", "main") == shown {
+		t.Errorf("%+v, %v; the remote has %s, and shown was %s", got, got.Error, now, shown)
+	}
+	if follows := w.says("rev-parse", "--abbrev-ref", "main@{upstream}"); follows != "origin/main" {
+		t.Errorf("it follows %q", follows)
+	}
+}
+
 func TestPushTellsNoPasswords(t *testing.T) {
 	t.Parallel()
 	w := gitWorld(t)

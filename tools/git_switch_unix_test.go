@@ -262,3 +262,101 @@ func TestASwitchUnderUnsavedText(t *testing.T) {
 		})
 	}
 }
+
+// TestABranchStaysWhereItWasJudged while git switches to it by its name, whatever another program does; where something moves it
+// all the same, the call says so.
+func TestABranchStaysWhereItWasJudged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, meanwhile, error string }{
+		"loose":       {"", "git update-ref refs/heads/topic/b evil; git branch -D topic/b; git branch -f topic/b evil", ""},
+		"packed":      {"git pack-refs --all", "git update-ref refs/heads/topic/b evil; git pack-refs --all", ""},
+		"by no git":   {"", "git rev-parse evil >.git/refs/heads/topic/b", "which moved from"},
+		"another git": {": >.git/refs/heads/topic/b.lock", "", "another git is at work"},
+		"symbolic":    {"git symbolic-ref refs/heads/topic/b refs/heads/evil", "", "another name for evil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := gitWorld(t)
+			w.branch("topic/b", `write a.txt "two\n"`)
+			w.branch("evil", `write .envrc "x\n"`)
+			w.shell(c.before)
+			git := lookPath(t, "git")
+			w.script("../bin/git", `case "$*" in *" switch "*) (:; `+c.meanwhile+`) >/dev/null 2>&1 ;; esac; exec `+git+` "$@"`)
+			w.registry.LookPath = func(string) (string, error) { return w.path("../bin/git"), nil }
+			w.do("session s full_access")
+			got := w.gitTool("git.branch", switchTo("topic/b"))
+			switch {
+			case c.error == "" && (!got.OK || w.exists(".envrc") || read(t, w.path("a.txt")) != "two\n" || w.says("status", "--porcelain") != ""):
+				t.Errorf("%+v, %v, %s", got, got.Error, w.says("status"))
+			case c.error != "" && (got.OK || !strings.Contains(got.Error.Message, c.error)):
+				t.Errorf("%+v, %v", got, got.Error)
+			}
+			if w.exists(".git/refs/heads/topic/b.lock") != (name == "another git") || w.exists(".git/packed-refs.lock") {
+				t.Error("a lock is left")
+			}
+		})
+	}
+}
+
+// TestAFirstCheckoutIsNoSwitch: without an index git writes files in which the commits do not differ.
+func TestAFirstCheckoutIsNoSwitch(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string]string{"none": "rm .git/index", "empty": "git read-tree --empty; touch -d @0 .git/index"} {
+		w := gitWorld(t)
+		w.says("branch", "other")
+		w.shell("rm a.txt b.txt; " + lines)
+		w.do("session s full_access")
+		if got := w.gitTool("git.branch", switchTo("other")); got.OK || w.exists("a.txt") || !strings.Contains(got.Error.Message, "no index") {
+			t.Errorf("%s: %+v, %v", name, got, got.Error)
+		}
+	}
+}
+
+// TestASwitchOfASparseCheckout is judged by what its patterns bring back and take away as well, as git holds the files to them again.
+func TestASwitchOfASparseCheckout(t *testing.T) {
+	t.Parallel()
+	for patterns, want := range map[string]string{ // by which the files were checked out, and by which git switches
+		"/a.txt -> /a.txt":                                 "a.txt",
+		"/a.txt -> /*":                                     ".envrc a.txt b.txt web/in/x web/y",
+		"/a.txt -> /a.txt !x web/*":                        "a.txt web/y",
+		"/a.txt -> /a.txt web/* !/web/in/":                 "a.txt web/y",
+		"/a.txt .envrc -> /a.txt":                          ".envrc a.txt",
+		"/* !/*/ /web/ !/web/*/ -> /* !/*/ /web/ !/web/*/": "a.txt",
+		"/* !/*/ -> /* !/*/ /web/ !/web/*/":                "a.txt web/y",
+	} {
+		t.Run(patterns, func(t *testing.T) {
+			t.Parallel()
+			w := gitWorld(t)
+			for _, name := range []string{".envrc", "web/y", "web/in/x"} {
+				w.write(name, "x\n")
+			}
+			w.says("add", "-A")
+			w.says("commit", "-qm", "two")
+			w.branch("other", `write a.txt "two\n"`)
+			from, to, _ := strings.Cut(patterns, " -> ")
+			w.says("config", "core.sparseCheckout", "true")
+			w.write(".git/info/sparse-checkout", strings.ReplaceAll(from, " ", "\n"))
+			w.says("sparse-checkout", "reapply")
+			w.write(".git/info/sparse-checkout", strings.ReplaceAll(to, " ", "\n"))
+			before := w.contents(".")
+			need := w.needs("git.branch", switchTo("other"))
+			if asks := len(need.Reasons) > 1; asks != strings.Contains(want, ".envrc") {
+				t.Errorf("%s because %q", need.Verdict, need.Reasons)
+			}
+			at := slices.IndexFunc(need.Preview.Facts, func(f approval.Fact) bool { return f.Code == "files" })
+			var shown []string
+			for item := range strings.SplitSeq(strings.Join(need.Preview.Facts[at].Items, "\n")+need.Preview.Facts[at].Text, "\n") {
+				shown = append(shown, strings.Fields(item)[1])
+			}
+			slices.Sort(shown)
+			if got := w.gitTool("git.branch", switchTo("other")); !got.OK || strings.Join(shown, " ") != want {
+				t.Errorf("%v, shown are %q", got.Error, shown)
+			}
+			did := slices.DeleteFunc(w.changed(".", before), func(name string) bool { return strings.HasPrefix(name, "/.git/") })
+			slices.Sort(did)
+			if strings.ReplaceAll(strings.TrimPrefix(strings.Join(did, " "), "/"), " /", " ") != want {
+				t.Errorf("git changed %q", did)
+			}
+		})
+	}
+}

@@ -8,23 +8,28 @@ import (
 
 	"pillion/tools/policy"
 	"pillion/workspace"
-	"pillion/workspace/search"
+	"pillion/workspace/change"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
 )
 
 // keysIn are the keys that the plan would show an agent, with the files that they are in.
 func (p *pending) keysIn() []policy.KeyFact {
-	a, looks := p.plan.(*Answer)
-	if !looks {
-		return nil
-	}
-	found, of := a.keys(), a.Reads
-	if a.Shows != nil {
-		of = slices.Collect(maps.Keys(a.Shows))
-	}
-	for _, path := range of {
-		if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(a.Shows[path], a.said())) {
-			if f, err := p.snapshot.Read(path, ""); err == nil { // the key's first line need not be shown
-				found[path] = policy.KeyIn(f.Text)
+	var found map[workspace.Path]string
+	switch plan := p.plan.(type) {
+	case *Edits:
+		found = plan.keys(p.snapshot)
+	case *Answer:
+		found = plan.keys()
+		of := plan.Reads
+		if plan.Shows != nil {
+			of = slices.Collect(maps.Keys(plan.Shows))
+		}
+		for _, path := range of {
+			if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(plan.Shows[path], plan.said())) {
+				if f, err := p.snapshot.Read(path, ""); err == nil { // the key's first line need not be shown
+					found[path] = policy.KeyIn(f.Text)
+				}
 			}
 		}
 	}
@@ -32,6 +37,39 @@ func (p *pending) keysIn() []policy.KeyFact {
 	for path, kind := range found {
 		if fact, err := factOf(resolveTouch(touch{path: path, tracked: true})); err == nil && kind != "" {
 			out = append(out, policy.KeyFact{PathFact: fact, Kind: kind})
+		}
+	}
+	return out
+}
+
+// keys are those that were in the files before, as far as the differences in the result show them.
+func (e *Edits) keys(snap *document.Snapshot) map[workspace.Path]string {
+	out := map[workspace.Path]string{}
+	for _, f := range e.Set.Files {
+		kind := policy.KeyIn(f.Before.Text)
+		if kind == "" {
+			continue
+		}
+		var shown strings.Builder
+		for _, h := range f.Hunks() {
+			for _, line := range h.Lines {
+				if line.Op != diff.Insert {
+					shown.WriteString(line.Text)
+				}
+			}
+		}
+		if f.Merged || policy.KeyIn(shown.String()) != "" || policy.LooksLikeKeyBody(shown.String()) { // of a merge it shows what the agent did not know
+			out[f.Path()] = kind
+		}
+	}
+	for _, c := range e.Set.Tree {
+		if e.Several && c.Operation == change.Delete && c.Text != nil {
+			out[c.Source] = policy.KeyIn(c.Text.Text)
+		}
+	}
+	for _, path := range e.Reads {
+		if f, err := snap.Read(path, ""); err == nil {
+			out[path] = policy.KeyIn(f.Text)
 		}
 	}
 	return out
@@ -74,20 +112,17 @@ func (a *Answer) said() string {
 	return strings.ReplaceAll(text, "·", " ")
 }
 
-// ShowKeys has it asked for the files in whose lines a search found keys.
-func (a *Answer) ShowKeys(w *workspace.Workspace, matches []search.Match) {
-	for _, m := range matches {
-		text := strings.Join(slices.Concat(m.Before, []string{m.Text}, m.After), "\n")
-		if policy.KeyIn(text) == "" && !policy.LooksLikeKeyBody(text) {
-			continue
-		}
-		path, err := w.Resolve(m.Path)
-		if err != nil {
-			continue
-		}
-		if a.Shows == nil {
-			a.Shows = map[workspace.Path]string{}
-		}
-		a.Shows[path] += text + "\n"
+// ShowKeys has it asked for a file in whose lines, which the answer shows, keys seem to be.
+func (a *Answer) ShowKeys(w *workspace.Workspace, name, lines string) {
+	if policy.KeyIn(lines) == "" && !policy.LooksLikeKeyBody(lines) {
+		return
 	}
+	path, err := w.Resolve(name)
+	if err != nil {
+		return
+	}
+	if a.Shows == nil {
+		a.Shows = map[workspace.Path]string{}
+	}
+	a.Shows[path] += lines + "\n"
 }

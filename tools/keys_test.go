@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -69,5 +70,70 @@ func TestErrorsShowNoKeys(t *testing.T) {
 	w.ask(t.Context(), "read_file", `{"path": "a.py"}`)
 	if r := w.ask(t.Context(), "write_file", `{"path": "a.py", "content": "", "expected_version": "x"}`); !strings.Contains(string(r.Structured), token) {
 		t.Errorf("approved: %s", r.Structured)
+	}
+}
+
+// TestKeysThatAreGone are shown by a difference as well, in which each line has a sign before it.
+func TestKeysThatAreGone(t *testing.T) {
+	w, body := keyWorld(t)
+	w.git("init -q")
+	w.git("add .")
+	w.git("-c user.name=u -c user.email=u@example.com commit -qm one")
+	w.write("notes.txt", "hello\nbye\n")
+	w.asksForKey(body, "git_diff", `{}`)
+	w.git("-c user.name=u -c user.email=u@example.com commit -qam two")
+	w.asksForKey(body, "git_show", `{"ref": "HEAD"}`)
+}
+
+// TestEditsShowNoKeys to an agent that may edit without asking: what they return of a file is a look at it.
+func TestEditsShowNoKeys(t *testing.T) {
+	for tool, arguments := range map[string][]string{
+		"write_file":  {`{"path": "notes.txt", "content": ""}`, `{"path": "notes.txt", "content": "x", "chunk": {"id": "c", "index": 0, "last": true}}`},
+		"edit_file":   {`{"path": "notes.txt", "old_string": "hello", "new_string": "x"}`},
+		"apply_patch": {`{"diff": "*** Begin Patch\n*** Delete File: notes.txt\n*** End Patch\n"}`, `{"diff": "*** Begin Patch\n*** Delete File: notes.txt\n*** End Patch\n", "dry_run": true}`, `{"diff": "diff --git a/notes.txt b/foo.txt\nsimilarity index 100%\ncopy from notes.txt\ncopy to foo.txt\n"}`},
+	} {
+		for _, arguments := range arguments {
+			w, body := keyWorld(t)
+			w.do("session main auto_edit")
+			w.asksForKey(body, tool, arguments)
+		}
+	}
+	w, _ := keyWorld(t)
+	w.do("session main auto_edit")
+	for _, c := range []struct{ tool, arguments string }{
+		{"edit_file", `{"path": "notes.txt", "old_string": "bye", "new_string": "x"}`}, // far below
+		{"write_file", `{"path": "own.txt", "content": ` + strconv.Quote(read(t, w.path("notes.txt"))) + `}`},
+		{"delete_file", `{"path": "notes.txt"}`},
+	} {
+		if r := w.ask(t.Context(), c.tool, c.arguments); r.IsError || len(w.human.asked) > 0 {
+			t.Errorf("%s: %s, %q", c.tool, r.Structured, w.human.asked)
+		}
+	}
+}
+
+// TestLanguageServersShowNoKeys: the lines of other files are judged by these.
+func TestLanguageServersShowNoKeys(t *testing.T) {
+	for _, tool := range []string{"definition", "references"} {
+		w, body := keyWorld(t)
+		w.write("a.py", "foo = 1\n")
+		w.lsp(tool, `a.py:0:0 {"locations": [{"path": "notes.txt", "range": "2:0-2:9"}]}`)
+		w.asksForKey(body, "lsp_"+tool, `{"path": "a.py", "line": 0, "character": 0}`)
+	}
+}
+
+// keyWorld has a private key in notes.txt.
+func keyWorld(t *testing.T) (w *world, body string) {
+	w, body = newWorld(t), "MIIEpAIBAAKCAQEA1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL"
+	w.write("notes.txt", "hello\n-----BEGIN RSA "+"PRIVATE KEY-----\n"+body+"\n"+body+"\n"+body+"\n-----END RSA "+"PRIVATE KEY-----\n1\n2\n3\nbye\n")
+	w.start()
+	return w, body
+}
+
+func (w *world) asksForKey(body, tool, arguments string) {
+	w.t.Helper()
+	w.human.take(&call{answers: []answer{w.readAnswer("reject")}})
+	r, asked := w.ask(w.t.Context(), tool, arguments), strings.Join(w.human.asked, "\n")
+	if !r.IsError || strings.Contains(string(r.Structured), body) || !strings.Contains(asked, "notes.txt seems to hold a private key") {
+		w.t.Errorf("%s %s: %s, asked %q", tool, arguments, r.Structured, asked)
 	}
 }

@@ -31,7 +31,7 @@ type Sandbox struct {
 	Hosts, PrivateHosts []string
 	// Box is where commands run that nobody is asked about: that only look or, with layers over the folders, others.
 	// It reports false where they ask. Nil: all do.
-	Box func(folders []string, layered bool) (process.Confine, bool)
+	Box func(process.Box) (process.Confine, bool)
 	// Layers makes these, as process.Runner does.
 	Layers func(folders []string) (layers []process.Layer, remove func(), ok bool)
 }
@@ -211,7 +211,7 @@ func scanIgnored(ctx context.Context, root workspace.Path) []string {
 // scanFor gives the repositories below a folder, whatever they are called, and what else is wanted.
 func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, wanted func(workspace.Path) bool) []string {
 	var out []string
-	seen, laid := 0, layoutWith()
+	seen, laid := 0, workspace.NewLayout()
 	_ = root.Walk(ctx, o, func(e workspace.Entry) error { // what was seen until an error counts
 		if seen++; seen > lookEntries {
 			return fs.SkipAll
@@ -219,7 +219,7 @@ func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, 
 		if git := e.Path.Join(".git"); e.Type.IsDir() && git.Exists() {
 			out = append(out, git.Abs())
 		}
-		if (!e.Type.IsDir() || !laid.isRepository(e.Path)) && !wanted(e.Path) {
+		if (!e.Type.IsDir() || !laid.IsRepository(e.Path)) && !wanted(e.Path) {
 			return nil
 		}
 		out = append(out, e.Path.Abs())

@@ -124,6 +124,7 @@ onPage('watch page: a command with its parts, refused with a reason; a question;
 
   call = it.agent.call('prompt_user', { message: 'Which <i>tea</i>?\nGreen is out.', actions: ['green', 'black'] });
   card = it.card('Which <i>tea</i>?');
+  await card.getByRole('heading', { name: 'scripted-agent asks, in its own words:' }).waitFor();
   await card.getByRole('button', { name: 'black' }).click();
   assert.match((await call).text, /black/);
 

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"workspace/diff":        {},
 	"workspace/watch":       {},
 	"workspace/lines":       {},
-	"workspace/git":         {"internal/way", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program"},
+	"workspace/git":         {"internal/way", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program", "workspace/gitignore"},
 	"workspace/git/program": {"workspace/git/gitdir", "workspace/git/gitfile"},
 	"workspace/git/gitdir":  {"internal/way", "workspace/git/gitfile"},
 	"workspace/git/gitfile": {},

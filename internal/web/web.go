@@ -15,6 +15,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
@@ -95,6 +96,15 @@ func normalised(address string) (*url.URL, error) {
 		u.Host += ":" + port
 	}
 	u.Fragment, u.RawFragment = "", ""
+	var query strings.Builder // as url.URL writes the path: what is shown is what goes over the network
+	for _, c := range []byte(u.RawQuery) {
+		if c > ' ' && c <= '~' {
+			query.WriteByte(c)
+		} else {
+			fmt.Fprintf(&query, "%%%02X", c)
+		}
+	}
+	u.RawQuery = query.String()
 	return u, nil
 }
 

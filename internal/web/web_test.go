@@ -221,6 +221,7 @@ func TestAddresses(t *testing.T) {
 		"https://exаmple.org/":                           "https://xn--exmple-4nf.org/", // a Cyrillic letter
 		"https://github.com/o/r/blob/main/a%20b/c.go#L3": "https://raw.githubusercontent.com/o/r/main/a%20b/c.go",
 		"https://github.com/o/r/issues/1":                "https://github.com/o/r/issues/1",
+		"https://example.org/\u200b?a=\u200b%20b+c d":    "https://example.org/%E2%80%8B?a=%E2%80%8B%20b+c%20d",
 		"https://[2001:db8::1]/":                         "https://[2001:db8::1]/",
 		"https://example.org./":                          "https://example.org/",
 		"ftp://example.org":                              "", "example.org": "", "https://u:p@example.org": "", "https://": "", "https://exa mple.org": "", "file:///etc/passwd": "",

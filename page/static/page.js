@@ -106,7 +106,8 @@ function show(card, view) {
   problem.hidden = true;
   card.digest = view.digest;
   if (view.actions) {
-    card.element.replaceChildren(make('p', 'message', view.message), make('div', 'choices',
+    card.element.replaceChildren(...(view.who ? [make('h2', '', `${view.who} asks, in its own words:`)] : []),
+      make('p', view.who ? 'message words' : 'message', view.message), make('div', 'choices',
       ...view.actions.map((action) => answerButton('', [action], card, () => ({ action }))),
       answerButton('', ['None of these'], card, () => ({ action: 'cancel' }))), problem);
     return;

@@ -106,6 +106,16 @@ func (q question) nothing(by tools.AnsweredBy, what string) string {
 	return fmt.Sprintf("%s knows no %s for %s at %s (line and character are counted from 0)", by, what, fault.Quote(word), q.file.at(q.at))
 }
 
+// showKeys has it asked for the files with keys in the lines that an answer shows.
+func (q question) showKeys(in tools.Input, a *tools.Answer, places []codeLocation) {
+	a.ShowKeys(in.Snapshot.Workspace(), q.file.Path.String(), q.file.line(q.at))
+	for _, l := range places {
+		if l.Path != "" {
+			a.ShowKeys(in.Snapshot.Workspace(), l.Path, l.Excerpt)
+		}
+	}
+}
+
 // codeLocation is a place in a file, as results have it.
 type codeLocation struct {
 	URI     string         `json:"uri"`

@@ -60,5 +60,6 @@ func definitionAnswer(in tools.Input, q question, found []language.Location, by 
 		texts = append(texts, l.text())
 	}
 	a.Result, a.Text = r, strings.Join(texts, "\n")
+	q.showKeys(in, a, places)
 	return a
 }

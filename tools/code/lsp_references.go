@@ -63,6 +63,7 @@ func planReferences(ctx context.Context, in tools.Input, args referencesArgs) (*
 	if total == 0 {
 		a.Text = q.nothing(r.AnsweredBy, "reference")
 	}
+	q.showKeys(in, a, places)
 	if r.Truncated {
 		a.Notes = append(a.Notes, fmt.Sprintf("(the first %d of %d)", len(places), total))
 	}

@@ -14,7 +14,7 @@ import (
 var _ = tools.Define(tools.NewExec(tools.Spec{
 	Name:        "run_command",
 	Title:       "Run command",
-	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment, no network but network. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
+	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it or it only reads. No terminal, clean environment, no network but network. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
 	Results:     []any{runCommandResult{}, unkeptResult{}},
 }, planRunCommand))
 

@@ -11,6 +11,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/approval"
+	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
@@ -283,6 +284,13 @@ func (b branchPlan) run(ctx context.Context, effects tools.Effects) (*tools.Answ
 	if b.git.file == "" {
 		return b.runBuiltin(ctx)
 	}
+	if b.args.Action == "switch" {
+		free, err := b.git.reader.HoldBranch(ctx, b.dir.RootDir(), b.dir.Abs(), b.BranchChange, b.git.held.Level == process.Bubblewrap)
+		if err != nil {
+			return nil, err
+		}
+		defer free()
+	}
 	got, err := b.git.run(ctx, effects, "", b.branchAction.args(b.BranchChange)...)
 	if err != nil || got.ExitCode != 0 {
 		failed := b.git.gitFailed(strings.ToLower(b.title), got, err)
@@ -319,6 +327,10 @@ func (b branchPlan) answer(ctx context.Context) (*tools.Answer, error) {
 	list, err := b.git.reader.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
 	if err != nil {
 		return nil, err
+	}
+	if b.args.Action == "switch" && list.Head.Hash != b.Hash {
+		return &tools.Answer{Err: fault.New(fault.ConcurrentModification, "git %s %s, which moved from %s to %s meanwhile: files may be those of that commit, which nobody has judged", b.done, fault.Quote(b.Name), short(b.Hash), short(list.Head.Hash)).
+			WithHint("tell the user; git.status and git.log show what is there now")}, nil
 	}
 	return branchAnswer(list, fmt.Sprintf("%s %s, at %s", b.done, fault.Quote(b.Name), short(b.Hash))), nil
 }

@@ -147,11 +147,8 @@ func (p pushPlan) news() []string {
 
 func (p pushPlan) run(ctx context.Context, effects tools.Effects) (*tools.Answer, error) {
 	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
-	if p.args.SetUpstream {
-		args = append(args, "--set-upstream")
-	}
 	ref := "refs/heads/" + p.Name
-	got, err := p.git.run(ctx, effects, "", append(args, "--end-of-options", p.Remote, ref+":"+ref)...)
+	got, err := p.git.run(ctx, effects, "", append(args, "--end-of-options", p.Remote, p.New+":"+ref)...) // wherever the branch is by now
 	flag, summary := pushed(got.Stdout, ref)
 	if err != nil || got.ExitCode != 0 {
 		failed := p.git.gitFailed("push", got, err)
@@ -161,7 +158,15 @@ func (p pushPlan) run(ctx context.Context, effects tools.Effects) (*tools.Answer
 		}
 		return failed, nil
 	}
-	return p.answer(context.WithoutCancel(ctx), flag, summary, got), nil
+	a := p.answer(context.WithoutCancel(ctx), flag, summary, got)
+	if p.args.SetUpstream { // git does it by itself only of a branch that is pushed by its name
+		for key, value := range map[string]string{"remote": p.Remote, "merge": ref} {
+			if got, err := p.git.run(ctx, effects, "", "config", "--replace-all", "branch."+p.Name+"."+key, value); err != nil || got.ExitCode != 0 {
+				a.Notes = append(a.Notes, fmt.Sprintf("it is pushed, but its upstream could not be set: %s", gitOutput(got)))
+			}
+		}
+	}
+	return a, nil
 }
 
 // pushed reads what git push --porcelain says of one reference.

@@ -18,6 +18,7 @@ type CommandReading struct {
 	problem    string
 	unreadable bool
 	readsTwice bool // bash can read it, and not every shell reads the same
+	steers     bool // it sets a variable by which the shell, or what it runs next, comes to run programs
 	fedUntil   uint // where the part ends that has an input, as far as it has been read
 }
 
@@ -106,6 +107,8 @@ func (r *CommandReading) addParts(file *syntax.File) bool {
 			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.Comment:
 			plain = false
+		case *syntax.WordIter:
+			r.steers = r.steers || n.Name != nil && steering.MatchString(n.Name.Value)
 		case *syntax.FuncDecl:
 			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
 			plain, defines = false, true
@@ -197,6 +200,7 @@ func (r *CommandReading) addCall(p *part, call *syntax.CallExpr) {
 		}
 		if a.Name != nil {
 			p.sets = append(p.sets, assignment{a.Name.Value, r.written(a)})
+			r.steers = r.steers || len(call.Args) == 0 && steering.MatchString(a.Name.Value)
 		}
 	}
 	for _, arg := range call.Args {

@@ -36,6 +36,7 @@ type WordFact struct {
 	// Executable; else all of it.
 	Outside   bool
 	Temporary bool // it lies in a folder for temporary files, outside
+	IsFolder  bool // inside
 	// Planted says that a program of this name lies in the workspace, where the
 	// search for programs would find it.
 	Planted bool

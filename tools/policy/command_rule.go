@@ -149,7 +149,7 @@ func (r Rule) judgeCommand(req Request) judgement {
 		return matches
 	}
 	out := differs
-	if !c.POSIX || req.reading.unreadable {
+	if !c.POSIX || req.reading.unreadable || req.reading.steers {
 		out = unclear
 	}
 	for _, p := range req.reading.parts {
@@ -268,7 +268,7 @@ var steering = regexp.MustCompile(`^(PATH|HOME|XDG_CONFIG_HOME|ZDOTDIR|ENV|BASH_
 	`.*_(PAGER|EDITOR|ASKPASS|RSH)|MANPAGER|LESSOPEN|LESSCLOSE|MAKEFLAGS|TAR_OPTIONS|PERL5(OPT|DB|LIB)|RUBY(OPT|LIB)|PYTHON(PATH|STARTUP)|(LD|DYLD|GIT)_.*)$`)
 
 // setters are the programs that set the variables which their words name.
-var setters = set("env export readonly declare typeset local read set setenv unset")
+var setters = set("env export readonly declare typeset local read printf getopts set setenv unset")
 
 // setsUp says whether what a part sets may have it, or what follows, run this program: it is
 // named, or the variable is one of those.

@@ -173,7 +173,11 @@ func isVaried(value string) bool {
 func isToken(run string) bool {
 	parts := strings.Split(run, ".")
 	for i := 0; i+2 < len(parts); i++ {
-		if strings.HasPrefix(parts[i], "eyJ") && strings.HasPrefix(parts[i+1], "eyJ") && len(parts[i]) >= 16 && len(parts[i+1]) >= 16 && len(parts[i+2]) >= 20 && isVaried(parts[i+2]) {
+		at := strings.Index(parts[i], "eyJ") // behind what is no part of it, such as the - of a difference
+		if at < 0 || at > 0 && isWordByte(parts[i][at-1]) {
+			continue
+		}
+		if strings.HasPrefix(parts[i+1], "eyJ") && len(parts[i])-at >= 16 && len(parts[i+1]) >= 16 && len(parts[i+2]) >= 20 && isVaried(parts[i+2]) {
 			return true
 		}
 	}
@@ -218,15 +222,19 @@ func LooksLikeKeyBody(text string) bool {
 func beginsWithKey(rest string) bool {
 	rest = rest[:min(len(rest), 1000)]
 	for _, line := range strings.FieldsFunc(strings.NewReplacer(`\n`, "\n", `\r`, "\n").Replace(rest), func(c rune) bool { return strings.ContainsRune("\n\r\t \"'`,", c) }) {
-		if strings.HasPrefix(line, "-----") {
+		line, _, ends := strings.Cut(line, "-----")
+		for at := 0; at < len(line); at++ { // before the run stand signs of a comment, a quotation, a difference or a number of the line
+			start := at
+			for at < len(line) && (isWordByte(line[at]) || line[at] == '/' || line[at] == '+') {
+				at++
+			}
+			isHash := start > 1 && line[start-1] == '-' && isWordByte(line[start-2]) // sha512-…
+			if at-start >= 40 && !isHash && isVaried(line[start:at]) {
+				return true
+			}
+		}
+		if ends {
 			return false
-		}
-		n := 0
-		for n < len(line) && (isWordByte(line[n]) || line[n] == '/' || line[n] == '+') {
-			n++
-		}
-		if n >= 40 && isVaried(line[:n]) {
-			return true
 		}
 	}
 	return false

@@ -56,6 +56,17 @@ func TestKeysAreFound(t *testing.T) {
 	}
 }
 
+// TestKeysAreFoundBehindSigns of a difference, a comment, a quotation or a number of the line.
+func TestKeysAreFoundBehindSigns(t *testing.T) {
+	for key, want := range keysOfEachKind() {
+		for _, sign := range []string{"-", "+", " ", "--", " -", "++", "- ", "# ", "#", "//", "> ", ">", "*", "|", "12\t", "12:", "a.txt:12:"} {
+			if got := KeyIn(sign + strings.ReplaceAll(key, "\n", "\n"+sign)); got != want {
+				t.Errorf("%.30q behind %q: %q, want %q", key, sign, got, want)
+			}
+		}
+	}
+}
+
 func TestLoginsAreFound(t *testing.T) {
 	secret := random(20, mixed)
 	basic := base64.StdEncoding.EncodeToString([]byte("x:" + secret))
@@ -72,7 +83,9 @@ func TestLoginsAreFound(t *testing.T) {
 func TestWhatIsNoKey(t *testing.T) {
 	for _, text := range []string{
 		"", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\n" + random(64, mixed), "strings.Contains(s, \"-----BEGIN RSA PRIVATE KEY-----\")\nreturn somethingElse",
-		"-----BEGIN RSA PRIVATE KEY-----\n-----END RSA PRIVATE KEY-----\n" + random(64, mixed), "AKIA" + "IOSFODNN7EXAMPLE", "AKIA" + random(40, letters), "ghp_" + strings.Repeat("x", 36), "ghp_" + "YOUR_TOKEN_HERE",
+		"-----BEGIN RSA PRIVATE KEY-----\n-----END RSA PRIVATE KEY-----\n" + random(64, mixed), "#-----BEGIN RSA PRIVATE KEY-----\n#-----END RSA PRIVATE KEY-----\n#" + random(64, mixed),
+		`if(k.includes("-----BEGIN PRIVATE KEY-----"))return;var integrity="sha512-` + random(86, mixed+"+/") + `==";`, "x-eyJ" + random(60, mixed),
+		"AKIA" + "IOSFODNN7EXAMPLE", "AKIA" + random(40, letters), "ghp_" + strings.Repeat("x", 36), "ghp_" + "YOUR_TOKEN_HERE",
 		"sk-" + strings.Repeat("abc", 20), "task-" + random(48, mixed), "disk-proj-" + random(48, mixed), "eyJ.eyJ.x", "npm_config_registry_something_very_long_here", "hf_hub_download_from_the_hub_to_a_folder_1",
 		"https://user:password@host.org/x", "http://user:pass@host", "https://me:${TOKEN4567}@corp.net", "https://me:<token12>@corp.net", "https://me:xxxxxxx1@corp.net", "https://me:" + random(20, mixed) + "@example.com/", "postgres://postgres:postgres@localhost:5432/x", "https://user:hunter22@example.org", "https://x.org:8443/a@b", "ssh://git@github.com:22/x",
 		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Bearer <token>", "Authorization: Bearer YOUR_ACCESS_TOKEN", "Authorization: Bearer ${API_TOKEN_1}", "req.Header.Set(\"Authorization\", \"Bearer \"+token)", "authorization: token authentication is required",

@@ -96,11 +96,13 @@ func (c Command) LooksOnly() bool {
 // programs for their versions, which some choose by the files of the folder that they start in.
 func (c Command) looksOnly() (ok, apart bool) {
 	l, ok := ReadLooks(c.Line)
-	if !ok || !c.bare() || !c.POSIX || len(c.Hosts) > 0 {
+	if !ok || !c.bare() || !c.POSIX || len(c.Hosts) > 0 || slices.ContainsFunc(l.folders, func(to string) bool { return !c.fact(to).IsFolder }) {
 		return false, false
 	}
-	here := false
+	isGit := func(p look) bool { return p.words[0].text() == "git" }
+	here, git := false, slices.ContainsFunc(l.parts, isGit)
 	for _, p := range l.parts {
+		p.besideGit = git && !isGit(p)
 		switch version, at := c.asksVersion(p), p.at(); {
 		case version:
 			apart = true
@@ -163,19 +165,25 @@ func (c Command) looksAt(l look) bool {
 		return c.testLooks(l, args)
 	case name == "command" && (len(args) < 2 || args[1].texts[0] != "-v" && args[1].texts[0] != "-V"):
 		return false
-	case name == "echo", name == "printf": // whatever they are given, they print it
+	case name == "printf": // a -v, and a number in some shells, is code where it has the index of an array
+		return !slices.ContainsFunc(flat(args[1:]), func(text string) bool { return strings.HasPrefix(text, "-v") || strings.ContainsAny(text, "$`") })
+	case name == "echo": // whatever it is given, it prints it
 		return true
 	}
 	p, known := lookers[name]
-	return known && c.fits(p, l, name, args[1:])
+	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll.MatchString))
 }
+
+// searchesAll is an option by which a program searches repositories' own files as well, though no word names them.
+var searchesAll = regexp.MustCompile(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
 
 // opens says whether a name may be opened without a question.
 func (c Command) opens(l look, name string) bool {
 	if name == "" || isNoFile(name) {
 		return true
 	}
-	return c.placeWhy(from(l.folder, name), true) == ""
+	name = from(l.folder, name)
+	return c.placeWhy(name, true) == "" && !(l.besideGit && c.fact(name).inRepository())
 }
 
 func (c Command) opensAll(l look, text string) bool {
@@ -200,7 +208,9 @@ func (c Command) fits(p looker, l look, name string, args []expanded) bool {
 				return false
 			}
 			if slices.Contains(p.instead, option) {
-				texts = 0
+				if texts = 0; operands > 0 { // which were taken for texts
+					return false
+				}
 			}
 			if kind == flag {
 				continue
@@ -232,7 +242,7 @@ func (c Command) fits(p looker, l look, name string, args []expanded) bool {
 				if !isText(text) {
 					return false
 				}
-			case text != "-" && !c.opensAll(l, text):
+			case text != "-" && !c.opensAll(l, text), name == "diff" && c.fact(from(l.folder, text)).IsFolder: // of which it opens links
 				return false
 			}
 		}
@@ -337,6 +347,7 @@ func (c Command) places(l look, args []expanded) bool {
 
 // testLooks is for test, of which some shells run code in the index of an array.
 func (c Command) testLooks(l look, args []expanded) bool {
+	l.besideGit = false // it opens nothing
 	for _, e := range args[1:] {
 		for _, text := range e.texts {
 			if strings.ContainsAny(text, "$`") || text != "]" && strings.Contains(text, "[") || !c.opensAll(l, text) {

@@ -17,7 +17,10 @@ import (
 // here for names of files, for the variables of loops and for the folder that the line went to. That
 // is no wall: the box is, in which nothing can be written and secrets are hidden. What is read here
 // only decides whether the user is asked.
-type Looks struct{ parts []look }
+type Looks struct {
+	parts   []look
+	folders []string // that it goes to
+}
 
 // look is one simple command.
 type look struct {
@@ -26,6 +29,8 @@ type look struct {
 	folder string                // that the line went to, from its own one; "" is its own
 	loops  map[string][]lookWord // what a loop's variable stands for
 	piped  bool                  // its input is what another part prints
+	// besideGit: git runs in the line, which tells where a repository keeps the contents of secrets.
+	besideGit bool
 }
 
 // lookWord is a word, in pieces.
@@ -65,12 +70,13 @@ func ReadLooks(line string) (l *Looks, ok bool) {
 	}
 	r := looksReader{}
 	r.list(file.Stmts, &place{})
-	return &Looks{r.parts}, !r.failed && len(r.parts) > 0 && len(r.parts) <= maxParts
+	return &Looks{r.parts, r.folders}, !r.failed && len(r.parts) > 0 && len(r.parts) <= maxParts
 }
 
 type looksReader struct {
-	parts  []look
-	failed bool
+	parts   []look
+	folders []string
+	failed  bool
 }
 
 // place is where a command of the line runs.
@@ -79,16 +85,18 @@ type place struct {
 	loops  map[string][]lookWord
 	piped  bool
 	inside bool // of something after which the folder would not be known
+	unsure bool // it is not known, but behind &&
 }
 
 func (r *looksReader) list(statements []*syntax.Stmt, at *place) {
 	for _, s := range statements {
+		r.failed = r.failed || at.unsure
 		r.statement(s, at)
 	}
 }
 
 func (r *looksReader) statement(s *syntax.Stmt, at *place) {
-	if s.Background || s.Coprocess || s.Disown {
+	if s.Background || s.Coprocess || s.Disown || s.Negated {
 		r.failed = true
 		return
 	}
@@ -115,14 +123,16 @@ func (r *looksReader) statement(s *syntax.Stmt, at *place) {
 	default:
 		r.failed = true
 	}
-	r.inputs(s.Redirs)
+	r.failed = len(r.inputs(s.Redirs)) > 0 || r.failed
 }
 
 func (r *looksReader) both(cmd *syntax.BinaryCmd, at *place) {
 	switch cmd.Op {
 	case syntax.AndStmt:
 		r.statement(cmd.X, at)
+		before := at.folder
 		r.statement(cmd.Y, at)
+		at.unsure = at.unsure || at.folder != before
 	case syntax.OrStmt:
 		r.within(at, func(inner *place) {
 			r.statement(cmd.X, inner)
@@ -147,36 +157,37 @@ func (r *looksReader) within(at *place, read func(inner *place)) {
 
 func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 	words, ok := cmd.Loop.(*syntax.WordIter)
-	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() {
-		r.failed = true
+	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() || !loopName.MatchString(words.Name.Value) || at.loops[words.Name.Value] != nil {
+		r.failed = true // what the inner one of two loops leaves in its variable, the outer one goes on with
 		return
 	}
+	values := r.wordsOf(words.Items)
+	r.failed = r.failed || slices.ContainsFunc(values, func(w lookWord) bool { return strings.ContainsAny(w.text(), "$`") })
 	r.within(at, func(inner *place) {
-		loops := map[string][]lookWord{words.Name.Value: r.wordsOf(words.Items)}
-		for name, values := range at.loops {
-			if _, hidden := loops[name]; !hidden {
-				loops[name] = values
-			}
-		}
-		inner.loops = loops
+		inner.loops = map[string][]lookWord{words.Name.Value: values}
+		maps.Copy(inner.loops, at.loops)
 		r.list(cmd.Do, inner)
 	})
 }
 
+// loopName is a name that means nothing to a shell or to a program that gets it.
+var loopName = regexp.MustCompile(`^[a-z]+[0-9]*$`)
+
 func (r *looksReader) call(cmd *syntax.CallExpr, redirs []*syntax.Redirect, at *place) {
-	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 {
-		r.failed = true
+	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 || !isBareWord(cmd.Args[0]) || strings.Contains(cmd.Args[0].Lit(), `\`) {
+		r.failed = true // what names a program with quotes or a backslash CommandReading.Programs leaves out
 		return
 	}
 	part := look{words: r.wordsOf(cmd.Args), inputs: r.inputs(redirs), folder: at.folder, loops: at.loops, piped: at.piped}
 	r.parts = append(r.parts, part)
 	if name, isPlain := part.words[0].plain(); isPlain && name == "cd" {
 		to, isPlain := part.words[len(part.words)-1].plain()
-		if len(part.words) != 2 || !isPlain || to == "" || strings.HasPrefix(to, "-") || at.inside {
-			r.failed = true
+		if len(part.words) != 2 || len(redirs) > 0 || !isPlain || to == "" || strings.HasPrefix(to, "-") || slices.Contains(strings.Split(to, "/"), "..") || at.inside {
+			r.failed = true // of .. behind a link the shell thinks otherwise than its programs
 			return
 		}
 		at.folder = from(at.folder, to)
+		r.folders = append(r.folders, at.folder)
 	}
 }
 
@@ -316,9 +327,9 @@ func (r *looksReader) unquoted(text string, begins bool) (out lookWord) {
 			if i++; text[i] != '\n' {
 				plain.WriteByte(text[i])
 			}
-		case b == '$', b == '{' && text != "{}", b == '~' && (i == 0 && begins || i > 0 && strings.IndexByte("=:", text[i-1]) >= 0):
+		case b == '$', b == '[', b == '{' && text != "{}", b == '~' && (i == 0 && begins || i > 0 && strings.IndexByte("=:", text[i-1]) >= 0):
 			r.failed = true
-		case strings.IndexByte("*?[]", b) >= 0:
+		case b == '*' || b == '?':
 			flush()
 			out = append(out, wordPiece{string(b), patternText, false})
 		default:
@@ -350,6 +361,9 @@ type expanded struct {
 
 func (e expanded) plain() (string, bool) { return e.texts[0], !e.made && len(e.texts) == 1 }
 
+// unsplit is what stays one word.
+var unsplit = regexp.MustCompile(`^[\w./%+,:@=-]+$`)
+
 // mostTexts is what one word may become.
 const mostTexts = 1000
 
@@ -377,9 +391,9 @@ func (l look) expand(w lookWord, matches map[Pattern][]string) (expanded, bool) 
 			out = append(out, v.text())
 		}
 	}
-	// Without quotes the shell takes apart what a variable has, once more.
+	// Without quotes the shell takes apart what a variable has, once more; some read more in it than others.
 	again := slices.ContainsFunc(w, func(p wordPiece) bool { return p.kind == loopVariable && !p.isQuoted }) &&
-		slices.ContainsFunc(out, func(text string) bool { return strings.ContainsAny(text, " \t\n*?[") })
+		slices.ContainsFunc(out, func(text string) bool { return !unsplit.MatchString(text) })
 	return expanded{out, true}, !again && len(out) > 0 && len(out) <= mostTexts
 }
 
@@ -418,30 +432,19 @@ func (w lookWord) text() string {
 	return out.String()
 }
 
-// pattern is a word as path.Match reads it.
-func (w lookWord) pattern() (string, bool) {
-	var out strings.Builder
-	is, opened := false, false
+// pattern is a word as path.Match reads it, which knows fewer brackets than shells: of these there are none.
+func (w lookWord) pattern() (text string, is bool) {
 	for _, p := range w {
-		switch {
-		case p.kind == patternText:
-			is, opened = true, p.text == "["
-			out.WriteString(p.text)
-			continue
-		case opened && !p.isQuoted && strings.HasPrefix(p.text, "!"):
-			out.WriteString("^" + escapePattern(p.text[1:]))
-		default:
-			out.WriteString(escapePattern(p.text))
+		if p.kind == patternText {
+			text, is = text+p.text, true
+		} else {
+			text += meansPattern.Replace(p.text)
 		}
-		opened = false
 	}
-	return out.String(), is
+	return text, is
 }
 
-// escapePattern leaves the - of a class as it is.
-func escapePattern(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(text)
-}
+var meansPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // Patterns are those whose names of files the workspace is to find.
 func (l *Looks) Patterns() []Pattern {

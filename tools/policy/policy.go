@@ -52,7 +52,8 @@ type Request struct {
 	// git.push, the strict presets.
 	AlwaysAsk bool
 	// Box says that commands which only look can run where they can do nothing else, so that nobody has
-	// to be asked about them, and Layer that others can run there with a layer over the workspace.
+	// to be asked about them, by the table or by a rule that is not about them, and Layer that others can run
+	// there with a layer over the workspace.
 	Box, Layer bool
 	// Covered is set when an earlier yes of the session holds for this call: it is
 	// input for a process whose start was approved.
@@ -223,12 +224,14 @@ func Decide(r Request) Decision {
 	if r.Command != nil {
 		r.reading = ReadCommand(r.Command.Line)
 		r.looks, apart = r.Command.looksOnly()
+		r.looks = r.looks && r.Box && r.Access == Exec // nothing is excused where it cannot be held to that
 	}
 	r.protected = protectedReasons(r)
-	d := decide(r)
+	d, plain := decide(r), r
+	plain.looks = false
 	switch {
 	case r.Command == nil:
-	case d.Verdict == Run && r.boxed() && !r.Covered && !allowed(r):
+	case d.Verdict == Run && r.looks && decide(plain).Verdict != Run:
 		d.By, d.Box, d.Apart, d.ReadsGit = ByMode, true, apart, true
 	case d.Verdict == Run && r.layered() && !r.Covered && !allowed(r):
 		d.By, d.Box, d.Layer = ByMode, true, true
@@ -293,7 +296,7 @@ func (r Request) knownToDiffer(rule Rule) bool {
 
 // boxed says whether the call is a command that only looks, and where it runs it can do nothing else.
 func (r Request) boxed() bool {
-	return r.Box && r.looks && r.Access == Exec && r.Mode != FullAccess && !r.AlwaysAsk
+	return r.looks && !r.AlwaysAsk
 }
 
 // layered says whether the call is a command that the box holds with a layer over the workspace: it wants no network,

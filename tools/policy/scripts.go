@@ -10,9 +10,20 @@ import (
 var sedCommand = regexp.MustCompile(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*([pdq=lDPnNgGhHx]|q\d+)\s*(;|\n|$)`)
 
 // sedReplaces is an s command: what it looks for, what it puts there, flags without e and w.
-var sedReplaces = regexp.MustCompile(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*s(/(\\.|[^/\\\n])*/(\\.|[^/\\\n])*/|\|(\\.|[^|\\\n])*\|(\\.|[^|\\\n])*\||#(\\.|[^#\\\n])*#(\\.|[^#\\\n])*#|,(\\.|[^,\\\n])*,(\\.|[^,\\\n])*,)[gpIi0-9]*\s*(;|\n|$)`)
+var sedReplaces = regexp.MustCompile(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*s(` +
+	sedPair("/") + `|` + sedPair("|") + `|` + sedPair("#") + `|` + sedPair(",") + `)[gpIi0-9]*\s*(;|\n|$)`)
 
-const sedAddress = `(\d+(~\d+)?|\$|/(\\.|\[[^\]\n]*\]|[^/\\\n\[])*/I?)`
+func sedPair(end string) string {
+	mark := regexp.QuoteMeta(end)
+	return mark + expression(end) + mark + `(\\.|[^\\\n` + end + `])*` + mark
+}
+
+var sedAddress = `(\d+(~\d+)?|\$|/` + expression("/") + `/I?)`
+
+// expression matches a regular expression that every program ends at the same place: some know no brackets there.
+func expression(end string) string {
+	return `(\\.|\[\^?(\[:[a-z]+:\]|[^][^\\\n` + end + `])+\]|[^[\\\n` + end + `])*`
+}
 
 // sedReads says whether a script of sed is made of such commands.
 func sedReads(script string) bool {
@@ -30,11 +41,10 @@ func sedReads(script string) bool {
 }
 
 var (
-	// awkTexts are texts and patterns in a program of awk.
-	awkTexts = regexp.MustCompile(`"(\\.|[^"\\\n])*"`)
-	// awkPattern is a pattern where no division can stand.
-	awkPattern = regexp.MustCompile(`(^|[\s(!~,;{&|])/(\\.|\[[^\]\n]*\]|[^/\\\n\[])*/`)
-	awkWord    = regexp.MustCompile(`[A-Za-z_]\w*`)
+	awkText = regexp.MustCompile(`"(\\.|[^"\\\n])*"`)
+	// awkTexts are texts, and patterns where no division can stand, in a program of awk.
+	awkTexts = regexp.MustCompile(awkText.String() + `|(^|[(!~,;{}&|\n])[ \t]*/` + expression(`/"`) + `/`)
+	awkWord  = regexp.MustCompile(`[A-Za-z_]\w*`)
 	// awkCalls are words of awk that leave the text that it was given: they run programs, read and write
 	// other files, or name what follows.
 	awkCalls = set("system getline close fflush ARGV ARGC ENVIRON PROCINFO function func extension")
@@ -43,9 +53,12 @@ var (
 // awkReads says whether a program of awk only prints what it matches. A > may compare, outside of braces
 // and of what is printed.
 func awkReads(program string) bool {
-	rest := awkTexts.ReplaceAllString(program, `""`)
-	rest = awkPattern.ReplaceAllString(rest, "$1 1")
-	if strings.ContainsAny(rest, "@\"\\") && strings.ContainsAny(strings.ReplaceAll(rest, `""`, ""), "@\"\\") {
+	rest := awkTexts.ReplaceAllString(program, "$2 1 ")
+	divides := strings.Contains(rest, "/") // then where patterns are is not known
+	if divides {
+		rest = awkText.ReplaceAllString(program, " 1 ")
+	}
+	if strings.ContainsAny(rest, "@\"\\") || divides && strings.Count(rest, "/") < strings.Count(program, "/") {
 		return false
 	}
 	for _, word := range awkWord.FindAllString(rest, -1) {
@@ -79,7 +92,10 @@ var jqText = regexp.MustCompile(`"(\\[^(]|[^"\\])*"`)
 
 // jqReads says whether a filter of jq or yq looks at what it was given alone.
 func jqReads(filter string) bool {
-	plain := jqText.ReplaceAllString(filter, `""`)
+	plain := jqText.ReplaceAllString(filter, " ")
+	if strings.ContainsAny(plain, `"#\`) { // where texts are is not known: behind a comment, and with code in them
+		plain = filter
+	}
 	plain = strings.NewReplacer("==", "", "!=", "", ">=", "", "<=", "").Replace(plain)
 	return !jqLoads.MatchString(plain)
 }

@@ -167,7 +167,7 @@ func (r *CommandReading) mayChange() (names []string) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return strings.Trim(name, `"'`) == "" }) // which would be the folder itself
 }
 
 // effect says why changing what the word leads to needs a user, because of what programs do with it.

@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestWhatALineMayChangeAsks: by whatever program, as far as the line spells the path out.
 func TestWhatALineMayChangeAsks(t *testing.T) {
@@ -27,6 +30,17 @@ func TestWhatALineMayChangeAsks(t *testing.T) {
 		r.Mode, r.Grants = FullAccess, []Rule{{Tool: "run_command"}}
 		if d := Decide(r); d.Verdict != want {
 			t.Errorf("%s: %s %q", line, d.Verdict, d.Reasons)
+		}
+	}
+}
+
+// TestNothingIsNoName: of code only the pieces that are left count.
+func TestNothingIsNoName(t *testing.T) {
+	for _, line := range []string{`awk '{print 1 > "g"}' a`, `awk '{print "" > x}' a`, "sed 's/a/b/w x' a", `sh -c '""'`} {
+		for _, name := range ReadCommand(line).mayChange() {
+			if strings.Trim(name, `"'`) == "" {
+				t.Errorf("%s names %q", line, name)
+			}
 		}
 	}
 }

@@ -21,6 +21,9 @@ var homeTools = strings.Fields(`
 	go/bin go/pkg sdk
 `)
 
+// system are the folders of / with programs and their libraries and settings, and those that a box has made anyway.
+var system = strings.Fields("bin boot dev etc gnu lib lib32 lib64 libx32 nix opt proc run sbin snap sys tmp usr")
+
 // blanks finds files with secrets in open folders, so that the box shows them empty. What it knows of a folder
 // holds as long as the kernel says that nothing was added to it, which no program can set back.
 type blanks struct {
@@ -34,7 +37,11 @@ type blankFolder struct {
 	known   bool // it was read long enough after it changed
 	secrets []string
 	below   []string
+	stores  []string // where a repository keeps the contents of files, secrets among them
 }
+
+// stores are the folders of a repository that have those.
+var stores = []string{"annex", "lfs", "objects", "rr-cache"}
 
 // How many folders are looked at, and how many files are hidden in one box, each of which is a mount. Where there
 // are more, there is no box.
@@ -44,37 +51,55 @@ const (
 )
 
 // Box is how a command is held that nobody was asked about: it writes nothing, has no network, and of files that
-// look like secrets it sees none, nor of the home what is neither among homeTools nor one of more. It reports false where there can be
-// no such box. With layers, which are to be made yet, it may write in the folders.
-func (r *Runner) Box(folders, more []string, layered bool) (Confine, bool) {
+// look like secrets it sees none, nor of the home what is neither among homeTools nor one of more, nor without git what
+// repositories keep of files. It reports false where there can be no such box.
+func (r *Runner) Box(b Box) (Confine, bool) {
 	home := valueOf(r.base, "HOME")
-	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) || layered && !f.Layers.Works {
+	if f := r.found(); f.Level != Bubblewrap || !f.Offline || !filepath.IsAbs(home) || b.Layered && !f.Layers.Works {
 		return Confine{}, false
 	}
 	home = Resolve(home)
 	c := Confine{Level: Bubblewrap, Offline: true, Home: home}
-	for _, folder := range folders {
+	var stored []string
+	for _, folder := range b.Folders {
 		folder = Resolve(folder)
-		if within(folder, home) || !r.blanks.in(folder, &c.Blank) {
+		if within(folder, home) || !r.blanks.in(folder, &c.Blank, &stored) {
 			return Confine{}, false
 		}
-		if layered {
+		if b.Layered {
 			c.Writable = append(c.Writable, folder)
 		} else {
 			c.ReadOnly = append(c.ReadOnly, folder)
 		}
 	}
+	if !b.Git {
+		c.Hidden = stored
+	}
 	for _, name := range homeTools {
 		c.ReadOnly = append(c.ReadOnly, filepath.Join(home, name))
 	}
-	for _, path := range more {
+	if own, err := Own(); err == nil { // which is git's reader; see withGit
+		b.Home = append(slices.Clone(b.Home), own)
+	}
+	for _, path := range b.Home {
 		c.ReadOnly = append(c.ReadOnly, Resolve(path))
 	}
+	top, err := os.ReadDir("/")
+	if err != nil {
+		return Confine{}, false
+	}
+	others := []string{home} // and what is of other people and projects
+	for _, e := range top {
+		if dir := "/" + e.Name(); e.IsDir() && !slices.Contains(system, e.Name()) && !slices.Contains(c.ReadOnly, dir) && dir != home {
+			others = append(others, dir)
+		}
+	}
+	c.Hidden = append(c.Hidden, others[1:]...)
 	for _, dir := range filepath.SplitList(valueOf(r.base, "PATH")) {
-		if dir = Resolve(dir); !within(home, dir) || dir == home || withinAny(c.ReadOnly, dir) {
+		if dir = Resolve(dir); !withinAny(others, dir) || slices.Contains(others, dir) || withinAny(c.ReadOnly, dir) {
 			continue
 		}
-		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && above != home {
+		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && !slices.Contains(others, above) {
 			dir = above // where its libraries are
 		}
 		c.ReadOnly = append(c.ReadOnly, dir)
@@ -82,8 +107,8 @@ func (r *Runner) Box(folders, more []string, layered bool) (Confine, bool) {
 	return c, true
 }
 
-// in adds the files with secrets in a folder.
-func (b *blanks) in(folder string, out *[]string) bool {
+// in adds the files with secrets in a folder, and the stores of its repositories.
+func (b *blanks) in(folder string, out, stored *[]string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.folders == nil {
@@ -107,7 +132,10 @@ func (b *blanks) in(folder string, out *[]string) bool {
 				*out = append(*out, real)
 			}
 		}
-		if len(*out) > mostBlanks {
+		for _, name := range f.stores {
+			*stored = append(*stored, Resolve(filepath.Join(dir, name)))
+		}
+		if len(*out)+len(*stored) > mostBlanks {
 			return false
 		}
 		for _, name := range f.below {
@@ -133,13 +161,16 @@ func (b *blanks) secretsOf(dir, top string) (blankFolder, bool) {
 		return blankFolder{}, false
 	}
 	f := blankFolder{changed: info.Ctime, inode: info.Ino, known: now.Sub(time.Unix(info.Ctime.Sec, int64(info.Ctime.Nsec))) > time.Second}
-	isGit := filepath.Base(dir) == ".git"
+	has := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
+	}
+	isRepository := has("HEAD") && has("objects") && has("refs")
 	for _, e := range entries {
 		switch name := e.Name(); {
+		case isRepository && slices.Contains(stores, name) && isFolder(filepath.Join(dir, name)):
+			f.stores = append(f.stores, name)
 		case e.IsDir():
-			if !isGit || name != "objects" {
-				f.below = append(f.below, name)
-			}
+			f.below = append(f.below, name)
 		case policy.Secret(strings.TrimPrefix(filepath.Join(dir, name), top+"/")):
 			f.secrets = append(f.secrets, name)
 		}

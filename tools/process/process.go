@@ -338,6 +338,9 @@ func (r *Runner) order(s Spec, b box) (order, error) {
 func (s Spec) order(base []string) order {
 	env := merge(base, map[string]string{"PWD": s.Dir})
 	env = merge(env, inherited(s.Inherit))
+	if s.Confine.Home != "" { // go list would run git, and that what the repository names
+		env = merge(env, map[string]string{"GOFLAGS": valueOf(env, "GOFLAGS") + " -buildvcs=false"})
+	}
 	env = merge(env, s.Env)
 	args := s.Args
 	if len(args) == 0 {

@@ -62,6 +62,14 @@ type Confine struct {
 	trial bool // nothing is made for it
 }
 
+// Box is what Runner.Box holds a command to.
+type Box struct {
+	Folders []string // the open ones
+	Home    []string // of the home, beside what programs need
+	Git     bool     // it sees what repositories keep of files
+	Layered bool     // it may write in the folders, over which layers are to be made
+}
+
 // Layer has what a command changes in a folder go into another one: it sees the folder with its changes, and nobody
 // else sees them. What is in Through it changes in the folder itself.
 type Layer struct {

@@ -87,7 +87,9 @@ func planSearch(ctx context.Context, in tools.Input, args searchArgs) (*tools.An
 		Paged:   true,
 		Summary: fmt.Sprintf("%s for %s", tools.Count(found.Count, "hit"), fault.Quote(fault.Clip(args.Query, 60))),
 	}
-	a.ShowKeys(in.Snapshot.Workspace(), found.Matches)
+	for _, m := range found.Matches {
+		a.ShowKeys(in.Snapshot.Workspace(), m.Path, strings.Join(slices.Concat(m.Before, []string{m.Text}, m.After), "\n"))
+	}
 	switch {
 	case ignored > 0:
 		a.Notes = append(a.Notes, fmt.Sprintf("(not searched: %s that git ignores; name their folder as path to search there)", atMost(ignored, "file")))

@@ -3,17 +3,21 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
+	"pillion/workspace/gitignore"
 )
 
 // BranchChange is something that could be done with a branch now.
@@ -148,14 +152,23 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 	if out.Hash, err = r.existing(name); err != nil {
 		return out, err
 	}
+	target, err := r.Symbolic(r.ctx, "refs/heads/"+name)
+	if err != nil {
+		return out, err
+	}
 	operation, other := operationInProgress(r.has), r.otherWorktree(name)
 	switch {
+	case target != "": // HoldBranch would hold the name alone
+		return out, fault.New(fault.GitError, "%s is another name for %s; switch to that", fault.Quote(name), fault.Quote(gitdir.ShortReference(target)))
 	case other != "":
 		return out, isElsewhere(name, other)
 	case out.Branch == name:
 		return out, fault.New(fault.GitError, "%s is checked out already", fault.Quote(name))
 	case operation != "" && operation != "a bisection":
 		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the user to", operation)
+	}
+	if info, err := os.Stat(filepath.Join(r.GitDir, "index")); out.Head != "" && (err != nil || info.ModTime().Unix() == 0) { // as git knows it
+		return out, fault.New(fault.GitError, "nothing is checked out here (there is no index), so git would write all files").WithHint("ask the user to check out a branch first")
 	}
 	if err := r.unmerged(); err != nil {
 		return out, err
@@ -179,6 +192,11 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
+	sparse, err := r.sparseWrites(out.Writes)
+	if err != nil {
+		return out, err
+	}
+	out.Writes = append(out.Writes, sparse...)
 	r.withoutChangedHooks(&out.Repository, switchHooks, out.Changes)
 	var drivers map[string]bool
 	if out.Filters, drivers, err = r.filters(out.Changes.Files, "clean", "smudge"); err == nil {
@@ -186,6 +204,64 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 		r.writing(&out.Repository, drivers, Signing{})
 	}
 	return out, err
+}
+
+// HoldBranch keeps others from moving a branch to which git is about to switch by its name, by the locks that git and what brings
+// back the work of commands take. It fails if the branch is not where it was any more. A reftable is locked for git as for the
+// others, so there only what brings back the work of commands is held, and not if git's own is.
+func (g *Reader) HoldBranch(ctx context.Context, root, dir string, b BranchChange, copied bool) (free func(), err error) {
+	r, err := g.openToWrite(ctx, root, dir)
+	if err != nil {
+		return nil, err
+	}
+	locks := []string{"refs/heads/" + b.Name, "packed-refs"}
+	if r.isReftable() {
+		locks = []string{"reftable"}
+		if copied {
+			locks = nil
+		}
+	}
+	var held []string
+	free = func() {
+		for _, name := range held {
+			_ = os.Remove(name)
+		}
+	}
+	for _, name := range locks {
+		file := filepath.Join(r.CommonDir, filepath.FromSlash(name)+".lock")
+		if err := lockFile(ctx, file); err != nil {
+			free()
+			return nil, err
+		}
+		held = append(held, file)
+	}
+	now, err := r.reference("refs/heads/" + b.Name)
+	if err == nil && now != b.Hash {
+		err = fault.New(fault.ConcurrentModification, "%s has moved; nothing was done", fault.Quote(b.Name)).WithHint("call again")
+	}
+	if err != nil {
+		free()
+		return nil, err
+	}
+	return free, nil
+}
+
+// lockFile makes a lock of git's, for which it waits as long as others hold one for a moment.
+func lockFile(ctx context.Context, name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // the branch may be packed
+		return fault.From(err)
+	}
+	for end := time.Now().Add(2 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		switch {
+		case err == nil:
+			return f.Close()
+		case !errors.Is(err, fs.ErrExist):
+			return fault.From(err)
+		case time.Now().After(end) || ctx.Err() != nil:
+			return isLocked(name)
+		}
+	}
 }
 
 // otherWorktree is the other work tree in which a branch is checked out, "" for none.
@@ -205,6 +281,55 @@ func (r *repository) otherWorktree(branch string) string {
 
 func isElsewhere(branch, dir string) error {
 	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
+}
+
+// sparseWrites are the entries beside these that a switch brings back or takes away since the patterns of a sparse checkout say so: git
+// holds all entries to them again.
+func (r *repository) sparseWrites(besides []Written) (out []Written, err error) {
+	text, err := gitfile.Read(filepath.Join(r.GitDir, "info", "sparse-checkout"))
+	if err != nil || !r.Config.Bool("core.sparsecheckout", false) {
+		return nil, nil //nolint:nilerr // without patterns git does nothing
+	}
+	said, err := r.output("ls-files", "-t", "-s", "-z")
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, w := range besides {
+		known[w.Path] = true
+	}
+	rules := gitignore.Parse(string(text))
+	for _, line := range fields(said) {
+		head, name, _ := strings.Cut(line, "\t")
+		part := strings.Fields(head) // whether it is left out (S), its mode, …
+		if len(part) != 4 {
+			return nil, unexpected(line)
+		}
+		switch isOut, wanted := part[0] == "S", isWanted(rules, name); {
+		case known[name] || isOut != wanted:
+		case isOut:
+			out = append(out, Written{Path: name, Mode: part[1]})
+		default:
+			out = append(out, Written{Path: name, Was: part[1]})
+		}
+	}
+	return out, nil
+}
+
+// isWanted says whether a sparse checkout has a file: the last pattern says it that matches it, or the nearest folder that one matches.
+func isWanted(rules []gitignore.Rule, name string) bool {
+	for at := name; at != "."; at = path.Dir(at) {
+		for _, rule := range slices.Backward(rules) {
+			as := at
+			if rule.BaseOnly {
+				as = path.Base(at)
+			}
+			if rule.Matches(as, at != name) {
+				return !rule.Negate
+			}
+		}
+	}
+	return false
 }
 
 // writes are the entries in which two commits differ.

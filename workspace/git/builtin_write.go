@@ -232,12 +232,16 @@ type gitLock struct {
 func (b *builtin) lock(name string) (*gitLock, error) {
 	f, err := b.files.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fault.New(fault.GitError, "another git is at work in this repository (%s.lock is there); try again when it has ended", name)
+		return nil, isLocked(name + ".lock")
 	}
 	if err != nil {
 		return nil, fault.From(err)
 	}
 	return &gitLock{File: f, files: b.files, name: name}, nil
+}
+
+func isLocked(lock string) error {
+	return fault.New(fault.GitError, "another git is at work in this repository (%s is there); try again when it has ended", fault.Quote(lock))
 }
 
 // commit has what was written be the file.
