@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // prefix is the literal words before the * of a rule such as
@@ -248,12 +249,12 @@ func (p part) runsInput() bool {
 
 // What does not make sed run what it reads, nor xargs put it in the place of the program.
 var (
-	harmlessSed   = regexp.MustCompile(`^(-[Enrsuz]+|-e|[0-9]+(,[0-9]+)?[dpq]|s/[^/]*/[^/]*/[gpI0-9]*)$`)
-	harmlessXargs = regexp.MustCompile(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
+	harmlessSed   = pattern.New(`^(-[Enrsuz]+|-e|[0-9]+(,[0-9]+)?[dpq]|s/[^/]*/[^/]*/[gpI0-9]*)$`)
+	harmlessXargs = pattern.New(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
 )
 
 // descriptors are files that are what the line itself hands a program to read.
-var descriptors = regexp.MustCompile(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
+var descriptors = pattern.New(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
 
 func (p part) texts() []string {
 	var out []string
@@ -264,7 +265,7 @@ func (p part) texts() []string {
 }
 
 // steering are the variables by which programs, and the shell, come to run others.
-var steering = regexp.MustCompile(`^(PATH|HOME|XDG_CONFIG_HOME|ZDOTDIR|ENV|BASH_ENV|BASH_FUNC_.*|IFS|PS4|SHELL|SHELLOPTS|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|BROWSER|` +
+var steering = pattern.New(`^(PATH|HOME|XDG_CONFIG_HOME|ZDOTDIR|ENV|BASH_ENV|BASH_FUNC_.*|IFS|PS4|SHELL|SHELLOPTS|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|BROWSER|` +
 	`.*_(PAGER|EDITOR|ASKPASS|RSH)|MANPAGER|LESSOPEN|LESSCLOSE|MAKEFLAGS|TAR_OPTIONS|PERL5(OPT|DB|LIB)|RUBY(OPT|LIB)|PYTHON(PATH|STARTUP)|(LD|DYLD|GIT)_.*)$`)
 
 // setters are the programs that set the variables which their words name.

@@ -2,9 +2,10 @@ package policy
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"pillion/internal/pattern"
 )
 
 // keyShape is how the values of one kind of key begin, and how they go on.
@@ -84,10 +85,10 @@ func KeyIn(text string) string {
 }
 
 var (
-	inAddress = regexp.MustCompile(`^[^\s/:@"'<>]*:([^\s/:@"'<>]+)@([^\s/:@"'<>?#]+)`)
-	inHeader  = regexp.MustCompile(`(?i)^["']?\s*[:=,]\s*["']?(basic|bearer|token)\s+([\w+/=.~-]{12,})`)
-	noLogin   = regexp.MustCompile(`(?i)pass|secret|example|change|your|token|test|dummy|xxx|123|[$%{}<>*()\[\]\\]`)
-	noHost    = regexp.MustCompile(`(?i)(^|\.)(example|localhost|test|invalid|host|hostname)(\.[a-z]+)?$|[${}%<>]|^127\.`)
+	inAddress = pattern.New(`^[^\s/:@"'<>]*:([^\s/:@"'<>]+)@([^\s/:@"'<>?#]+)`)
+	inHeader  = pattern.New(`(?i)^["']?\s*[:=,]\s*["']?(basic|bearer|token)\s+([\w+/=.~-]{12,})`)
+	noLogin   = pattern.New(`(?i)pass|secret|example|change|your|token|test|dummy|xxx|123|[$%{}<>*()\[\]\\]`)
+	noHost    = pattern.New(`(?i)(^|\.)(example|localhost|test|invalid|host|hostname)(\.[a-z]+)?$|[${}%<>]|^127\.`)
 )
 
 // loginIn finds what lets somebody in by an address or a header.

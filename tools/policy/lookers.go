@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // looker is a program that is known to read: what it may be given, beyond files.
@@ -134,7 +135,7 @@ func (c Command) asksVersion(l look) bool {
 }
 
 // programWord is a name that the shell searches for.
-var programWord = regexp.MustCompile(`^[A-Za-z0-9][\w.+-]*$`)
+var programWord = pattern.New(`^[A-Za-z0-9][\w.+-]*$`)
 
 // looksAt says whether a part only looks, at files that nobody has to be asked about.
 func (c Command) looksAt(l look) bool {
@@ -175,7 +176,7 @@ func (c Command) looksAt(l look) bool {
 }
 
 // searchesAll is an option by which a program searches repositories' own files as well, though no word names them.
-var searchesAll = regexp.MustCompile(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
+var searchesAll = pattern.New(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
 
 // opens says whether a name may be opened without a question.
 func (c Command) opens(l look, name string) bool {

@@ -3,11 +3,12 @@ package policy
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"pillion/internal/pattern"
 )
 
 // Looks is a command line in which every part is a program that is known to read. It may run in
@@ -171,7 +172,7 @@ func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 }
 
 // loopName is a name that means nothing to a shell or to a program that gets it.
-var loopName = regexp.MustCompile(`^[a-z]+[0-9]*$`)
+var loopName = pattern.New(`^[a-z]+[0-9]*$`)
 
 func (r *looksReader) call(cmd *syntax.CallExpr, redirs []*syntax.Redirect, at *place) {
 	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 || !isBareWord(cmd.Args[0]) || strings.Contains(cmd.Args[0].Lit(), `\`) {
@@ -289,7 +290,7 @@ func (r *looksReader) variable(p *syntax.ParamExp, quoted bool) wordPiece {
 
 // dollars finds what another shell than this reader's expands in double quotes: of a pattern only the
 // end is left.
-var dollars = regexp.MustCompile(`(^|[^\\])(\\\\)*\$[^\s|/)]`)
+var dollars = pattern.New(`(^|[^\\])(\\\\)*\$[^\s|/)]`)
 
 // unescape is a text in double quotes as the shell has it.
 func unescape(text string) string {
@@ -362,7 +363,7 @@ type expanded struct {
 func (e expanded) plain() (string, bool) { return e.texts[0], !e.made && len(e.texts) == 1 }
 
 // unsplit is what stays one word.
-var unsplit = regexp.MustCompile(`^[\w./%+,:@=-]+$`)
+var unsplit = pattern.New(`^[\w./%+,:@=-]+$`)
 
 // mostTexts is what one word may become.
 const mostTexts = 1000

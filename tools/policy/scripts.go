@@ -3,14 +3,16 @@ package policy
 import (
 	"regexp"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // sedCommand is one command of sed that prints, deletes, counts or replaces, with its addresses. Those
 // that write or read files (w, W, r, R) or run a program (e, and the flag e of s) are not among them.
-var sedCommand = regexp.MustCompile(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*([pdq=lDPnNgGhHx]|q\d+)\s*(;|\n|$)`)
+var sedCommand = pattern.New(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*([pdq=lDPnNgGhHx]|q\d+)\s*(;|\n|$)`)
 
 // sedReplaces is an s command: what it looks for, what it puts there, flags without e and w.
-var sedReplaces = regexp.MustCompile(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*s(` +
+var sedReplaces = pattern.New(`^\s*(` + sedAddress + `(\s*,\s*([+~]?\d+|` + sedAddress + `))?)?\s*!?\s*s(` +
 	sedPair("/") + `|` + sedPair("|") + `|` + sedPair("#") + `|` + sedPair(",") + `)[gpIi0-9]*\s*(;|\n|$)`)
 
 func sedPair(end string) string {
@@ -41,10 +43,10 @@ func sedReads(script string) bool {
 }
 
 var (
-	awkText = regexp.MustCompile(`"(\\.|[^"\\\n])*"`)
+	awkText = pattern.New(`"(\\.|[^"\\\n])*"`)
 	// awkTexts are texts, and patterns where no division can stand, in a program of awk.
-	awkTexts = regexp.MustCompile(awkText.String() + `|(^|[(!~,;{}&|\n])[ \t]*/` + expression(`/"`) + `/`)
-	awkWord  = regexp.MustCompile(`[A-Za-z_]\w*`)
+	awkTexts = pattern.New(awkText.String() + `|(^|[(!~,;{}&|\n])[ \t]*/` + expression(`/"`) + `/`)
+	awkWord  = pattern.New(`[A-Za-z_]\w*`)
 	// awkCalls are words of awk that leave the text that it was given: they run programs, read and write
 	// other files, or name what follows.
 	awkCalls = set("system getline close fflush ARGV ARGC ENVIRON PROCINFO function func extension")
@@ -86,9 +88,9 @@ func awkReads(program string) bool {
 }
 
 // jqLoads are the words of jq and yq that read other files or the environment, or write.
-var jqLoads = regexp.MustCompile(`\b(import|include|load\w*|env|strenv|envsubst|input_filename|get_search_list|modulemeta|halt_error|eval\w*|e|ea|shell)\b|\$ENV|\$__|=`)
+var jqLoads = pattern.New(`\b(import|include|load\w*|env|strenv|envsubst|input_filename|get_search_list|modulemeta|halt_error|eval\w*|e|ea|shell)\b|\$ENV|\$__|=`)
 
-var jqText = regexp.MustCompile(`"(\\[^(]|[^"\\])*"`)
+var jqText = pattern.New(`"(\\[^(]|[^"\\])*"`)
 
 // jqReads says whether a filter of jq or yq looks at what it was given alone.
 func jqReads(filter string) bool {

@@ -1,11 +1,11 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // What a part of a line may change is what it names, unless its program is known to read only: of
@@ -28,10 +28,10 @@ var gitReads = set(`add commit diff log show status blame annotate ls-files ls-t
 var interpreters = set(". source sh bash dash zsh ksh mksh fish python perl ruby node deno bun tsx ts-node php lua")
 
 var (
-	plainOption = regexp.MustCompile(`^-[eux]+$`)
-	runsItsWord = regexp.MustCompile(`^[A-Za-z_]\w*=|^[0-9.]+[smhd]?$`)
-	sedWrites   = regexp.MustCompile(`(^|[^A-Za-z])[gpiImM0-9]*[wWe]`)
-	awkWrites   = regexp.MustCompile(`[>|]|system|inplace`)
+	plainOption = pattern.New(`^-[eux]+$`)
+	runsItsWord = pattern.New(`^[A-Za-z_]\w*=|^[0-9.]+[smhd]?$`)
+	sedWrites   = pattern.New(`(^|[^A-Za-z])[gpiImM0-9]*[wWe]`)
+	awkWrites   = pattern.New(`[>|]|system|inplace`)
 )
 
 // touches lists the names in the words of a part which it may change.

@@ -7,13 +7,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 	"pillion/workspace/git/gitdir"
 )
 
@@ -203,9 +203,9 @@ func (r *repository) pushAddress(remote string) (string, error) {
 }
 
 var (
-	helperAddress = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
-	schemed       = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9+.-]*)://`)
-	misleading    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*://[^/]*[?#\\]`) // there a host ends for some
+	helperAddress = pattern.New(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
+	schemed       = pattern.New(`^([A-Za-z0-9][A-Za-z0-9+.-]*)://`)
+	misleading    = pattern.New(`^[A-Za-z0-9][A-Za-z0-9+.-]*://[^/]*[?#\\]`) // there a host ends for some
 )
 
 // schemeOf says how an address is reached, as git reads it. Ways by which programs are

@@ -26,13 +26,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // commands are those that only read, each with the option that keeps it out of submodules or files that are not its own,
@@ -73,7 +73,7 @@ var always = append(slices.Clone(nowhere), []Setting{
 }...)
 
 type program struct {
-	keys   *regexp.Regexp
+	keys   *pattern.Pattern
 	value  string
 	others bool
 }
@@ -121,7 +121,7 @@ var (
 	external = keys(`diff\.external|diff\..*\.command`)
 )
 
-func keys(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(?s:` + pattern + `)$`) }
+func keys(form string) *pattern.Pattern { return pattern.New(`^(?s:` + form + `)$`) }
 
 // Reads says whether a command only reads.
 func Reads(command string) bool {
