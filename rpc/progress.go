@@ -122,8 +122,8 @@ func (b *bars) run(conn *wire.Conn, one *bar) {
 		return
 	}
 	report := func(v progressValue) { conn.Notify("$/progress", progressOf{one.token, v}) } //nolint:errcheck // an editor that is gone shows nothing
-	report(progressValue{Kind: "begin", Title: barTitle(a), Message: barMessage(a), Cancellable: true})
 	title := barTitle(a)
+	report(progressValue{Kind: "begin", Title: title, Message: barMessage(a), Cancellable: true})
 	for said := a.State; ; {
 		select {
 		case <-one.changed:
