@@ -106,7 +106,7 @@ func printTools(definitions []tools.Definition, notes []found.Note) {
 		if d.Source != nil {
 			text = "[" + fault.Line(d.Source.Server) + "] " + fault.Line(text)
 		}
-		text = style.Wrap(strings.Repeat(" ", columns), strings.Repeat(" ", columns), text)[columns:]
+		text = style.Behind(columns, text)
 		fmt.Fprintf(terminal.Stdout, "%s %-8s %s\n", style.Bold(fmt.Sprintf("%-*s", width, d.Name)), d.Access, text)
 	}
 	for _, n := range notes {

@@ -64,13 +64,13 @@ func (s Summary) overall() Status {
 func printFinding(w io.Writer, style terminal.Style, f Finding, width int) {
 	pad := strings.Repeat(" ", width-utf8.RuneCountInString(f.Title))
 	indent := strings.Repeat(" ", 4+width+2)
-	detail := style.Wrap(indent, indent, f.Detail)[len(indent):]
+	detail := style.Behind(len(indent), f.Detail)
 	if f.Status == Info {
 		detail = style.Dim(detail)
 	}
 	fmt.Fprintf(w, "  %s %s%s  %s\n", mark(style, f.Status), f.Title, pad, detail)
 	if f.Hint != "" {
-		fmt.Fprintln(w, indent+style.Cyan("→")+" "+style.Wrap(indent+"  ", indent+"  ", f.Hint)[len(indent)+2:])
+		fmt.Fprintln(w, indent+style.Cyan("→")+" "+style.Behind(len(indent)+2, f.Hint))
 	}
 }
 

@@ -122,7 +122,8 @@ func (b *bars) run(conn *wire.Conn, one *bar) {
 		return
 	}
 	report := func(v progressValue) { conn.Notify("$/progress", progressOf{one.token, v}) } //nolint:errcheck // an editor that is gone shows nothing
-	report(progressValue{Kind: "begin", Title: barTitle(a), Message: barMessage(a), Cancellable: true})
+	title := barTitle(a)
+	report(progressValue{Kind: "begin", Title: title, Message: barMessage(a), Cancellable: true})
 	for said := a.State; ; {
 		select {
 		case <-one.changed:
@@ -135,7 +136,11 @@ func (b *bars) run(conn *wire.Conn, one *bar) {
 			return
 		case a.State != said:
 			said = a.State
-			report(progressValue{Kind: "report", Message: barMessage(a), Cancellable: true})
+			message := barMessage(a)
+			if barTitle(a) != title { // it was shown before it was known what the call is about, and a title stays
+				message = oneLine(a.Summary + ": " + message)
+			}
+			report(progressValue{Kind: "report", Message: message, Cancellable: true})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -158,21 +159,18 @@ var (
 func namedByStartUp(home string, roots []configRoot, open []string) (out []workspace.Guarded) {
 	const most, unknown = 1 << 20, "*"
 	var files []string
+	for _, root := range open { // of dotfiles, as the home has them
+		roots = append(slices.Clip(roots), configRoot{dir: root})
+	}
 	for _, p := range roots {
 		for _, name := range startUp {
 			below, isBelow := strings.CutPrefix(name, p.as+"/")
 			if p.as == "" {
 				below, isBelow = name, true
 			}
-			if found, err := filepath.Glob(filepath.Join(p.dir, below)); isBelow && err == nil {
-				files = append(files, found...)
-			}
-		}
-	}
-	for _, root := range open { // of dotfiles, as the home has them
-		for _, name := range startUp {
-			if at := filepath.Join(root, name); exists(at) {
-				files = append(files, at)
+			found, err := fs.Glob(os.DirFS(p.dir), below) // of the folder's own name no character is one of a pattern
+			for i := 0; i < len(found) && isBelow && err == nil; i++ {
+				files = append(files, filepath.Join(p.dir, found[i]))
 			}
 		}
 	}
@@ -188,8 +186,8 @@ func namedByStartUp(home string, roots []configRoot, open []string) (out []works
 	}
 	guard := func(path string) {
 		effect := cmp.Or(policy.Effect(filepath.ToSlash(path)), policy.RunsInShell)
-		if one := (workspace.Guarded{Path: path, Effect: effect}); !slices.ContainsFunc(out, func(known workspace.Guarded) bool { return known.Path == path }) {
-			out = append(out, one)
+		if !slices.ContainsFunc(out, func(known workspace.Guarded) bool { return known.Path == path }) {
+			out = append(out, workspace.Guarded{Path: path, Effect: effect})
 		}
 	}
 	add := func(path string) {

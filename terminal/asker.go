@@ -374,7 +374,7 @@ func (a *Asker) Prompt(ctx context.Context, by approval.Agent, message string, a
 	a.opened("")
 	defer a.closed()
 	if by == (approval.Agent{}) { // it is our own question
-		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("  ", "  ", fault.Escape(message))[2:]))
+		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Behind(2, fault.Escape(message))))
 	} else {
 		mark := "  " + a.style.Cyan("|") + " "
 		fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(fault.Quote(by.Name)+" asks, in its own words:"))

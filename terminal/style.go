@@ -127,6 +127,12 @@ func (s Style) Wrap(first, rest, text string) string {
 	return strings.Join(rows, "\n")
 }
 
+// Behind is Wrap for text that begins where so many columns are printed already; its other rows begin there, too.
+func (s Style) Behind(columns int, text string) string {
+	blanks := strings.Repeat(" ", columns)
+	return s.Wrap(blanks, blanks, text)[columns:]
+}
+
 // fits is how much of a line so many columns hold, and how many of them it takes.
 func fits(line string, room int) (at, used int) {
 	for space := 0; at < len(line); {

@@ -492,7 +492,7 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 		"project/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
 		"project/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "project/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
 		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "if filereadable('x') | silent! source $HOME/project/vim.inc | endif\nset runtimepath+=~/project/rt\n",
-		".xprofile": ". ~/project/x.inc\n", ".config/fish/conf.d/a.fish": "source ~/project/fish.inc\n", ".config/nvim/init.lua": `dofile(os.getenv("HOME").."/project/init.inc")`, "project/ssh.inc": "Include ~/project/more.inc\n", "project/init.inc": "", "project/rt/x": "",
+		".xprofile": ". ~/project/x.inc\n", ".config/fish/conf.d/a.fish": "source ~/project/fish.inc\n", ".config/nvim/init.lua": `dofile(os.getenv("HOME").."/project/init.inc")`, "project/ssh.inc": "Include ~/project/more.inc\n", "project/init.inc": "", "project/.config/fish/conf.d/b.fish": "source ~/project/conf.inc\n", "project/rt/x": "",
 		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
 	} {
 		lay(t, filepath.Join(home, name), text)
@@ -500,7 +500,7 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
 	wantWrites(t, e, map[string]string{
 		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
-		"x.inc": "ask", "fish.inc": "ask", "init.inc": "ask", "more.inc": "ask", "rt/plugin/x.vim": "ask", "docs/plan.md": "run", "tools/free.sh": "run",
+		"conf.inc": "ask", "x.inc": "ask", "fish.inc": "ask", "init.inc": "ask", "more.inc": "ask", "rt/plugin/x.vim": "ask", "docs/plan.md": "run", "tools/free.sh": "run",
 	})
 }
 

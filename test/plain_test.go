@@ -292,9 +292,12 @@ func TestProgressOfACallThatWaits(t *testing.T) {
 	box, done := e.AskInBox("edit_file", edit)
 	token := testrig.Wait(t, e.Created, "window/workDoneProgress/create")
 	begin := nextBar(t, e)
-	if begin.Token != token || begin.Value.Kind != "begin" || begin.Value.Title != `"fake editor": Edit app.py` && begin.Value.Title != "fake editor: Edit app.py" ||
-		begin.Value.Message != "waits for your answer" || !begin.Value.Cancellable {
-		t.Errorf("the begin: %+v", begin)
+	said := begin.Value.Title + ": " + begin.Value.Message
+	for !strings.HasSuffix(said, "waits for your answer") { // a busy machine shows a call before it knows what that is about
+		said = nextBar(t, e).Value.Message
+	}
+	if begin.Token != token || begin.Value.Kind != "begin" || !strings.HasSuffix(said, "Edit app.py: waits for your answer") || !begin.Value.Cancellable {
+		t.Errorf("the begin: %+v, %s", begin, said)
 	}
 	box.Answer <- "Reject"
 	testrig.Wait(t, done, "the result")

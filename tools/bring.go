@@ -114,7 +114,9 @@ func (p *pending) judgeBrought(all []layer.Placed) func(layer.Placed) (string, e
 // write in the workspace itself: nobody looks into it, and a layer would have to be copied.
 var builtNames = strings.Fields("node_modules target build dist out bin obj .venv venv __pycache__ .next .nuxt .svelte-kit .cache .tox .nox .gradle .pytest_cache .mypy_cache .ruff_cache .turbo .parcel-cache coverage")
 
-func isBuilt(p workspace.Path) bool { return slices.Contains(builtNames, p.Base()) && p.IsIgnored(true) }
+func isBuilt(p workspace.Path) bool {
+	return slices.Contains(builtNames, p.Base()) && p.IsIgnored(true)
+}
 
 // built finds such folders in an open folder, not far down.
 func (p *pending) built(folder string) (out []string) {

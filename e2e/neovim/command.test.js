@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { autoCase, commandCases, commandFiles as files } from '../rig/cases.js';
+import { autoCase, commandCases, commandFiles as files, readingCase } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
 import { tree } from '../rig/places.js';
 import { ride, takePictures } from './ride.js';
@@ -16,6 +16,8 @@ commandCases(ride, async ({ nvim }) => {
 });
 
 autoCase((name, all, body) => ride(name, all, body, { setup: `require('pillion').setup({ settings = { mode = 'auto' } })\n` }));
+
+readingCase((name, all, body) => ride(name, all, body, { setup: `require('pillion').setup({ settings = { commands = { readOnly = true } } })\n` }));
 
 ride('a command asks on a page that shows it whole; approved, it runs', files, async (it) => {
   const { nvim } = it;

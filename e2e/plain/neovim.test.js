@@ -71,7 +71,7 @@ plainly('Neovim: what runs is seen as progress, and a command says what there is
   await it.editor.approve();
   await eventually('the progress is there', async () => /rpc\.receive.*\$\/progress.*running/.test(await it.editor.log()));
   await command('lua print(vim.lsp.status())');
-  await terminal.sees(/scripted-agent: Run until.*running/s);
+  await terminal.sees(/scripted-agent: .*Run until.*running/s);
   await command('Pillion status');
   await terminal.sees(/0 requests are waiting for your answer, 1 running/);
   await terminal.press('Enter');

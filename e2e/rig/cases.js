@@ -122,23 +122,6 @@ export function commandCases(ride, listsCalls) {
     await it.picture('activity');
   });
 
-  ride('a command that only reads asks nobody and sees no secret; one that names a secret asks, and so does one that runs code', { ...commandFiles, '.env': 'KEY=hunter2\n' }, async (it) => {
-    it.sandbox.settings({});
-    const agent = await it.agent();
-    await eventually('the settings hold', async () => (await agent.call('run_command', { command: 'pwd', timeout_seconds: 20 })).structured.exit_code === 0);
-    const read = await agent.call('run_command', { command: 'grep -rn "KEY\\|beta" . | sort && for f in *.txt; do wc -l "$f"; done; git status --short' });
-    assert.equal(read.structured.stdout, './words.txt:2:beta\n3 words.txt\n M .env\n');
-    assert.match(read.text, /files that may hold secrets looked empty to it: \.env/);
-    const named = agent.call('run_command', { command: 'cat .env' });
-    await (await it.question({ command: 'cat .env' })).reject();
-    assert.equal((await named).structured.error.code, 'USER_REJECTED');
-    const ran = agent.call('run_command', { command: 'sh count.sh' });
-    await (await it.question({ command: 'sh count.sh' })).approve();
-    assert.equal((await ran).structured.stdout, '3\n');
-    await it.picture('reads-unasked');
-    it.sandbox.settings({ commands: { readOnly: false } }); // the next ride may have the same home
-  });
-
   ride('what an agent gets wrong it is told, and nothing changes', commandFiles, async (it) => {
     const agent = await it.agent();
     const code = async (/** @type {string} */ tool, /** @type {Record<string, unknown>} */ args) => (await agent.call(tool, args)).structured?.error?.code;
@@ -163,6 +146,27 @@ export function autoCase(ride) {
     assert.equal(it.sandbox.read('sub/made.txt'), 'made\n');
     assert.equal(it.sandbox.exists('sub/.envrc'), false);
     await it.picture('auto');
+  });
+}
+
+/**
+ * Commands that only read, which the settings of other rides have ask.
+ * @template {Rider} R @param {Riding<R>} ride of an editor with the setting commands.readOnly
+ */
+export function readingCase(ride) {
+  ride('a command that only reads asks nobody and sees no secret; one that names a secret asks, and so does one that runs code', { ...commandFiles, '.env': 'KEY=hunter2\n' }, async (it) => {
+    const agent = await it.agent();
+    const read = await agent.call('run_command', { command: 'grep -rn "KEY\\|beta" . | sort && for f in *.txt; do wc -l "$f"; done' });
+    assert.equal(read.structured.stdout, './words.txt:2:beta\n3 words.txt\n');
+    assert.equal((await agent.call('run_command', { command: 'git log --format=%an | wc -l' })).structured.stdout, '1\n');
+    assert.match(read.text, /files that may hold secrets looked empty to it: \.env/);
+    const named = agent.call('run_command', { command: 'cat .env' });
+    await (await it.question({ command: 'cat .env' })).reject();
+    assert.equal((await named).structured.error.code, 'USER_REJECTED');
+    const ran = agent.call('run_command', { command: 'sh count.sh' });
+    await (await it.question({ command: 'sh count.sh' })).approve();
+    assert.equal((await ran).structured.stdout, '3\n');
+    await it.picture('reads-unasked');
   });
 }
 
