@@ -3,11 +3,11 @@ package policy
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // Command is what an exec tool would run.
@@ -79,7 +79,7 @@ func (f WordFact) protected(name string) string {
 }
 
 // isSystem finds, by its name without links, what belongs to the system: its programs run it or obey it.
-var isSystem = regexp.MustCompile(`^/(etc|usr|bin|sbin|lib[^/]*|opt|boot|sys|proc/sys|run/systemd|var/spool|var/lib/(dpkg|rpm|systemd)|nix|snap|Library|System|Applications|private/etc|private/var/at)(/|$)`)
+var isSystem = pattern.New(`^/(etc|usr|bin|sbin|lib[^/]*|opt|boot|sys|proc/sys|run/systemd|var/spool|var/lib/(dpkg|rpm|systemd)|nix|snap|Library|System|Applications|private/etc|private/var/at)(/|$)`)
 
 // program says why a write outside of the workspace to where the word leads may change what is run, ""
 // if it does not.
@@ -89,18 +89,18 @@ func (f WordFact) program(name string, redirected bool) string {
 		return ""
 	case redirected && f.Executable:
 		return fault.Quote(name) + " is a program: it has the executable bit"
-	case isSystem.MatchString(f.Path):
+	case isSystem().MatchString(f.Path):
 		return fault.Quote(name) + " belongs to the system, whose programs run it or obey it"
 	}
 	return ""
 }
 
 // plainMode is a mode of chmod that makes no program of a file.
-var plainMode = regexp.MustCompile(`^([ugoa]*[-=+][rwst]*|[ugoa]*-[rwxXst]+|[0-7]?[0246]{3})$`)
+var plainMode = pattern.New(`^([ugoa]*[-=+][rwst]*|[ugoa]*-[rwxXst]+|[0-7]?[0246]{3})$`)
 
 // makesPrograms lists the words of a part that it may make programs of.
 func (p part) makesPrograms() []word {
-	if programName(p.words[0].text) != "chmod" || len(p.words) < 3 || slices.ContainsFunc(p.words[1:], func(w word) bool { return w.literal && plainMode.MatchString(w.text) }) {
+	if programName(p.words[0].text) != "chmod" || len(p.words) < 3 || slices.ContainsFunc(p.words[1:], func(w word) bool { return w.literal && plainMode().MatchString(w.text) }) {
 		return nil
 	}
 	return p.words[1:]

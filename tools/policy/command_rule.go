@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // prefix is the literal words before the * of a rule such as
@@ -222,7 +223,7 @@ func (p part) mayRun(program string) bool {
 		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
 			return true
 		}
-		if !strings.HasPrefix(w.text, "-") && !descriptors.MatchString(w.text) {
+		if !strings.HasPrefix(w.text, "-") && !descriptors().MatchString(w.text) {
 			operands++
 		}
 	}
@@ -234,10 +235,10 @@ func (p part) runsInput() bool {
 	texts := p.texts()
 	switch name := programName(texts[0]); name {
 	case "sed", "gsed":
-		return slices.ContainsFunc(texts[1:], func(text string) bool { return !harmlessSed.MatchString(text) })
+		return slices.ContainsFunc(texts[1:], func(text string) bool { return !harmlessSed().MatchString(text) })
 	case "xargs":
 		texts = slices.Clone(texts[1:])
-		for len(texts) > 0 && harmlessXargs.MatchString(texts[0]) {
+		for len(texts) > 0 && harmlessXargs().MatchString(texts[0]) {
 			texts = texts[1:]
 		}
 		return len(texts) == 0 || !readers[texts[0]] || hazards[texts[0]] != nil
@@ -248,12 +249,12 @@ func (p part) runsInput() bool {
 
 // What does not make sed run what it reads, nor xargs put it in the place of the program.
 var (
-	harmlessSed   = regexp.MustCompile(`^(-[Enrsuz]+|-e|[0-9]+(,[0-9]+)?[dpq]|s/[^/]*/[^/]*/[gpI0-9]*)$`)
-	harmlessXargs = regexp.MustCompile(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
+	harmlessSed   = pattern.New(`^(-[Enrsuz]+|-e|[0-9]+(,[0-9]+)?[dpq]|s/[^/]*/[^/]*/[gpI0-9]*)$`)
+	harmlessXargs = pattern.New(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
 )
 
 // descriptors are files that are what the line itself hands a program to read.
-var descriptors = regexp.MustCompile(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
+var descriptors = pattern.New(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
 
 func (p part) texts() []string {
 	var out []string
@@ -264,7 +265,7 @@ func (p part) texts() []string {
 }
 
 // steering are the variables by which programs, and the shell, come to run others.
-var steering = regexp.MustCompile(`^(PATH|HOME|XDG_CONFIG_HOME|ZDOTDIR|ENV|BASH_ENV|BASH_FUNC_.*|IFS|PS4|SHELL|SHELLOPTS|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|BROWSER|` +
+var steering = pattern.New(`^(PATH|HOME|XDG_CONFIG_HOME|ZDOTDIR|ENV|BASH_ENV|BASH_FUNC_.*|IFS|PS4|SHELL|SHELLOPTS|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|BROWSER|` +
 	`.*_(PAGER|EDITOR|ASKPASS|RSH)|MANPAGER|LESSOPEN|LESSCLOSE|MAKEFLAGS|TAR_OPTIONS|PERL5(OPT|DB|LIB)|RUBY(OPT|LIB)|PYTHON(PATH|STARTUP)|(LD|DYLD|GIT)_.*)$`)
 
 // setters are the programs that set the variables which their words name.
@@ -274,10 +275,10 @@ var setters = set("env export readonly declare typeset local read printf getopts
 // named, or the variable is one of those.
 func (p part) setsUp(program string) bool {
 	return slices.ContainsFunc(p.sets, func(a assignment) bool {
-		return steering.MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
+		return steering().MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
 	}) || setters[programName(p.words[0].text)] && slices.ContainsFunc(p.words[1:], func(w word) bool {
 		name, _, _ := strings.Cut(w.text, "=")
-		return steering.MatchString(name)
+		return steering().MatchString(name)
 	})
 }
 

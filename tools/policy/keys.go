@@ -2,9 +2,10 @@ package policy
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"pillion/internal/pattern"
 )
 
 // keyShape is how the values of one kind of key begin, and how they go on.
@@ -84,10 +85,10 @@ func KeyIn(text string) string {
 }
 
 var (
-	inAddress = regexp.MustCompile(`^[^\s/:@"'<>]*:([^\s/:@"'<>]+)@([^\s/:@"'<>?#]+)`)
-	inHeader  = regexp.MustCompile(`(?i)^["']?\s*[:=,]\s*["']?(basic|bearer|token)\s+([\w+/=.~-]{12,})`)
-	noLogin   = regexp.MustCompile(`(?i)pass|secret|example|change|your|token|test|dummy|xxx|123|[$%{}<>*()\[\]\\]`)
-	noHost    = regexp.MustCompile(`(?i)(^|\.)(example|localhost|test|invalid|host|hostname)(\.[a-z]+)?$|[${}%<>]|^127\.`)
+	inAddress = pattern.New(`^[^\s/:@"'<>]*:([^\s/:@"'<>]+)@([^\s/:@"'<>?#]+)`)
+	inHeader  = pattern.New(`(?i)^["']?\s*[:=,]\s*["']?(basic|bearer|token)\s+([\w+/=.~-]{12,})`)
+	noLogin   = pattern.New(`(?i)pass|secret|example|change|your|token|test|dummy|xxx|123|[$%{}<>*()\[\]\\]`)
+	noHost    = pattern.New(`(?i)(^|\.)(example|localhost|test|invalid|host|hostname)(\.[a-z]+)?$|[${}%<>]|^127\.`)
 )
 
 // loginIn finds what lets somebody in by an address or a header.
@@ -95,10 +96,10 @@ func loginIn(text string) string {
 	for _, mark := range []string{"://", "uthorization", "UTHORIZATION"} {
 		for _, rest, found := strings.Cut(text, mark); found; _, rest, found = strings.Cut(rest, mark) {
 			near := rest[:min(len(rest), 4*longestKey)]
-			if m := inAddress.FindStringSubmatch(near); m != nil && mark == "://" && isPassword(m[1]) && !noHost.MatchString(m[2]) {
+			if m := inAddress().FindStringSubmatch(near); m != nil && mark == "://" && isPassword(m[1]) && !noHost().MatchString(m[2]) {
 				return "a password in an address"
 			}
-			m := inHeader.FindStringSubmatch(near)
+			m := inHeader().FindStringSubmatch(near)
 			if m == nil || mark == "://" {
 				continue
 			}
@@ -116,7 +117,7 @@ func loginIn(text string) string {
 
 // isPassword tells what lets somebody in from what stands for it in documentation.
 func isPassword(value string) bool {
-	return len(value) >= 8 && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) && !noLogin.MatchString(value)
+	return len(value) >= 8 && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) && !noLogin().MatchString(value)
 }
 
 var inKey = func() (is [256]bool) {

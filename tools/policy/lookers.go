@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // looker is a program that is known to read: what it may be given, beyond files.
@@ -130,11 +131,11 @@ func (c Command) asksVersion(l look) bool {
 	}
 	name, isPlain := l.words[0].plain()
 	option, is := l.words[1].plain()
-	return isPlain && is && slices.Contains(versions, option) && programWord.MatchString(name) && !changesShell[name] && !c.fact(name).Planted
+	return isPlain && is && slices.Contains(versions, option) && programWord().MatchString(name) && !changesShell[name] && !c.fact(name).Planted
 }
 
 // programWord is a name that the shell searches for.
-var programWord = regexp.MustCompile(`^[A-Za-z0-9][\w.+-]*$`)
+var programWord = pattern.New(`^[A-Za-z0-9][\w.+-]*$`)
 
 // looksAt says whether a part only looks, at files that nobody has to be asked about.
 func (c Command) looksAt(l look) bool {
@@ -153,7 +154,7 @@ func (c Command) looksAt(l look) bool {
 		}
 	}
 	name, isPlain := args[0].plain()
-	if !isPlain || !programWord.MatchString(name) && name != ":" && name != "[" || c.fact(name).Planted {
+	if !isPlain || !programWord().MatchString(name) && name != ":" && name != "[" || c.fact(name).Planted {
 		return false
 	}
 	switch {
@@ -171,11 +172,11 @@ func (c Command) looksAt(l look) bool {
 		return true
 	}
 	p, known := lookers[name]
-	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll.MatchString))
+	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll().MatchString))
 }
 
 // searchesAll is an option by which a program searches repositories' own files as well, though no word names them.
-var searchesAll = regexp.MustCompile(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
+var searchesAll = pattern.New(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
 
 // opens says whether a name may be opened without a question.
 func (c Command) opens(l look, name string) bool {

@@ -3,11 +3,12 @@ package policy
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"pillion/internal/pattern"
 )
 
 // Looks is a command line in which every part is a program that is known to read. It may run in
@@ -157,7 +158,7 @@ func (r *looksReader) within(at *place, read func(inner *place)) {
 
 func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 	words, ok := cmd.Loop.(*syntax.WordIter)
-	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() || !loopName.MatchString(words.Name.Value) || at.loops[words.Name.Value] != nil {
+	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() || !loopName().MatchString(words.Name.Value) || at.loops[words.Name.Value] != nil {
 		r.failed = true // what the inner one of two loops leaves in its variable, the outer one goes on with
 		return
 	}
@@ -171,7 +172,7 @@ func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 }
 
 // loopName is a name that means nothing to a shell or to a program that gets it.
-var loopName = regexp.MustCompile(`^[a-z]+[0-9]*$`)
+var loopName = pattern.New(`^[a-z]+[0-9]*$`)
 
 func (r *looksReader) call(cmd *syntax.CallExpr, redirs []*syntax.Redirect, at *place) {
 	if len(cmd.Assigns) > 0 || len(cmd.Args) == 0 || !isBareWord(cmd.Args[0]) || strings.Contains(cmd.Args[0].Lit(), `\`) {
@@ -264,7 +265,7 @@ func (r *looksReader) quoted(parts []syntax.WordPart) (out lookWord) {
 			text.WriteString(lit.Value)
 			parts = parts[1:]
 		}
-		r.failed = r.failed || dollars.MatchString(text.String())
+		r.failed = r.failed || dollars().MatchString(text.String())
 		out = append(out, wordPiece{unescape(text.String()), plainText, true})
 		if len(parts) == 0 {
 			break
@@ -289,7 +290,7 @@ func (r *looksReader) variable(p *syntax.ParamExp, quoted bool) wordPiece {
 
 // dollars finds what another shell than this reader's expands in double quotes: of a pattern only the
 // end is left.
-var dollars = regexp.MustCompile(`(^|[^\\])(\\\\)*\$[^\s|/)]`)
+var dollars = pattern.New(`(^|[^\\])(\\\\)*\$[^\s|/)]`)
 
 // unescape is a text in double quotes as the shell has it.
 func unescape(text string) string {
@@ -362,7 +363,7 @@ type expanded struct {
 func (e expanded) plain() (string, bool) { return e.texts[0], !e.made && len(e.texts) == 1 }
 
 // unsplit is what stays one word.
-var unsplit = regexp.MustCompile(`^[\w./%+,:@=-]+$`)
+var unsplit = pattern.New(`^[\w./%+,:@=-]+$`)
 
 // mostTexts is what one word may become.
 const mostTexts = 1000
@@ -393,7 +394,7 @@ func (l look) expand(w lookWord, matches map[Pattern][]string) (expanded, bool) 
 	}
 	// Without quotes the shell takes apart what a variable has, once more; some read more in it than others.
 	again := slices.ContainsFunc(w, func(p wordPiece) bool { return p.kind == loopVariable && !p.isQuoted }) &&
-		slices.ContainsFunc(out, func(text string) bool { return !unsplit.MatchString(text) })
+		slices.ContainsFunc(out, func(text string) bool { return !unsplit().MatchString(text) })
 	return expanded{out, true}, !again && len(out) > 0 && len(out) <= mostTexts
 }
 

@@ -2,9 +2,10 @@ package policy
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // Offer is a rule that the user may have remembered along with a yes. With it,
@@ -135,7 +136,7 @@ func (r Request) narrowPattern() (Rule, bool) {
 // noRule is why a part asks with which nothing is wrong.
 const noRule = "no rule allows it"
 
-var scriptName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`)
+var scriptName = pattern.New(`^[A-Za-z][A-Za-z0-9:_-]*$`)
 
 // patternWords is how many words of a part a pattern may begin with, 0 if none is
 // offered.
@@ -147,7 +148,7 @@ func patternWords(p part) int {
 		return 0
 	case n == 1 || !slices.Contains(scripted[texts[0]], texts[1]):
 		return n
-	case len(p.words) > 2 && scriptName.MatchString(p.words[2].text):
+	case len(p.words) > 2 && scriptName().MatchString(p.words[2].text):
 		return 3
 	}
 	return 0

@@ -3,11 +3,11 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // The tails of the sentences that say why a path is protected.
@@ -123,7 +123,7 @@ func targets(names []string) []string {
 		if stem, is := strings.CutSuffix(name, ".symlink"); is {
 			name = "." + strings.TrimPrefix(stem, ".")
 		}
-		name = attributes.ReplaceAllString(name, "")
+		name = attributes().ReplaceAllString(name, "")
 		for _, dot := range []string{"dot_", "dot-"} {
 			if rest, is := strings.CutPrefix(name, dot); is {
 				name = "." + rest
@@ -135,7 +135,7 @@ func targets(names []string) []string {
 }
 
 // attributes are those of chezmoi.
-var attributes = regexp.MustCompile(`^((create|empty|encrypted|exact|executable|external|literal|modify|private|readonly|remove|symlink)_)+`)
+var attributes = pattern.New(`^((create|empty|encrypted|exact|executable|external|literal|modify|private|readonly|remove|symlink)_)+`)
 
 // beginning are the protected names by the byte that what they match begins with: every write asks for each part of its path.
 var beginning = func() (out [256][]protectedName) {
@@ -180,10 +180,10 @@ func (p protectedName) matches(names []string) bool {
 }
 
 // hashedGit is what Windows calls .git when GIT~1 to GIT~4 are taken.
-var hashedGit = regexp.MustCompile(`^gi[0-9a-f]{4}~[0-9]+$`)
+var hashedGit = pattern.New(`^gi[0-9a-f]{4}~[0-9]+$`)
 
 func isDotGit(name string) bool {
-	return matchesName(".git", name) || hashedGit.MatchString(name)
+	return matchesName(".git", name) || hashedGit().MatchString(name)
 }
 
 // isBareMember knows a bare repository by the customary name of its folder;
@@ -221,14 +221,14 @@ func matchesName(pattern, name string) bool {
 	return strings.HasPrefix(wantStem, stem) && len(stem) >= len(wantStem)-1 && (open || ext == wantExt)
 }
 
-var shortName = regexp.MustCompile(`^([^~.]{1,6})~[0-9]+(?:\.([^~.]{0,3}))?$`)
+var shortName = pattern.New(`^([^~.]{1,6})~[0-9]+(?:\.([^~.]{0,3}))?$`)
 
 // splitShort takes an 8.3 name like VSCODE~1 or NVIM~1.LUA apart.
 func splitShort(name string) (stem, ext string, ok bool) {
 	if !strings.Contains(name, "~") {
 		return "", "", false
 	}
-	m := shortName.FindStringSubmatch(name)
+	m := shortName().FindStringSubmatch(name)
 	if m == nil {
 		return "", "", false
 	}

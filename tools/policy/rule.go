@@ -2,11 +2,11 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // Rule names calls. Written down it is
@@ -47,11 +47,11 @@ type Rules struct {
 	Deny  []Rule
 }
 
-var toolName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*`)
+var toolName = pattern.New(`^[A-Za-z][A-Za-z0-9_.-]*`)
 
 // ParseRule reads a rule as String and people write it.
 func ParseRule(s string) (Rule, error) {
-	r := Rule{Tool: toolName.FindString(s)}
+	r := Rule{Tool: toolName().FindString(s)}
 	rest := s[len(r.Tool):]
 	switch {
 	case r.Tool == "":

@@ -1,11 +1,11 @@
 package policy
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // What a part of a line may change is what it names, unless its program is known to read only: of
@@ -28,10 +28,10 @@ var gitReads = set(`add commit diff log show status blame annotate ls-files ls-t
 var interpreters = set(". source sh bash dash zsh ksh mksh fish python perl ruby node deno bun tsx ts-node php lua")
 
 var (
-	plainOption = regexp.MustCompile(`^-[eux]+$`)
-	runsItsWord = regexp.MustCompile(`^[A-Za-z_]\w*=|^[0-9.]+[smhd]?$`)
-	sedWrites   = regexp.MustCompile(`(^|[^A-Za-z])[gpiImM0-9]*[wWe]`)
-	awkWrites   = regexp.MustCompile(`[>|]|system|inplace`)
+	plainOption = pattern.New(`^-[eux]+$`)
+	runsItsWord = pattern.New(`^[A-Za-z_]\w*=|^[0-9.]+[smhd]?$`)
+	sedWrites   = pattern.New(`(^|[^A-Za-z])[gpiImM0-9]*[wWe]`)
+	awkWrites   = pattern.New(`[>|]|system|inplace`)
 )
 
 // touches lists the names in the words of a part which it may change.
@@ -39,7 +39,7 @@ func touches(words []word) (names []string) {
 	for len(words) > 0 && words[0].literal && wrappers[programName(words[0].text)] {
 		behind := behindWrapper(words)
 		for i, w := range words[1:min(behind+1, len(words))] { // the last is the program, or what env -S takes for one
-			if !runsItsWord.MatchString(w.text) && (strings.HasPrefix(w.text, "-") || words[i].text == "-o" || strings.ContainsFunc(w.text, isCode)) {
+			if !runsItsWord().MatchString(w.text) && (strings.HasPrefix(w.text, "-") || words[i].text == "-o" || strings.ContainsFunc(w.text, isCode)) {
 				names = append(names, touched(w.text, true)...)
 			}
 		}
@@ -59,11 +59,11 @@ func touches(words []word) (names []string) {
 	switch {
 	case changes(words):
 	case name == "sed" || name == "gsed":
-		plain, hasCode = nil, sedWrites.MatchString
+		plain, hasCode = nil, sedWrites().MatchString
 	case strings.HasSuffix(name, "awk") && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "inplace") }):
-		plain, hasCode = nil, awkWrites.MatchString
+		plain, hasCode = nil, awkWrites().MatchString
 	case interpreters[name]:
-		for len(plain) > 0 && plainOption.MatchString(plain[0]) {
+		for len(plain) > 0 && plainOption().MatchString(plain[0]) {
 			plain = plain[1:]
 		}
 		if len(plain) > 0 && !strings.HasPrefix(plain[0], "-") {
@@ -88,7 +88,7 @@ func touches(words []word) (names []string) {
 // behindWrapper is where the program stands that a wrapper runs.
 func behindWrapper(words []word) int {
 	at := 1
-	for at < len(words) && (strings.HasPrefix(words[at].text, "-") || runsItsWord.MatchString(words[at].text) || words[at-1].text == "-o") {
+	for at < len(words) && (strings.HasPrefix(words[at].text, "-") || runsItsWord().MatchString(words[at].text) || words[at-1].text == "-o") {
 		at++
 	}
 	return at

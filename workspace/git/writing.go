@@ -9,12 +9,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
 	"pillion/workspace/git/program"
@@ -102,13 +102,13 @@ func (r *repository) isFound() error {
 }
 
 // reaches are the settings that say how a remote is reached and what it is told.
-var reaches = regexp.MustCompile(`^(?s:http\..*|remote\..*\.(proxy|proxyauthmethod)|ssh\.variant|push\.pushoption)$`)
+var reaches = pattern.New(`^(?s:http\..*|remote\..*\.(proxy|proxyauthmethod)|ssh\.variant|push\.pushoption)$`)
 
 // network is what the repository's own settings say of that, but where it saves cookies, which is off.
 func (r *repository) network() []string {
 	var out []string
 	for key, values := range r.Own {
-		if !reaches.MatchString(key) || strings.HasSuffix(key, ".cookiefile") || strings.HasSuffix(key, ".savecookies") {
+		if !reaches().MatchString(key) || strings.HasSuffix(key, ".cookiefile") || strings.HasSuffix(key, ".savecookies") {
 			continue
 		}
 		for _, value := range values {
