@@ -14,13 +14,14 @@ import (
 // arrows are the packages and what of this module each may import. All may import
 // internal/fault and internal/bug but these two themselves.
 var arrows = map[string][]string{
-	"internal/fault": {},
-	"internal/bug":   {},
-	"internal/pipe":  {},
-	"internal/state": {},
-	"internal/way":   {},
-	"internal/web":   {},
-	"internal/wire":  {"internal/pipe"},
+	"internal/fault":   {},
+	"internal/bug":     {},
+	"internal/pipe":    {},
+	"internal/pattern": {},
+	"internal/state":   {},
+	"internal/way":     {},
+	"internal/web":     {},
+	"internal/wire":    {"internal/pipe"},
 
 	"workspace":             {"internal/way", "workspace/gitignore"},
 	"workspace/gitignore":   {},

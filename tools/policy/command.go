@@ -108,7 +108,7 @@ func (r *CommandReading) addParts(file *syntax.File) bool {
 		case *syntax.Comment:
 			plain = false
 		case *syntax.WordIter:
-			r.steers = r.steers || n.Name != nil && steering.MatchString(n.Name.Value)
+			r.steers = r.steers || n.Name != nil && steering().MatchString(n.Name.Value)
 		case *syntax.FuncDecl:
 			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
 			plain, defines = false, true
@@ -200,7 +200,7 @@ func (r *CommandReading) addCall(p *part, call *syntax.CallExpr) {
 		}
 		if a.Name != nil {
 			p.sets = append(p.sets, assignment{a.Name.Value, r.written(a)})
-			r.steers = r.steers || len(call.Args) == 0 && steering.MatchString(a.Name.Value)
+			r.steers = r.steers || len(call.Args) == 0 && steering().MatchString(a.Name.Value)
 		}
 	}
 	for _, arg := range call.Args {

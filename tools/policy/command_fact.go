@@ -89,7 +89,7 @@ func (f WordFact) program(name string, redirected bool) string {
 		return ""
 	case redirected && f.Executable:
 		return fault.Quote(name) + " is a program: it has the executable bit"
-	case isSystem.MatchString(f.Path):
+	case isSystem().MatchString(f.Path):
 		return fault.Quote(name) + " belongs to the system, whose programs run it or obey it"
 	}
 	return ""
@@ -100,7 +100,7 @@ var plainMode = pattern.New(`^([ugoa]*[-=+][rwst]*|[ugoa]*-[rwxXst]+|[0-7]?[0246
 
 // makesPrograms lists the words of a part that it may make programs of.
 func (p part) makesPrograms() []word {
-	if programName(p.words[0].text) != "chmod" || len(p.words) < 3 || slices.ContainsFunc(p.words[1:], func(w word) bool { return w.literal && plainMode.MatchString(w.text) }) {
+	if programName(p.words[0].text) != "chmod" || len(p.words) < 3 || slices.ContainsFunc(p.words[1:], func(w word) bool { return w.literal && plainMode().MatchString(w.text) }) {
 		return nil
 	}
 	return p.words[1:]

@@ -223,7 +223,7 @@ func (p part) mayRun(program string) bool {
 		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
 			return true
 		}
-		if !strings.HasPrefix(w.text, "-") && !descriptors.MatchString(w.text) {
+		if !strings.HasPrefix(w.text, "-") && !descriptors().MatchString(w.text) {
 			operands++
 		}
 	}
@@ -235,10 +235,10 @@ func (p part) runsInput() bool {
 	texts := p.texts()
 	switch name := programName(texts[0]); name {
 	case "sed", "gsed":
-		return slices.ContainsFunc(texts[1:], func(text string) bool { return !harmlessSed.MatchString(text) })
+		return slices.ContainsFunc(texts[1:], func(text string) bool { return !harmlessSed().MatchString(text) })
 	case "xargs":
 		texts = slices.Clone(texts[1:])
-		for len(texts) > 0 && harmlessXargs.MatchString(texts[0]) {
+		for len(texts) > 0 && harmlessXargs().MatchString(texts[0]) {
 			texts = texts[1:]
 		}
 		return len(texts) == 0 || !readers[texts[0]] || hazards[texts[0]] != nil
@@ -275,10 +275,10 @@ var setters = set("env export readonly declare typeset local read printf getopts
 // named, or the variable is one of those.
 func (p part) setsUp(program string) bool {
 	return slices.ContainsFunc(p.sets, func(a assignment) bool {
-		return steering.MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
+		return steering().MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
 	}) || setters[programName(p.words[0].text)] && slices.ContainsFunc(p.words[1:], func(w word) bool {
 		name, _, _ := strings.Cut(w.text, "=")
-		return steering.MatchString(name)
+		return steering().MatchString(name)
 	})
 }
 

@@ -96,10 +96,10 @@ func loginIn(text string) string {
 	for _, mark := range []string{"://", "uthorization", "UTHORIZATION"} {
 		for _, rest, found := strings.Cut(text, mark); found; _, rest, found = strings.Cut(rest, mark) {
 			near := rest[:min(len(rest), 4*longestKey)]
-			if m := inAddress.FindStringSubmatch(near); m != nil && mark == "://" && isPassword(m[1]) && !noHost.MatchString(m[2]) {
+			if m := inAddress().FindStringSubmatch(near); m != nil && mark == "://" && isPassword(m[1]) && !noHost().MatchString(m[2]) {
 				return "a password in an address"
 			}
-			m := inHeader.FindStringSubmatch(near)
+			m := inHeader().FindStringSubmatch(near)
 			if m == nil || mark == "://" {
 				continue
 			}
@@ -117,7 +117,7 @@ func loginIn(text string) string {
 
 // isPassword tells what lets somebody in from what stands for it in documentation.
 func isPassword(value string) bool {
-	return len(value) >= 8 && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) && !noLogin.MatchString(value)
+	return len(value) >= 8 && strings.ContainsAny(value, "0123456789") && strings.ContainsFunc(value, unicode.IsLetter) && !noLogin().MatchString(value)
 }
 
 var inKey = func() (is [256]bool) {

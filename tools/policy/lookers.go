@@ -131,7 +131,7 @@ func (c Command) asksVersion(l look) bool {
 	}
 	name, isPlain := l.words[0].plain()
 	option, is := l.words[1].plain()
-	return isPlain && is && slices.Contains(versions, option) && programWord.MatchString(name) && !changesShell[name] && !c.fact(name).Planted
+	return isPlain && is && slices.Contains(versions, option) && programWord().MatchString(name) && !changesShell[name] && !c.fact(name).Planted
 }
 
 // programWord is a name that the shell searches for.
@@ -154,7 +154,7 @@ func (c Command) looksAt(l look) bool {
 		}
 	}
 	name, isPlain := args[0].plain()
-	if !isPlain || !programWord.MatchString(name) && name != ":" && name != "[" || c.fact(name).Planted {
+	if !isPlain || !programWord().MatchString(name) && name != ":" && name != "[" || c.fact(name).Planted {
 		return false
 	}
 	switch {
@@ -172,7 +172,7 @@ func (c Command) looksAt(l look) bool {
 		return true
 	}
 	p, known := lookers[name]
-	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll.MatchString))
+	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll().MatchString))
 }
 
 // searchesAll is an option by which a program searches repositories' own files as well, though no word names them.

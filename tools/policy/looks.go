@@ -158,7 +158,7 @@ func (r *looksReader) within(at *place, read func(inner *place)) {
 
 func (r *looksReader) loop(cmd *syntax.ForClause, at *place) {
 	words, ok := cmd.Loop.(*syntax.WordIter)
-	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() || !loopName.MatchString(words.Name.Value) || at.loops[words.Name.Value] != nil {
+	if !ok || cmd.Select || words.Name == nil || !words.InPos.IsValid() || !loopName().MatchString(words.Name.Value) || at.loops[words.Name.Value] != nil {
 		r.failed = true // what the inner one of two loops leaves in its variable, the outer one goes on with
 		return
 	}
@@ -265,7 +265,7 @@ func (r *looksReader) quoted(parts []syntax.WordPart) (out lookWord) {
 			text.WriteString(lit.Value)
 			parts = parts[1:]
 		}
-		r.failed = r.failed || dollars.MatchString(text.String())
+		r.failed = r.failed || dollars().MatchString(text.String())
 		out = append(out, wordPiece{unescape(text.String()), plainText, true})
 		if len(parts) == 0 {
 			break
@@ -394,7 +394,7 @@ func (l look) expand(w lookWord, matches map[Pattern][]string) (expanded, bool) 
 	}
 	// Without quotes the shell takes apart what a variable has, once more; some read more in it than others.
 	again := slices.ContainsFunc(w, func(p wordPiece) bool { return p.kind == loopVariable && !p.isQuoted }) &&
-		slices.ContainsFunc(out, func(text string) bool { return !unsplit.MatchString(text) })
+		slices.ContainsFunc(out, func(text string) bool { return !unsplit().MatchString(text) })
 	return expanded{out, true}, !again && len(out) > 0 && len(out) <= mostTexts
 }
 

@@ -148,7 +148,7 @@ func patternWords(p part) int {
 		return 0
 	case n == 1 || !slices.Contains(scripted[texts[0]], texts[1]):
 		return n
-	case len(p.words) > 2 && scriptName.MatchString(p.words[2].text):
+	case len(p.words) > 2 && scriptName().MatchString(p.words[2].text):
 		return 3
 	}
 	return 0

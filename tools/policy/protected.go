@@ -123,7 +123,7 @@ func targets(names []string) []string {
 		if stem, is := strings.CutSuffix(name, ".symlink"); is {
 			name = "." + strings.TrimPrefix(stem, ".")
 		}
-		name = attributes.ReplaceAllString(name, "")
+		name = attributes().ReplaceAllString(name, "")
 		for _, dot := range []string{"dot_", "dot-"} {
 			if rest, is := strings.CutPrefix(name, dot); is {
 				name = "." + rest
@@ -183,7 +183,7 @@ func (p protectedName) matches(names []string) bool {
 var hashedGit = pattern.New(`^gi[0-9a-f]{4}~[0-9]+$`)
 
 func isDotGit(name string) bool {
-	return matchesName(".git", name) || hashedGit.MatchString(name)
+	return matchesName(".git", name) || hashedGit().MatchString(name)
 }
 
 // isBareMember knows a bare repository by the customary name of its folder;
@@ -228,7 +228,7 @@ func splitShort(name string) (stem, ext string, ok bool) {
 	if !strings.Contains(name, "~") {
 		return "", "", false
 	}
-	m := shortName.FindStringSubmatch(name)
+	m := shortName().FindStringSubmatch(name)
 	if m == nil {
 		return "", "", false
 	}

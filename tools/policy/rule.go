@@ -51,7 +51,7 @@ var toolName = pattern.New(`^[A-Za-z][A-Za-z0-9_.-]*`)
 
 // ParseRule reads a rule as String and people write it.
 func ParseRule(s string) (Rule, error) {
-	r := Rule{Tool: toolName.FindString(s)}
+	r := Rule{Tool: toolName().FindString(s)}
 	rest := s[len(r.Tool):]
 	switch {
 	case r.Tool == "":

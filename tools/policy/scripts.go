@@ -30,9 +30,9 @@ func expression(end string) string {
 // sedReads says whether a script of sed is made of such commands.
 func sedReads(script string) bool {
 	for strings.TrimSpace(script) != "" {
-		found := sedCommand.FindString(script)
+		found := sedCommand().FindString(script)
 		if found == "" {
-			found = sedReplaces.FindString(script)
+			found = sedReplaces().FindString(script)
 		}
 		if found == "" {
 			return false
@@ -45,7 +45,7 @@ func sedReads(script string) bool {
 var (
 	awkText = pattern.New(`"(\\.|[^"\\\n])*"`)
 	// awkTexts are texts, and patterns where no division can stand, in a program of awk.
-	awkTexts = pattern.New(awkText.String() + `|(^|[(!~,;{}&|\n])[ \t]*/` + expression(`/"`) + `/`)
+	awkTexts = pattern.New(awkText().String() + `|(^|[(!~,;{}&|\n])[ \t]*/` + expression(`/"`) + `/`)
 	awkWord  = pattern.New(`[A-Za-z_]\w*`)
 	// awkCalls are words of awk that leave the text that it was given: they run programs, read and write
 	// other files, or name what follows.
@@ -55,15 +55,15 @@ var (
 // awkReads says whether a program of awk only prints what it matches. A > may compare, outside of braces
 // and of what is printed.
 func awkReads(program string) bool {
-	rest := awkTexts.ReplaceAllString(program, "$2 1 ")
+	rest := awkTexts().ReplaceAllString(program, "$2 1 ")
 	divides := strings.Contains(rest, "/") // then where patterns are is not known
 	if divides {
-		rest = awkText.ReplaceAllString(program, " 1 ")
+		rest = awkText().ReplaceAllString(program, " 1 ")
 	}
 	if strings.ContainsAny(rest, "@\"\\") || divides && strings.Count(rest, "/") < strings.Count(program, "/") {
 		return false
 	}
-	for _, word := range awkWord.FindAllString(rest, -1) {
+	for _, word := range awkWord().FindAllString(rest, -1) {
 		if awkCalls[word] {
 			return false
 		}
@@ -94,10 +94,10 @@ var jqText = pattern.New(`"(\\[^(]|[^"\\])*"`)
 
 // jqReads says whether a filter of jq or yq looks at what it was given alone.
 func jqReads(filter string) bool {
-	plain := jqText.ReplaceAllString(filter, " ")
+	plain := jqText().ReplaceAllString(filter, " ")
 	if strings.ContainsAny(plain, `"#\`) { // where texts are is not known: behind a comment, and with code in them
 		plain = filter
 	}
 	plain = strings.NewReplacer("==", "", "!=", "", ">=", "", "<=", "").Replace(plain)
-	return !jqLoads.MatchString(plain)
+	return !jqLoads().MatchString(plain)
 }

@@ -39,7 +39,7 @@ func touches(words []word) (names []string) {
 	for len(words) > 0 && words[0].literal && wrappers[programName(words[0].text)] {
 		behind := behindWrapper(words)
 		for i, w := range words[1:min(behind+1, len(words))] { // the last is the program, or what env -S takes for one
-			if !runsItsWord.MatchString(w.text) && (strings.HasPrefix(w.text, "-") || words[i].text == "-o" || strings.ContainsFunc(w.text, isCode)) {
+			if !runsItsWord().MatchString(w.text) && (strings.HasPrefix(w.text, "-") || words[i].text == "-o" || strings.ContainsFunc(w.text, isCode)) {
 				names = append(names, touched(w.text, true)...)
 			}
 		}
@@ -59,11 +59,11 @@ func touches(words []word) (names []string) {
 	switch {
 	case changes(words):
 	case name == "sed" || name == "gsed":
-		plain, hasCode = nil, sedWrites.MatchString
+		plain, hasCode = nil, sedWrites().MatchString
 	case strings.HasSuffix(name, "awk") && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "inplace") }):
-		plain, hasCode = nil, awkWrites.MatchString
+		plain, hasCode = nil, awkWrites().MatchString
 	case interpreters[name]:
-		for len(plain) > 0 && plainOption.MatchString(plain[0]) {
+		for len(plain) > 0 && plainOption().MatchString(plain[0]) {
 			plain = plain[1:]
 		}
 		if len(plain) > 0 && !strings.HasPrefix(plain[0], "-") {
@@ -88,7 +88,7 @@ func touches(words []word) (names []string) {
 // behindWrapper is where the program stands that a wrapper runs.
 func behindWrapper(words []word) int {
 	at := 1
-	for at < len(words) && (strings.HasPrefix(words[at].text, "-") || runsItsWord.MatchString(words[at].text) || words[at-1].text == "-o") {
+	for at < len(words) && (strings.HasPrefix(words[at].text, "-") || runsItsWord().MatchString(words[at].text) || words[at-1].text == "-o") {
 		at++
 	}
 	return at

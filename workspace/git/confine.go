@@ -167,7 +167,7 @@ func HarmlessState(name, before, now string) bool {
 		text, err := gitfile.Read(now)
 		return err == nil && (name == "HEAD" || isReference(name) && !isReplacement(name)) && isLoose(strings.TrimSuffix(string(text), "\n"))
 	case folder == "logs":
-		return (isReference(below) && !isReplacement(below) || capitals.MatchString(below)) && eachLine(now, isLogged)
+		return (isReference(below) && !isReplacement(below) || capitals().MatchString(below)) && eachLine(now, isLogged)
 	case name == "packed-refs":
 		was, _ := gitfile.Read(before) //nolint:errcheck // then it has no line
 		return eachLine(now, func(line string) bool {
@@ -175,7 +175,7 @@ func HarmlessState(name, before, now string) bool {
 		})
 	case forms[name] != nil:
 		text, err := gitfile.Read(now)
-		return err == nil && forms[name].Match(text)
+		return err == nil && forms[name]().Match(text)
 	}
 	for file, is := range naming {
 		if of, base, _ := strings.Cut(file, "/"); of == name && gitfile.Exists(filepath.Join(now, base)) && !eachLine(filepath.Join(now, base), is) {
@@ -199,13 +199,16 @@ const (
 )
 
 var (
-	oneHash  = pattern.New(`^` + hash + `$`)
-	capitals = pattern.New(`^[A-Z_]+$`)
+	oneHash   = pattern.New(`^` + hash + `$`)
+	capitals  = pattern.New(`^[A-Z_]+$`)
+	tableName = pattern.New(`^[0-9a-zA-Z_-]+\.ref$`)
 )
 
+func isHash(line string) bool { return oneHash().MatchString(line) }
+
 // forms are those of the files that git makes while it is in the middle of something.
-var forms = func() map[string]*pattern.Pattern {
-	out := map[string]*pattern.Pattern{}
+var forms = func() map[string]pattern.Pattern {
+	out := map[string]pattern.Pattern{}
 	for names, form := range map[string]string{
 		"AUTO_MERGE BISECT_EXPECTED_REV BISECT_HEAD CHERRY_PICK_HEAD MERGE_AUTOSTASH MERGE_HEAD ORIG_HEAD REBASE_HEAD REVERT_HEAD shallow": hashLines,
 		"BISECT_RUN COMMIT_EDITMSG MERGE_MODE MERGE_MSG NOTES_EDITMSG SQUASH_MSG TAG_EDITMSG":                                              `(?s:.*)`,
@@ -227,16 +230,16 @@ var forms = func() map[string]*pattern.Pattern {
 
 // naming are the lines of files in state folders by which git finds files or references.
 var naming = map[string]func(line string) bool{
-	"reftable/tables.list":     pattern.New(`^[0-9a-zA-Z_-]+\.ref$`).MatchString,
+	"reftable/tables.list":     func(line string) bool { return tableName().MatchString(line) },
 	"rebase-merge/head-name":   isHeadName,
 	"rebase-apply/head-name":   isHeadName,
-	"rebase-merge/update-refs": func(line string) bool { return oneHash.MatchString(line) || isBranch(line) },
+	"rebase-merge/update-refs": func(line string) bool { return isHash(line) || isBranch(line) },
 	"rebase-merge/git-rebase-todo": func(line string) bool {
 		words := strings.Fields(line)
 		return len(words) == 0 || words[0] != "u" && words[0] != "update-ref" || len(words) == 2 && isBranch(words[1])
 	},
-	"rebase-merge/autostash": oneHash.MatchString,
-	"rebase-apply/autostash": oneHash.MatchString,
+	"rebase-merge/autostash": isHash,
+	"rebase-apply/autostash": isHash,
 }
 
 // eachLine says whether a file has lines of one kind alone.
@@ -268,24 +271,24 @@ func isHeadName(line string) bool { return line == "detached HEAD" || isReferenc
 // isLoose reports whether a reference's file holds a hash or the name of another.
 func isLoose(text string) bool {
 	target, symbolic := strings.CutPrefix(text, "ref: ")
-	return symbolic && isReference(target) || oneHash.MatchString(text)
+	return symbolic && isReference(target) || isHash(text)
 }
 
 func isPacked(line string) bool {
 	h, name, _ := strings.Cut(line, " ")
 	of, peeled := strings.CutPrefix(h, "^")
-	return strings.HasPrefix(line, "# pack-refs ") || oneHash.MatchString(of) && (peeled && name == "" || !peeled && isReference(name))
+	return strings.HasPrefix(line, "# pack-refs ") || isHash(of) && (peeled && name == "" || !peeled && isReference(name))
 }
 
 func isLogged(line string) bool {
 	from, rest, _ := strings.Cut(line, " ")
 	to, _, _ := strings.Cut(rest, " ")
-	return oneHash.MatchString(from) && oneHash.MatchString(to)
+	return isHash(from) && isHash(to)
 }
 
 // running are the lines of an unfinished rebase or series of commits from which git runs a
 // program. A strategy is one: git runs it by its name, and by its path if that has a slash.
-var running = map[string]*pattern.Pattern{
+var running = map[string]pattern.Pattern{
 	"rebase-merge/git-rebase-todo": pattern.New(`(?m)^[ \t]*(x|exec)([ \t]|$)`),
 	"rebase-merge/strategy":        pattern.New(`/`),
 	"rebase-apply/strategy":        pattern.New(`/`),
@@ -293,7 +296,7 @@ var running = map[string]*pattern.Pattern{
 }
 
 // stateFiles are those that git makes in its state folders. What another one would have it do is not known.
-var stateFiles = map[string]*pattern.Pattern{
+var stateFiles = map[string]pattern.Pattern{
 	"rebase-merge": pattern.New(`^(allow_rerere_autoupdate|amend|author-script|autostash|cdate_is_adate|current-fixups|done|drop_redundant_commits|end|force-rewritten|` +
 		`git-rebase-todo(\.backup)?|gpg_sign_opt|head-name|ignore_date|interactive|keep_redundant_commits|message(-fixup|-squash)?|msgnum|(no-)?reschedule-failed-exec|onto|orig-head|` +
 		`patch|quiet|refs-to-delete|rewritten-(list|pending)|signoff|squash-onto|stopped-sha|strategy(_opts)?|update-refs|verbose)$`),
@@ -308,7 +311,7 @@ var free = pattern.New(`^(message.*|patch|final-commit|info|msg|msg-clean|messag
 
 // options are those that git keeps for programs that it runs when it goes on, by the file that holds them. Another
 // file has none.
-var options = map[string]*pattern.Pattern{
+var options = map[string]pattern.Pattern{
 	"apply-opt":               pattern.New(`^( ?'?(-p\d+|-C\d+|--whitespace=[a-z-]+|--ignore-whitespace|--ignore-space-change|--reject)'?)*\n?$`),
 	"gpg_sign_opt":            pattern.New(`^(-S[\w@.+<> -]*)?\n?$`),
 	"strategy_opts":           pattern.New(`^( ?'?--[a-z][a-z-]*(=[\w.-]*)?'?)*\n?$`),
@@ -323,20 +326,20 @@ func stateIsHarmless(folder, dir string) bool {
 		return gitfile.IsNotDir(err)
 	}
 	for _, e := range entries {
-		if known := stateFiles[folder]; known != nil && (!e.Type().IsRegular() || !known.MatchString(e.Name())) {
+		if known := stateFiles[folder]; known != nil && (!e.Type().IsRegular() || !known().MatchString(e.Name())) {
 			return false
 		}
-		if free.MatchString(e.Name()) {
+		if free().MatchString(e.Name()) {
 			continue
 		}
 		text, err := gitfile.Read(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return false
 		}
-		if form := options[e.Name()]; form != nil && !form.Match(text) || form == nil && anyOption.Match(text) {
+		if form := options[e.Name()]; form != nil && !form().Match(text) || form == nil && anyOption().Match(text) {
 			return false
 		}
-		if options[e.Name()] == nil && naming[folder+"/"+e.Name()] == nil && forShells.Match(text) {
+		if options[e.Name()] == nil && naming[folder+"/"+e.Name()] == nil && forShells().Match(text) {
 			return false
 		}
 	}
@@ -350,7 +353,7 @@ var anyOption = pattern.New(`(?m)(^|[\s'"])-`)
 
 // addsLine says whether a file has a line of a kind that it had not before. What cannot be
 // read may have one.
-func addsLine(before, now string, kind *pattern.Pattern) bool {
+func addsLine(before, now string, kind pattern.Pattern) bool {
 	text, err := gitfile.Read(now)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
@@ -362,7 +365,7 @@ func addsLine(before, now string, kind *pattern.Pattern) bool {
 		}
 	}
 	for line := range strings.Lines(string(text)) {
-		if kind.MatchString(line) && !known[strings.TrimSpace(line)] {
+		if kind().MatchString(line) && !known[strings.TrimSpace(line)] {
 			return true
 		}
 	}

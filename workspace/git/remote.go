@@ -211,7 +211,7 @@ var (
 // schemeOf says how an address is reached, as git reads it. Ways by which programs are
 // run are refused; git is told to refuse them as well (Protocols).
 func schemeOf(address string) (string, error) {
-	if strings.ContainsFunc(address, unicode.IsControl) || misleading.MatchString(address) {
+	if strings.ContainsFunc(address, unicode.IsControl) || misleading().MatchString(address) {
 		return "", fault.New(fault.GitError, "the remote's address %s is not written as others are, and may lead to another host than it seems", fault.Quote(Address(address))).
 			WithHint("the user pushes there by hand, or sets the address again")
 	}
@@ -219,10 +219,10 @@ func schemeOf(address string) (string, error) {
 		return "", fault.New(fault.GitError, "the remote's address begins with %s, by which git would run a program; only file, http, https and ssh are pushed to", fault.Quote(what)).
 			WithHint("the user pushes there by hand")
 	}
-	if found := helperAddress.FindString(address); found != "" {
+	if found := helperAddress().FindString(address); found != "" {
 		return refuse(found)
 	}
-	if found := schemed.FindStringSubmatch(address); found != nil {
+	if found := schemed().FindStringSubmatch(address); found != nil {
 		switch scheme := strings.ToLower(found[1]); scheme {
 		case "ssh", "git+ssh", "ssh+git":
 			return "ssh", nil
@@ -243,7 +243,7 @@ func schemeOf(address string) (string, error) {
 
 // Address is a remote's address without the credentials in it.
 func Address(address string) string {
-	found := schemed.FindString(address)
+	found := schemed().FindString(address)
 	if found == "" {
 		return address
 	}

@@ -108,7 +108,7 @@ var reaches = pattern.New(`^(?s:http\..*|remote\..*\.(proxy|proxyauthmethod)|ssh
 func (r *repository) network() []string {
 	var out []string
 	for key, values := range r.Own {
-		if !reaches.MatchString(key) || strings.HasSuffix(key, ".cookiefile") || strings.HasSuffix(key, ".savecookies") {
+		if !reaches().MatchString(key) || strings.HasSuffix(key, ".cookiefile") || strings.HasSuffix(key, ".savecookies") {
 			continue
 		}
 		for _, value := range values {

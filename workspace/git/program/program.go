@@ -73,7 +73,7 @@ var always = append(slices.Clone(nowhere), []Setting{
 }...)
 
 type program struct {
-	keys   *pattern.Pattern
+	keys   pattern.Pattern
 	value  string
 	others bool
 }
@@ -102,7 +102,7 @@ var namesFile = keys(namedFiles)
 // harmlessValue is a value with which a key that can name a program runs none; false: it is no such key.
 func harmlessValue(key string) (string, bool) {
 	for _, p := range programs {
-		if p.keys.MatchString(key) {
+		if p.keys().MatchString(key) {
 			return p.value, true
 		}
 	}
@@ -112,7 +112,7 @@ func harmlessValue(key string) (string, bool) {
 // Runs says whether a key, as git lists it, can name a program that git runs.
 func Runs(key string) bool {
 	_, names := harmlessValue(key)
-	return names && !namesFile.MatchString(key) || slices.ContainsFunc(always, func(s Setting) bool { return strings.EqualFold(s.Key, key) })
+	return names && !namesFile().MatchString(key) || slices.ContainsFunc(always, func(s Setting) bool { return strings.EqualFold(s.Key, key) })
 }
 
 var (
@@ -121,7 +121,7 @@ var (
 	external = keys(`diff\.external|diff\..*\.command`)
 )
 
-func keys(form string) *pattern.Pattern { return pattern.New(`^(?s:` + form + `)$`) }
+func keys(form string) pattern.Pattern { return pattern.New(`^(?s:` + form + `)$`) }
 
 // Reads says whether a command only reads.
 func Reads(command string) bool {
@@ -154,10 +154,10 @@ func Reading(ctx context.Context, file, dir string, env []string, args ...string
 	}
 	settings, named := overrides(listed)
 	options := []string{args[0], command.outside}
-	if slices.ContainsFunc(named, textconv.MatchString) {
+	if slices.ContainsFunc(named, textconv().MatchString) {
 		options = append(options, command.textconv)
 	}
-	if slices.ContainsFunc(named, external.MatchString) {
+	if slices.ContainsFunc(named, external().MatchString) {
 		options = append(options, command.external)
 	}
 	options = slices.DeleteFunc(options, func(option string) bool { return option == "" })
@@ -249,7 +249,7 @@ func overrides(listed []string) (settings []Setting, named []string) {
 		default:
 			repositorys = append(repositorys, key)
 		}
-		if fetches.MatchString(key) {
+		if fetches().MatchString(key) {
 			settings = append(settings, Setting{key, "never"})
 		}
 	}

@@ -418,9 +418,9 @@ func TestEveryKeyOfThisGitIsKnown(t *testing.T) {
 	missing := []string{"protocol.<name>.allow", "log.diffMerges", "filter.<driver>.process", "trailer.<token>.command", "hook.<name>.event", "log.showSignature"} // or named for something else
 	for _, key := range append(listed, missing...) {
 		name := strings.ToLower(placeholder.ReplaceAllString(key, "x"))
-		settled := slices.ContainsFunc(always, func(s Setting) bool { return strings.EqualFold(s.Key, name) }) || fetches.MatchString(name)
+		settled := slices.ContainsFunc(always, func(s Setting) bool { return strings.EqualFold(s.Key, name) }) || fetches().MatchString(name)
 		for _, p := range programs {
-			settled = settled || p.keys.MatchString(name)
+			settled = settled || p.keys().MatchString(name)
 		}
 		if known[key] && settled {
 			t.Errorf("%s is called harmless and set all the same", key)

@@ -92,7 +92,7 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 		if !has {
 			value = "true"
 		}
-		if fetches.MatchString(key) {
+		if fetches().MatchString(key) {
 			r.settings = append(r.settings, Setting{key, "never"})
 		}
 		whose := r.Own
@@ -103,7 +103,7 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 			whose = r.Users
 		}
 		r.Config[key], whose[key] = append(r.Config[key], value), append(whose[key], value)
-		if len(r.Own[key]) > 0 && (strings.HasPrefix(value, "%(") || strings.HasPrefix(value, ":(")) && leadsByPath.MatchString(key) {
+		if len(r.Own[key]) > 0 && (strings.HasPrefix(value, "%(") || strings.HasPrefix(value, ":(")) && leadsByPath().MatchString(key) {
 			return nil, fault.New(fault.GitError, "the repository's own setting %s begins with %s, which git replaces", fault.Quote(key), value[:2]).
 				WithHint("ask the user about it")
 		}
@@ -111,9 +111,9 @@ func Open(ctx context.Context, file string, place gitdir.Place, starter Starter)
 	for _, key := range slices.Sorted(maps.Keys(r.Config)) {
 		harmless, names := harmlessValue(key)
 		switch {
-		case !names || namesFile.MatchString(key) && (len(r.Own[key]) == 0 || isRegular(key, r.Own.Get(key), place.Top)):
+		case !names || namesFile().MatchString(key) && (len(r.Own[key]) == 0 || isRegular(key, r.Own.Get(key), place.Top)):
 			continue
-		case namesFile.MatchString(key):
+		case namesFile().MatchString(key):
 			r.ignored = append(r.ignored, key)
 		}
 		r.settings = append(r.settings, Setting{key, harmless})
@@ -143,13 +143,13 @@ var cookies = keys(`http\.(.*\.)?(cookiefile|savecookies)`)
 func (r *Repository) Writing(shown func(key string) bool) []Setting {
 	out := slices.Clone(whenWriting)
 	for _, key := range slices.Sorted(maps.Keys(r.Own)) {
-		if cookies.MatchString(key) || slices.Contains(r.ignored, key) {
+		if cookies().MatchString(key) || slices.Contains(r.ignored, key) {
 			out = append(out, Setting{key, ""})
 			continue
 		}
-		i := slices.IndexFunc(programs, func(p program) bool { return p.keys.MatchString(key) })
+		i := slices.IndexFunc(programs, func(p program) bool { return p.keys().MatchString(key) })
 		switch {
-		case i < 0 || programs[i].others || namesFile.MatchString(key) || shown(key):
+		case i < 0 || programs[i].others || namesFile().MatchString(key) || shown(key):
 		case len(r.Users[key]) > 0:
 			out = append(out, Setting{key, r.Users.Get(key)})
 		default:
@@ -185,7 +185,7 @@ var leadsByPath = keys(`core\.(hookspath|attributesfile|excludesfile|worktree)`)
 // isRegular: the repository's own setting names an ordinary file, of which git prints nothing but in warnings, which nobody
 // gets to see; of a mailmap it prints names. Those of /proc say that they are empty, and may have no end.
 func isRegular(key, value, top string) bool {
-	if !namesFile.MatchString(key) || key == "mailmap.file" {
+	if !namesFile().MatchString(key) || key == "mailmap.file" {
 		return false
 	}
 	info, err := os.Stat(gitdir.ExpandPath(value, top))
