@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"pillion/internal/wire"
+	"pillion/tools/policy"
 	"pillion/workspace"
 )
 
@@ -168,6 +169,9 @@ func (s *server) initialized(context.Context, json.RawMessage) (any, error) {
 	core.Ready()
 	if watched {
 		go s.registerWatchedFiles()
+	}
+	if core.Sessions.DefaultMode() == policy.Auto {
+		go s.sayWithoutLayers()
 	}
 	return nil, nil
 }

@@ -77,7 +77,17 @@ func (s *server) sessionSetMode(owner *session.Session, p sessionParams) error {
 		return invalid(err)
 	}
 	s.running().Documents.Touched() // what waits is judged again
+	if p.Mode == policy.Auto {
+		go s.sayWithoutLayers()
+	}
 	return nil
+}
+
+// sayWithoutLayers tells the user, who chose the mode auto, where commands ask in it all the same.
+func (s *server) sayWithoutLayers() {
+	if layers := s.running().Registry.Settings().Sandbox.Walls().Layers; !layers.Works {
+		s.showMessage(messageWarning, "In mode auto, commands ask here as in auto_edit: no layer can be mounted over the workspace (%s). `pillion doctor` says what is missing.", layers.Why)
+	}
 }
 
 func (s *server) sessionNewTurn(owner *session.Session, _ sessionParams) error {

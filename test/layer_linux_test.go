@@ -121,3 +121,18 @@ func TestWhatOthersChangedMeanwhileStays(t *testing.T) {
 	check.Same(t, "dir/b.py", e.Read("dir/b.py"), "mine\n")
 	check.Same(t, "what was typed", e.Buffer("typed.py").Text, "theirs\nb\nc\nd\nmine e\n")
 }
+
+// TestAutoSaysWhereCommandsAsk, when it is chosen and when it is a setting.
+func TestAutoSaysWhereCommandsAsk(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	put(t, home+"/.local/state/pillion/layers", "a file, where the folder of layers would be")
+	const why = "In mode auto, commands ask here as in auto_edit: no layer can be mounted over the workspace ("
+	set := spawn(t, testrig.Options{Home: home, Settings: object{"mode": "auto"}})
+	check.Has(t, "what is shown at the start", testrig.Wait(t, set.Logs, "window/logMessage"), why)
+	wantDecision(t, set, "run_command", object{"command": "touch y"}, "ask")
+
+	chosen := spawn(t, testrig.Options{Home: home})
+	chosen.Must("session/setMode", object{"mode": "auto"}, nil)
+	check.Has(t, "what is shown then", testrig.Wait(t, chosen.Logs, "window/logMessage"), why)
+}

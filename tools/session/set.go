@@ -47,6 +47,13 @@ func (s *Set) SetDefaults(mode policy.Mode, limits Limits) {
 	}
 }
 
+// DefaultMode is that in which sessions start.
+func (s *Set) DefaultMode() policy.Mode {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.defaultMode
+}
+
 // Open gives the session of that id and says whether it is new. An empty id makes
 // one up, an empty mode is the default one. Opening again changes nothing.
 func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, created bool, _ error) {
