@@ -233,10 +233,11 @@ func TestPrompt(t *testing.T) {
 	answers <- &sdk.ElicitResult{Action: "accept", Content: object{"action": "no"}}
 	answers <- &sdk.ElicitResult{Action: "decline"}
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: aloneIn(t, p), now: unhurried()}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		check.Same(t, "the form", q.Message, "tester asks, in its own words:\n> This change does not fit here.\n> $ ls")
 		return <-answers, nil
 	})
 	for _, want := range []string{"no", "cancel"} {
-		r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes", "no"}})
+		r := a.call(t, "prompt_user", object{"message": "This change does not fit here.\n$ ls", "actions": []string{"yes", "no"}})
 		if r.isError || !strings.HasSuffix(r.text, want) {
 			t.Errorf("want %q, got %+v", want, r)
 		}

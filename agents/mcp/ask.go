@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -187,8 +188,8 @@ func (a *asker) Changed(approval.Changed) {}
 // Resolved has nothing to close: the form goes with the context of its Ask.
 func (a *asker) Resolved(string, approval.Outcome) {}
 
-// Prompt is tools.Human.
-func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, actions []string) (string, error) {
+// Prompt is tools.Human. Each line is marked as the agent's: what Pillion itself says has no mark.
+func (a *asker) Prompt(ctx context.Context, by approval.Agent, message string, actions []string) (string, error) {
 	if !a.canAsk() {
 		return "", fault.New(fault.ApprovalUnavailable, "nobody can be asked here").WithHint("%s", openAnEditor)
 	}
@@ -198,8 +199,13 @@ func (a *asker) Prompt(ctx context.Context, _ approval.Agent, message string, ac
 	}
 	defer leave()
 	form := newForm()
-	form.choice("action", "Answer", "", actions, actions)
-	given, err := a.show(ctx, "question", clientOf(clientName(a.client)).screen.pages(fault.Escape(message)), form)
+	titles := make([]string, len(actions))
+	for i, action := range actions {
+		titles[i] = fault.Escape(action)
+	}
+	form.choice("action", "Answer", "", actions, titles)
+	text := fault.Quote(by.Name) + " asks, in its own words:\n> " + strings.ReplaceAll(fault.Escape(message), "\n", "\n> ")
+	given, err := a.show(ctx, "question", clientOf(clientName(a.client)).screen.pages(text), form)
 	if err != nil {
 		return "", fault.New(fault.ApprovalUnavailable, "%s", cannotAsk(err)).WithHint("%s", openAnEditor)
 	}
