@@ -18,6 +18,9 @@ import (
 // layerPrefix is of a folder of layers, followed by the process whose it is.
 const layerPrefix = "layer-"
 
+// layersIn is the folder for them, of the state's.
+const layersIn = "layers"
+
 // NewLayers makes a layer over each folder, to be removed when what is in them was looked at. False where there can
 // be none: overlayfs cannot be mounted here, or a folder's name is one that it cannot be told.
 func (r *Runner) NewLayers(folders []string) (layers []Layer, remove func(), ok bool) {
@@ -52,7 +55,7 @@ func (r *Runner) NewLayers(folders []string) (layers []Layer, remove func(), ok 
 
 // layersFolder is on a disk: folders for temporary files may be memory.
 func layersFolder() (string, error) {
-	base, err := state.Folder("layers")
+	base, err := state.Folder(layersIn)
 	if err == nil {
 		err = os.MkdirAll(base, 0o700)
 	}
@@ -67,7 +70,13 @@ func (r *Runner) tryLayers(f found) Wall {
 	if f.Level != Bubblewrap || !f.Offline {
 		return Wall{Why: "there is no bubblewrap"}
 	}
-	base, err := layersFolder()
+	base, err := state.Folder(layersIn)
+	for err == nil { // to try makes no folder that stays
+		if _, missing := os.Lstat(base); missing == nil || base == filepath.Dir(base) {
+			break
+		}
+		base = filepath.Dir(base)
+	}
 	var dir string
 	if err == nil {
 		dir, err = os.MkdirTemp(base, layerPrefix+strconv.Itoa(os.Getpid())+"-")
