@@ -459,7 +459,7 @@ func (a *Asker) choices(r approval.Request, hidden bool) choices {
 		choice{letter: "c", word: "cancel", label: stop, answer: decided(approval.Cancel, "")})
 }
 
-// remembering are the choices that keep a rule: s, s2, … for the session, w, w2, …
+// remembering are the choices that keep a rule: t for the turn, s, s2, … for the session, w, w2, …
 // for the workspace.
 func remembering(r approval.Request, decided func(approval.Decision, string) func(context.Context, string) (approval.Answer, error)) choices {
 	var out choices
@@ -467,6 +467,7 @@ func remembering(r approval.Request, decided func(approval.Decision, string) fun
 		scope                 approval.Scope
 		letter, word, lasting string
 	}{
+		{approval.Turn, "t", "turn", "for the rest of this turn"},
 		{approval.Session, "s", "session", "for this session"},
 		{approval.Workspace, "w", "workspace", "in this folder from now on"},
 	} {

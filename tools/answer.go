@@ -93,6 +93,10 @@ func (p *pending) remember(decisionID string) {
 		if o.ID != decisionID {
 			continue
 		}
+		if o.Scope == string(approval.Turn) {
+			p.call.Session.GrantForTurn(o.Rule)
+			continue
+		}
 		p.call.Session.GrantOnce(o.Once...)
 		if o.Scope != offerWorkspace || !p.rememberHere(o.Rule) {
 			p.call.Session.Grant(o.Rule)

@@ -62,6 +62,7 @@ type Scope string
 // The scopes.
 const (
 	Once      Scope = "once"
+	Turn      Scope = "turn" // the session's current one
 	Session   Scope = "session"
 	Workspace Scope = "workspace"
 )

@@ -181,6 +181,8 @@ func (r *Request) composeDecisions() {
 		}
 		switch {
 		case d.Meaning != "": // the tool knows better
+		case d.Scope == Turn:
+			d.Meaning = "until this turn of the agent ends, without asking"
 		case d.Scope == Session:
 			d.Meaning = "for this session, without asking"
 		case d.Scope == Workspace:

@@ -426,7 +426,7 @@ func TestOffersOfCommands(t *testing.T) {
 		}
 	}
 	r := command("go test ./...", "sub")
-	if d := Decide(r); len(d.Offers) != 3 || d.Offers[1].Rule.String() != "run_command(go test *) with listed options in sub" || d.Offers[2].Scope != "workspace" {
+	if d := Decide(r); len(d.Offers) != 4 || d.Offers[1].Rule.String() != "run_command(go test *) with listed options in sub" || d.Offers[2].Scope != "turn" || d.Offers[2].Rule != d.Offers[1].Rule || d.Offers[3].Scope != "workspace" {
 		t.Errorf("offers %v", d.Offers)
 	}
 	r.Tool = "run_persistent"

@@ -13,7 +13,7 @@ import (
 type Offer struct {
 	ID    string
 	Title string
-	Scope string // "session", or "workspace": kept on this machine for the folder
+	Scope string // "turn", "session", or "workspace": kept on this machine for the folder
 	Rule  Rule
 	// Once are keys as in Decision.OncePerSession, of hosts that it stands for beside the rule.
 	Once []string
@@ -47,6 +47,9 @@ func offersWith(r Request, open []onceQuestion) []Offer {
 	r.Once = answered
 	var out []Offer
 	for _, o := range offers(r) {
+		if len(hosts) > 0 && o.Scope == "turn" { // a yes to hosts holds for the session
+			continue
+		}
 		if o.Once = hosts; len(open) == 0 || r.runsWith(o.Rule) {
 			out = append(out, o)
 		}
@@ -78,7 +81,10 @@ func offers(r Request) []Offer {
 func editOffers(r Request) []Offer {
 	var out []Offer
 	if all := (Rule{Tool: changesTool}); r.runsWith(all) {
-		out = append(out, Offer{ID: "changes", Title: "Approve all edits for this session", Scope: "session", Rule: all})
+		out = []Offer{
+			{ID: "turn", Title: "Approve all edits for the rest of this turn", Scope: "turn", Rule: all},
+			{ID: "changes", Title: "Approve all edits for this session", Scope: "session", Rule: all},
+		}
 	}
 	if len(r.Paths) == 1 {
 		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
@@ -93,13 +99,15 @@ func commandOffers(r Request) []Offer {
 	}
 	exact := Rule{Tool: r.Tool, Specifier: r.Command.Line, Folder: folder(r.Command.Cwd)}
 	out := []Offer{forSession(exact)}
+	turn := Offer{ID: "turn", Title: "Approve for the rest of this turn", Scope: "turn", Rule: exact}
 	if rule, ok := r.narrowPattern(); ok && r.runsWith(rule) {
+		turn.Title, turn.Rule = "Approve "+rule.Specifier+listedOptions+" for the rest of this turn", rule
 		out = append(out, Offer{ID: "pattern", Title: "Approve " + rule.Specifier + listedOptions + " for this session", Scope: "session", Rule: rule})
 	}
 	if rule := (Rule{Tool: readsTool}); slices.ContainsFunc(r.reading.parts, onlyReads) && r.runsWith(rule) {
 		out = append(out, Offer{ID: "reads", Title: "Approve all commands that only read, for this workspace", Scope: "workspace", Rule: rule})
 	}
-	return append(out, forWorkspace(exact))
+	return append(out, turn, forWorkspace(exact))
 }
 
 func forSession(rule Rule) Offer {

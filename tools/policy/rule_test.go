@@ -181,7 +181,7 @@ func TestOffersForEdits(t *testing.T) {
 	for _, other := range []Request{edit("src/App.py"), edit("src/app.py/x"), edit("src"), edit("src/app.py", "b")} {
 		check(t, other.granted(rule), Ask)
 	}
-	if d := check(t, edit("a", "b"), Ask); len(d.Offers) != 1 || d.Offers[0].Rule.Tool != changesTool {
+	if d := check(t, edit("a", "b"), Ask); len(d.Offers) != 2 || d.Offers[0].Scope != "turn" || d.Offers[0].Rule.Tool != changesTool || d.Offers[1].Rule.Tool != changesTool {
 		t.Errorf("offers %v for two files", d.Offers)
 	}
 	check(t, edit("a", "b").granted(Rule{Tool: "edit_file", Specifier: "a"}, Rule{Tool: "edit_file", Specifier: "b"}), Run)

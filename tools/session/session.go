@@ -40,39 +40,39 @@ type Session struct {
 	keeping sync.Mutex // guards slot, and the order in which it is saved to
 	slot    Slot       // nil: nothing is kept
 
-	mu       sync.Mutex       // guards what follows
-	texted   map[textKey]bool // the texts that this session remembered
-	pieces   *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
-	arrivals map[string]*arrival
-	started  time.Time
-	mode     policy.Mode
-	standard policy.Mode // the settings' default mode
-	chosen   bool        // the mode was, by the user or the agent's editor: no default any more
-	dialect  string
-	offered  []string // nil: every tool
-	turn     int
-	called   bool   // in this turn
-	prompt   string // what the user wrote that began it, its first words; "": that is not known
-	underway int    // calls that began and have not ended
-	paused   bool
-	reason   string              // why it is paused
-	pausing  chan struct{}       // closed by Pause
-	seen     map[string]sighting // by path, as last read or written
-	grants   []policy.Rule
-	once     map[string]bool // keys of questions that one yes answers for the session
-	judged   int             // how often what a call is judged by was tightened
-	todos    []Todo
-	revision int    // of todos
-	known    []Todo // what the agent knows of todos, once the user has changed them
-	unaware  bool   // the user has changed todos, and the agent does not know
-	counts   Counts
-	later    []string  // see Later
-	last     time.Time // of the last call's end
-	away     bool      // nobody is connected
-	vacant   bool      // it was looked up for the user, and waits for its agent
-	ended    bool      // the user ended it
-	secret   string    // the hash of what its agent proves itself by
-	context  []ContextFile
+	mu                 sync.Mutex       // guards what follows
+	texted             map[textKey]bool // the texts that this session remembered
+	pieces             *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
+	arrivals           map[string]*arrival
+	started            time.Time
+	mode               policy.Mode
+	standard           policy.Mode // the settings' default mode
+	chosen             bool        // the mode was, by the user or the agent's editor: no default any more
+	dialect            string
+	offered            []string // nil: every tool
+	turn               int
+	called             bool   // in this turn
+	prompt             string // what the user wrote that began it, its first words; "": that is not known
+	underway           int    // calls that began and have not ended
+	paused             bool
+	reason             string              // why it is paused
+	pausing            chan struct{}       // closed by Pause
+	seen               map[string]sighting // by path, as last read or written
+	grants, turnGrants []policy.Rule       // of the session, and of its turn
+	once               map[string]bool     // keys of questions that one yes answers for the session
+	judged             int                 // how often what a call is judged by was tightened
+	todos              []Todo
+	revision           int    // of todos
+	known              []Todo // what the agent knows of todos, once the user has changed them
+	unaware            bool   // the user has changed todos, and the agent does not know
+	counts             Counts
+	later              []string  // see Later
+	last               time.Time // of the last call's end
+	away               bool      // nobody is connected
+	vacant             bool      // it was looked up for the user, and waits for its agent
+	ended              bool      // the user ended it
+	secret             string    // the hash of what its agent proves itself by
+	context            []ContextFile
 }
 
 // New makes a session in its first turn.
@@ -191,15 +191,26 @@ func (s *Session) Grant(r policy.Rule) {
 	}
 }
 
+// GrantForTurn remembers a rule until the turn ends.
+func (s *Session) GrantForTurn(r policy.Rule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.turnGrants, r) {
+		s.turnGrants = append(s.turnGrants, r)
+		s.changed(s)
+	}
+}
+
 // Revoke takes a remembered rule back, or a yes that holds for the session, by its text as
 // in Info, and says whether there was one.
 func (s *Session) Revoke(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(s.grants) + len(s.once)
-	s.grants = slices.DeleteFunc(slices.Clone(s.grants), func(r policy.Rule) bool { return r.String() == text })
+	before := len(s.granted())
+	is := func(r policy.Rule) bool { return r.String() == text }
+	s.grants, s.turnGrants = slices.DeleteFunc(slices.Clone(s.grants), is), slices.DeleteFunc(slices.Clone(s.turnGrants), is)
 	delete(s.once, text)
-	if len(s.grants)+len(s.once) == before {
+	if len(s.granted()) == before {
 		return false
 	}
 	s.judged++
@@ -211,8 +222,8 @@ func (s *Session) Revoke(text string) bool {
 func (s *Session) DropGrants() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.grants)+len(s.once) > 0 {
-		s.grants = nil
+	if len(s.granted()) > 0 {
+		s.grants, s.turnGrants = nil, nil
 		clear(s.once)
 		s.judged++
 		s.changed(s)
@@ -229,7 +240,7 @@ func (s *Session) Judged() int {
 // granted needs the lock.
 func (s *Session) granted() []string {
 	out := make([]string, 0, len(s.grants)+len(s.once))
-	for _, r := range s.grants {
+	for _, r := range slices.Concat(s.grants, s.turnGrants) {
 		out = append(out, r.String())
 	}
 	return append(out, slices.Sorted(maps.Keys(s.once))...)
@@ -239,7 +250,7 @@ func (s *Session) granted() []string {
 func (s *Session) Grants() []policy.Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.grants)
+	return slices.Concat(s.grants, s.turnGrants)
 }
 
 // GrantOnce remembers the yes to the keys of a policy.Decision's OncePerSession.

@@ -59,6 +59,29 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// TestGrantForTurn ends with the turn, however that ends.
+func TestGrantForTurn(t *testing.T) {
+	s := New("s", claude, policy.Default)
+	rule, kept := policy.Rule{Tool: "edit_file", Specifier: "a"}, policy.Rule{Tool: "edit_file", Specifier: "b"}
+	s.Grant(kept)
+	for name, ends := range map[string]func(){
+		"the next turn": func() { s.NewTurn() },
+		"a prompt":      func() { s.Begin(); s.Prompted("go on") },
+		"taken back":    func() { s.Revoke(rule.String()) },
+	} {
+		s.GrantForTurn(rule)
+		s.GrantForTurn(rule)
+		judged := s.Judged()
+		if got := s.Grants(); !slices.Equal(got, []policy.Rule{kept, rule}) {
+			t.Errorf("before %s: granted %v", name, got)
+		}
+		ends()
+		if got := s.Grants(); !slices.Equal(got, []policy.Rule{kept}) || s.Judged() == judged {
+			t.Errorf("after %s: granted %v, judged as before: %v", name, got, s.Judged() == judged)
+		}
+	}
+}
+
 func TestGrantOnce(t *testing.T) {
 	s := New("s", claude, policy.Default)
 	s.GrantOnce("secret(.env)")

@@ -22,6 +22,10 @@ func (s *Session) NewTurn() (turn int) {
 func (s *Session) nextTurn() {
 	s.turn++
 	s.called, s.prompt = false, ""
+	if len(s.turnGrants) > 0 {
+		s.turnGrants = nil
+		s.judged++
+	}
 	s.changed(s)
 }
 

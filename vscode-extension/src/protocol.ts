@@ -101,7 +101,7 @@ export interface Reason {
 export interface ApprovalDecision {
   id: string;
   title: string;
-  scope: "once" | "session" | "workspace";
+  scope: "once" | "turn" | "session" | "workspace";
   /** The exact rule that this choice saves. */
   rule?: string;
   meaning: string;

@@ -159,6 +159,7 @@ export function wordsPage(title: string, lines: readonly string[], covered = 0):
 /** How far a choice reaches. */
 const scopes: Record<ApprovalDecision["scope"], string> = {
   once: "once",
+  turn: "for the rest of this turn",
   session: "for this session",
   workspace: "for this workspace",
 };

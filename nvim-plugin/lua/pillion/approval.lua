@@ -65,7 +65,7 @@ local Chosen = require("pillion.chosen")
 ---@field id string
 ---@field title string composed
 ---@field meaning string composed
----@field scope "once"|"session"|"workspace"
+---@field scope "once"|"turn"|"session"|"workspace"
 ---@field rule? string the exact rule that this choice saves
 
 ---@class pillion.ApprovalRequest
@@ -182,7 +182,7 @@ function Approval:disarm()
 end
 
 --- The choices that are remembered, each with the rule that would be saved.
----@param scope? "session"|"workspace" either when left out
+---@param scope? "turn"|"session"|"workspace" any when left out
 ---@return pillion.ApprovalDecision[]
 function Approval:remembering(scope)
   return vim.tbl_filter(function(decision)
@@ -220,7 +220,7 @@ function Approval:answers()
   if self:editable() == "message" then
     add("edit", "Edit Message", "your text is committed")
   end
-  for _, scope in ipairs({ "session", "workspace" }) do
+  for _, scope in ipairs({ "turn", "session", "workspace" }) do
     for _, decision in ipairs(not self.own and self:remembering(scope) or {}) do -- a rule is about the agent's command
       add(scope, decision.title, decision.meaning, scope, decision.rule)
     end

@@ -35,7 +35,7 @@ end
 
 --- Shows exactly the rules that would be saved, and asks.
 ---@param id string
----@param scope "session"|"workspace"
+---@param scope "turn"|"session"|"workspace"
 local function remember(id, scope)
   local approval = approvals.get(id)
   local offered = approval and approval:remembering(scope) or {}
@@ -142,6 +142,9 @@ end
 local actions = {
   approve = answering_with("approve"),
   save = save_and_run,
+  turn = function(id)
+    remember(id, "turn")
+  end,
   session = function(id)
     remember(id, "session")
   end,

@@ -41,6 +41,7 @@ M.defaults = {
   keys = {
     approve = "ga",
     save = "gw",
+    turn = "gA",
     session = "gs",
     workspace = "gS",
     reject = "gr",

@@ -7,12 +7,13 @@ local api = vim.api
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
+---@alias pillion.Action "approve"|"save"|"turn"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
   approve = "Pillion: approve this once",
   save = "Pillion: save unsaved changes, and approve",
+  turn = "Pillion: approve for the rest of this turn, shows the rule first",
   session = "Pillion: approve for the session, shows the rules first",
   workspace = "Pillion: approve for this workspace, shows the rules",
   reject = "Pillion: reject",

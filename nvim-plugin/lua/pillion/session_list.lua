@@ -16,7 +16,8 @@ local M = {}
 M.modes = { "plan", "default", "auto_edit", "auto", "full_access" }
 
 --- What a line has room for.
-local short = { plan = "only reads", default = "asks first", auto_edit = "edits freely", auto = "edits and runs", full_access = "FULL ACCESS" }
+local short =
+  { plan = "only reads", default = "asks first", auto_edit = "edits freely", auto = "edits and runs", full_access = "FULL ACCESS" }
 
 local meanings = {
   plan = "it only reads",
