@@ -114,6 +114,22 @@ ride('approved for the session: the same command asks no more, another one does'
   assert.equal(it.sandbox.exists('words.txt'), true);
 });
 
+ride('approved for the rest of the turn: edits ask no more, protected files do', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const first = agent.call('write_file', { path: 'a.txt', content: 'a\n' });
+  const dialog = await nvim.dialog('a.txt');
+  await dialog.show();
+  await nvim.sees(/gA turn/);
+  nvim.screenshot('approve-for-turn');
+  await dialog.answerForTurn(/file_changes/);
+  assert.equal((await first).isError, false);
+  assert.equal((await agent.call('write_file', { path: 'b.txt', content: 'b\n' })).isError, false);
+  const other = agent.call('write_file', { path: '.envrc', content: 'x\n' });
+  await (await nvim.dialog('.envrc')).answer('reject');
+  assert.equal((await other).isError, true);
+});
+
 ride('approved for the session, it is asked again in a new one; approved for the workspace, in none', files, async (it) => {
   const { nvim } = it;
   const cat = { command: 'cat words.txt' };

@@ -98,6 +98,11 @@ export class Dialog {
     await this.#remember('session', rule);
   }
 
+  /** The same until the agent's turn ends. @param {RegExp} rule */
+  async answerForTurn(rule) {
+    await this.#remember('turn', rule);
+  }
+
   /** The same for every session in this folder. @param {RegExp} rule */
   async answerForWorkspace(rule) {
     await this.#remember('workspace', rule);
