@@ -185,7 +185,7 @@ local actions = {
 }
 
 local answering =
-  { approve = true, save = true, session = true, workspace = true, reject = true, reason = true, cancel = true, edit = true }
+  { approve = true, save = true, turn = true, session = true, workspace = true, reject = true, reason = true, cancel = true, edit = true }
 
 --- A key of a dialog. One that was meant for another window must not answer a request that has just got the cursor.
 ---@param action pillion.Action
@@ -313,6 +313,7 @@ M.table = {
     end
   end,
   save = of_focused("save"),
+  turn = of_focused("turn"),
   session = of_focused("session"),
   workspace = of_focused("workspace"),
   edit = of_focused("edit"),
