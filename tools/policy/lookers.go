@@ -312,19 +312,7 @@ func (p looker) option(program, word string) (kind int, name, value string, has 
 
 // gitLooks is for git, which runs as program.Reading has it.
 func (c Command) gitLooks(l look, args []expanded) bool {
-	texts := flat(args)
-	if len(texts) > 1 && texts[1] == "branch" {
-		return OnlyLists(texts[1:])
-	}
-	p := partOf(texts)
-	return onlyReads(p) && c.places(l, args)
-}
-
-// OnlyLists says whether git branch with these words makes, moves and removes none.
-func OnlyLists(words []string) bool {
-	return !slices.ContainsFunc(words[1:], func(word string) bool {
-		return !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-av", "-avv", "-rv", "-l", "--all", "--remotes", "--list", "--verbose", "--show-current", "--no-color", "--no-column"}, word)
-	})
+	return onlyReads(partOf(flat(args))) && c.places(l, args)
 }
 
 // listedLooks is for what has the same options as a rule may allow.
