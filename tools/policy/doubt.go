@@ -149,27 +149,28 @@ func (r *CommandReading) filled() map[string]bool {
 	return out
 }
 
-// runsFile says whether a part may run one of these files: by its name, as an interpreter's first operand or by an option, or by a recipe.
+// runsFile says whether a part may run one of these files: by its name, by what stands for it behind a program that runs
+// others, or by a recipe. What an interpreter gets behind its first operand, it is not taken to run.
 func (p part) runsFile(files map[string]bool) bool {
-	words := unwrapped(p.words)
-	if len(words) == 0 || len(files) == 0 || (part{argv: p.argv, words: words}).runsNone() {
+	if len(files) == 0 || len(p.words) == 0 || p.runsNone() {
 		return false
 	}
 	is := func(text string) bool { return text != "" && files[path.Base(fold(text))] }
-	name := programName(words[0].text)
-	if strings.Contains(words[0].text, "/") && is(words[0].text) || slices.ContainsFunc(recipes[name], is) {
-		return true
-	}
-	isFirst := true
-	for i, w := range words[1:] {
-		option := strings.HasPrefix(w.text, "-") && len(w.text) > 2
+	words, behind, isNext := unwrapped(p.words), false, false
+	for i, w := range words {
+		name, isOption := programName(w.text), strings.HasPrefix(w.text, "-")
+		runs := runsOthers[name] || runsWords[name] || recipes[name] != nil
 		switch {
-		case !runsOthers[name] && !runsWords[name] && recipes[name] == nil:
-			return false
-		case option && slices.ContainsFunc(pathsIn(w.text), is), !option && (isFirst || strings.HasPrefix(words[i].text, "-")) && is(w.text):
+		case i == 0 && strings.Contains(w.text, "/") && is(w.text), slices.ContainsFunc(recipes[name], is):
 			return true
+		case behind && (isNext || strings.HasPrefix(w.text, "./")) && is(w.text), behind && isOption && slices.ContainsFunc(pathsIn(w.text), is):
+			return true
+		case runs:
+			behind = true
+		case isNext && !isOption && interpreters[programName(words[0].text)]:
+			return false
 		}
-		isFirst = isFirst && strings.HasPrefix(w.text, "-")
+		isNext = runs || isOption
 	}
 	return false
 }
