@@ -79,12 +79,13 @@ func (p *pending) policyRequest() (policy.Request, error) {
 // openBox says whether the command can run in the box, or in that with layers, and has that ready.
 func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 	s := p.settings.Sandbox
-	layer = plan.Layered && p.call.Session.Mode() == policy.Auto && !c.LooksOnly()
-	if s.Box == nil || !layer && !(plan.Boxed && c.LooksOnly()) {
+	looks, apart := c.LooksOnly()
+	layer = plan.Layered && p.call.Session.Mode() == policy.Auto && !looks
+	if s.Box == nil || !layer && !(plan.Boxed && looks) {
 		return false, false
 	}
 	var folders, repositories []string
-	runsGit := slices.Contains(policy.ReadCommand(c.Line).Programs(), "git")
+	runsGit := !apart && slices.Contains(policy.ReadCommand(c.Line).Programs(), "git")
 	for _, root := range p.registry.Documents.Workspace().Roots() {
 		if folders = append(folders, root.Abs()); runsGit {
 			repositories = append(repositories, git.Repositories(root.Abs())...)

@@ -199,7 +199,8 @@ func (r *CommandReading) addCall(p *part, call *syntax.CallExpr) {
 			p.why = "it sets " + a.Name.Value
 		}
 		if a.Name != nil {
-			p.sets = append(p.sets, assignment{a.Name.Value, r.written(a)})
+			_, value, _ := strings.Cut(r.written(a), "=")
+			p.sets = append(p.sets, assignment{a.Name.Value, value})
 			r.steers = r.steers || len(call.Args) == 0 && steering().MatchString(a.Name.Value)
 		}
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -153,11 +154,12 @@ func (r Rule) judgeCommand(req Request) judgement {
 	if !c.POSIX || req.reading.unreadable || req.reading.steers {
 		out = unclear
 	}
+	filled := req.reading.filled()
 	for _, p := range req.reading.parts {
-		switch r.judgePart(p, req) {
-		case matches:
+		switch judged := r.judgePart(p, req); {
+		case judged == matches:
 			return matches
-		case unclear:
+		case judged == unclear, p.runsFile(filled):
 			out = unclear
 		}
 	}
@@ -165,9 +167,6 @@ func (r Rule) judgeCommand(req Request) judgement {
 }
 
 func (r Rule) judgePart(p part, req Request) judgement {
-	if len(p.words) == 0 {
-		return differs
-	}
 	p.isFed = p.isFed || req.Command.Stdin != "" || req.Tool == "run_persistent"
 	for name, value := range req.Command.Env {
 		p.sets = append(p.sets[:len(p.sets):len(p.sets)], assignment{name, value})
@@ -188,14 +187,20 @@ func (r Rule) judgePart(p part, req Request) judgement {
 	case !readable:
 		wanted = []string{""}
 	}
+	if len(texts) == 0 {
+		texts = []string{""}
+	}
 	texts[0] = programName(texts[0])
-	isProgram := texts[0] == wanted[0]
+	if sub, is := strings.CutPrefix(texts[0], "git-"); is && wanted[0] == "git" {
+		texts = append([]string{"git", sub}, texts[1:]...)
+	}
+	isProgram := texts[0] == wanted[0] && len(p.words) > 0
 	switch {
-	case literal && beginsWith(texts, wanted, r.pattern):
+	case literal && isProgram && beginsWith(texts, wanted, r.pattern):
 		return matches
-	case isProgram && (!literal || mentions(texts, wanted)): // git -C elsewhere push
+	case p.setsUp(wanted[0]), len(p.words) > 0 && !p.words[0].literal:
 		return unclear
-	case !p.words[0].literal, p.setsUp(wanted[0]), !isProgram && p.mayRun(wanted[0]):
+	case isProgram && (!literal || p.mentions(wanted)), !isProgram && len(p.words) > 0 && p.mayRun(wanted[0]):
 		return unclear
 	}
 	return differs
@@ -206,28 +211,27 @@ func (r Rule) globMatches(text string) bool {
 	return glob(strings.ReplaceAll(fold(r.Specifier), "*", "**")).MatchString(fold(text))
 }
 
-// mayRun says whether a part that can run other programs may run this one: it is
-// named, or there is code, or no telling.
+// mayRun says whether a part may run this program: it is named, or it can run others, and there is code, or no telling.
 func (p part) mayRun(program string) bool {
-	first := p.words[0].text
-	_, hazardous := hazards[programName(first)]
-	names := func(text string) bool { return programName(text) == program }
-	if runsOther(first) == "" && !hazardous { // it may be a wrapper that is not known here
-		return !readers[programName(first)] && slices.ContainsFunc(p.words[1:], func(w word) bool { return names(w.text) })
+	if p.runsNone() {
+		return false
 	}
-	if p.isFed && p.runsInput() {
+	name := programName(p.words[0].text)
+	_, hazardous := hazards[name]
+	runs := hazardous || runsOther(p.words[0].text) != "" // else it may be a wrapper that is not known here
+	if runs && (p.isFed || name == "xargs") && p.runsInput() {
 		return true
 	}
 	operands := 0
-	for _, w := range p.words[1:] {
-		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
+	for i, w := range p.words[1:] {
+		if runs && (!w.literal || strings.ContainsFunc(w.text, isCode)) || names(p.spelled(i+1), program) || name == "perl" && perlCode().MatchString(w.text) {
 			return true
 		}
 		if !strings.HasPrefix(w.text, "-") && !descriptors().MatchString(w.text) {
 			operands++
 		}
 	}
-	return operands == 0 && runsOthers[programName(first)]
+	return operands == 0 && runsOthers[name]
 }
 
 // runsInput says whether a part may take what it reads for code or for a program's name.
@@ -235,7 +239,7 @@ func (p part) runsInput() bool {
 	texts := p.texts()
 	switch name := programName(texts[0]); name {
 	case "sed", "gsed":
-		return slices.ContainsFunc(texts[1:], func(text string) bool { return !harmlessSed().MatchString(text) })
+		return sedRuns(texts)
 	case "xargs":
 		texts = slices.Clone(texts[1:])
 		for len(texts) > 0 && harmlessXargs().MatchString(texts[0]) {
@@ -247,11 +251,8 @@ func (p part) runsInput() bool {
 	}
 }
 
-// What does not make sed run what it reads, nor xargs put it in the place of the program.
-var (
-	harmlessSed   = pattern.New(`^(-[Enrsuz]+|-e|[0-9]+(,[0-9]+)?[dpq]|s/[^/]*/[^/]*/[gpI0-9]*)$`)
-	harmlessXargs = pattern.New(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
-)
+// harmlessXargs does not make xargs put what it reads in the place of the program.
+var harmlessXargs = pattern.New(`^(-[0rtx]+|-[LPn]?[0-9]*|[0-9]+)$`)
 
 // descriptors are files that are what the line itself hands a program to read.
 var descriptors = pattern.New(`^/+(dev/+(stdin|fd/+\d+)|proc/+.*/fd/+\d+)$`)
@@ -275,8 +276,9 @@ var setters = set("env export readonly declare typeset local read printf getopts
 // named, or the variable is one of those.
 func (p part) setsUp(program string) bool {
 	return slices.ContainsFunc(p.sets, func(a assignment) bool {
-		return steering().MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
-	}) || setters[programName(p.words[0].text)] && slices.ContainsFunc(p.words[1:], func(w word) bool {
+		value := strings.Join(pieces(a.value), " ")
+		return len(p.words) > 0 && steering().MatchString(a.name) || program != "" && (strings.Contains(value, program) || names(a.value, program))
+	}) || len(p.words) > 0 && setters[programName(p.words[0].text)] && slices.ContainsFunc(p.words[1:], func(w word) bool {
 		name, _, _ := strings.Cut(w.text, "=")
 		return steering().MatchString(name)
 	})
@@ -312,12 +314,31 @@ func beginsWith(texts, wanted []string, open bool) bool {
 	return len(texts) >= len(wanted) && slices.Equal(texts[:len(wanted)], wanted) && (open || len(texts) == len(wanted))
 }
 
-// mentions says whether all the words are there, in order, with others between.
-func mentions(texts, wanted []string) bool {
-	for _, t := range texts {
-		if len(wanted) > 0 && t == wanted[0] {
-			wanted = wanted[1:]
+// mentions says whether a part of the program that the words begin with may come to the other words as well: they
+// are there, in order, with others between, as in git -C elsewhere push, or git runs what its words say.
+func (p part) mentions(wanted []string) bool {
+	texts, wanted := p.texts(), wanted[1:]
+	isGit := programName(texts[0]) == "git"
+	if isGit && len(wanted) > 0 && len(texts) > 1 {
+		if fold(texts[1]) != wanted[0] && !strings.HasPrefix(wanted[0], "-") && p.runsNone() { // git commit -m "git push"
+			return false
+		}
+		if gitHandsOver(texts) {
+			return true
+		}
+	}
+	for _, text := range texts[1:] {
+		for _, piece := range pieces(text) {
+			if isGit {
+				piece = cmp.Or(samePlumbing[piece], strings.TrimPrefix(piece, "git-"))
+			}
+			if len(wanted) > 0 && (piece == wanted[0] || fold(text) == wanted[0]) {
+				wanted = wanted[1:]
+			}
 		}
 	}
 	return len(wanted) == 0
 }
+
+// samePlumbing are commands of git that others run for what they do.
+var samePlumbing = map[string]string{"send-pack": "push", "http-push": "push", "fetch-pack": "fetch"}

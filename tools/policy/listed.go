@@ -51,6 +51,7 @@ var listed = map[string][]string{
 	"git ls-tree":    words("-r -d -t -l -z --name-only --name-status --full-name --full-tree --long --object-only --abbrev= --"),
 	"git cat-file":   words("-t -s -p -e"),
 	"git merge-base": words("-a --all --octopus --independent --is-ancestor --fork-point"),
+	"git branch":     words("-[arvl] --all --remotes --list --verbose --show-current --no-color --no-column"),
 	"git name-rev":   words("--tags --name-only --always --refs= --exclude= --all"),
 
 	"go build":   words("-v -x -n -a -race -trimpath -json -tags= -p= -buildvcs="),
@@ -136,7 +137,7 @@ func (r Request) readsAllowed() bool {
 // in the table. A word that is none may be an operand or a value; where either leads is
 // judged elsewhere.
 //
-// Of git, neither a value nor what stands behind -- may look like an option: program.Shows tells
+// Of git, all commands that are listed here but add run as program.Reading has them. Of them, neither a value nor what stands behind -- may look like an option: program.Shows tells
 // by the words which files a command prints.
 func onlyListed(prefix []string, rest []word) bool {
 	options, _, ok := listing(prefix)
@@ -153,6 +154,9 @@ func onlyListed(prefix []string, rest []word) bool {
 		isValue = false
 		switch {
 		case !strings.HasPrefix(text, "-"):
+			if isGit && prefix[1] == "branch" { // it would make one
+				return false
+			}
 		case wasValue || isBehind || !slices.ContainsFunc(options, func(entry string) bool { return fitsListed(text, entry) }):
 			return false
 		case isGit:

@@ -87,15 +87,10 @@ const (
 		--fixed-strings --ignore-case --case-sensitive --full-path --print0 --color: --changed-within: --changed-before: --size: --`
 )
 
-// LooksOnly says whether the whole line only looks.
-func (c Command) LooksOnly() bool {
-	ok, _ := c.looksOnly()
-	return ok
-}
-
-// looksOnly says whether the whole line only looks: then it may run in the box, apart where it only asks
-// programs for their versions, which some choose by the files of the folder that they start in.
-func (c Command) looksOnly() (ok, apart bool) {
+// LooksOnly says whether the whole line only looks: then it may run in the box, apart where it only asks
+// programs for their versions, which some choose by the files of the folder that they start in. So apart no git
+// reads a repository.
+func (c Command) LooksOnly() (ok, apart bool) {
 	l, ok := ReadLooks(c.Line)
 	if !ok || !c.bare() || !c.POSIX || len(c.Hosts) > 0 || slices.ContainsFunc(l.folders, func(to string) bool { return !c.fact(to).IsFolder }) {
 		return false, false
@@ -125,8 +120,10 @@ func (l look) at() bool {
 // versions are the words by which a program says what it is.
 var versions = words("--version -V -version")
 
+// asksVersion says whether a part only asks a program for its version. What does not know the word may take it for
+// another option and run what it reads, so there is nothing to read.
 func (c Command) asksVersion(l look) bool {
-	if len(l.words) != 2 || len(l.inputs) > 0 {
+	if len(l.words) != 2 || len(l.inputs) > 0 || l.piped {
 		return false
 	}
 	name, isPlain := l.words[0].plain()
@@ -172,11 +169,16 @@ func (c Command) looksAt(l look) bool {
 		return true
 	}
 	p, known := lookers[name]
-	return known && c.fits(p, l, name, args[1:]) && !(l.besideGit && slices.Contains(words("grep egrep fgrep rg"), name) && slices.ContainsFunc(flat(args), searchesAll().MatchString))
+	return known && c.fits(p, l, name, args[1:])
 }
 
-// searchesAll is an option by which a program searches repositories' own files as well, though no word names them.
-var searchesAll = pattern.New(`^-([^-]*[rud.]|-(recursive|directories|hidden|unrestricted))`)
+// recurses is an option by which grep searches folders.
+var recurses = pattern.New(`^-([^-]*[rd]|-(recursive|directories))`)
+
+// walks says whether a program may print of files that no word names, also of a repository's own, whatever it is said to leave out.
+func (l look) walks(name string, args []expanded) bool {
+	return name == "rg" || strings.HasSuffix(name, "grep") && slices.ContainsFunc(flat(args), recurses().MatchString)
+}
 
 // opens says whether a name may be opened without a question.
 func (c Command) opens(l look, name string) bool {
@@ -194,6 +196,7 @@ func (c Command) opensAll(l look, text string) bool {
 // fits says whether the arguments are such as a looker may have.
 func (c Command) fits(p looker, l look, name string, args []expanded) bool {
 	options, operands, texts := true, 0, p.texts
+	walks := l.besideGit && l.walks(name, args)
 	isText := func(text string) bool { return p.scripts == nil || p.scripts(text) }
 	for i := 0; i < len(args); i++ {
 		if options && strings.HasPrefix(args[i].texts[0], "-") && args[i].texts[0] != "-" {
@@ -243,10 +246,13 @@ func (c Command) fits(p looker, l look, name string, args []expanded) bool {
 				if !isText(text) {
 					return false
 				}
-			case text != "-" && !c.opensAll(l, text), name == "diff" && c.fact(from(l.folder, text)).IsFolder: // of which it opens links
+			case text != "-" && !c.opensAll(l, text), (walks || name == "diff") && c.fact(from(l.folder, text)).IsFolder: // of which diff opens links
 				return false
 			}
 		}
+	}
+	if walks && operands <= texts && (name != "rg" || !l.piped || len(l.inputs) > 0) {
+		return false // it walks through the folder that it runs in
 	}
 	return p.operands == many || operands <= p.operands
 }
@@ -306,19 +312,7 @@ func (p looker) option(program, word string) (kind int, name, value string, has 
 
 // gitLooks is for git, which runs as program.Reading has it.
 func (c Command) gitLooks(l look, args []expanded) bool {
-	texts := flat(args)
-	if len(texts) > 1 && texts[1] == "branch" {
-		return OnlyLists(texts[1:])
-	}
-	p := partOf(texts)
-	return onlyReads(p) && c.places(l, args)
-}
-
-// OnlyLists says whether git branch with these words makes, moves and removes none.
-func OnlyLists(words []string) bool {
-	return !slices.ContainsFunc(words[1:], func(word string) bool {
-		return !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-av", "-avv", "-rv", "-l", "--all", "--remotes", "--list", "--verbose", "--show-current", "--no-color", "--no-column"}, word)
-	})
+	return onlyReads(partOf(flat(args))) && c.places(l, args)
 }
 
 // listedLooks is for what has the same options as a rule may allow.

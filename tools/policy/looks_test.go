@@ -19,7 +19,7 @@ func looking(line string) Request {
 
 func TestWhatOnlyLooksRunsInTheBox(t *testing.T) {
 	for _, line := range append(lookingLines,
-		"cd src && ls *.go", "cd src; cat a.go 2>&1 | head -20", "cd src && ls; cat a.go", "ls && cd src && ls", "(ls && cd src); cat x.py", "[ -d .git ] && git status", "cat .git/HEAD", "git log --oneline | grep -i HEAD; grep -n x x.py", "git status -s; rg x src", "cat x.py 2>/dev/null", "ls >/dev/null 2>&1", "if [ -f x.py ]; then cat x.py; fi", "(cd src && ls)", "cat <x.py", "ls *.none", "cat 'a['\"]\"",
+		"cd src && ls *.go", "cd src; cat a.go 2>&1 | head -20", "cd src && ls; cat a.go", "ls && cd src && ls", "(ls && cd src); cat x.py", "[ -d .git ] && git status", "cat .git/HEAD", "git log --oneline | grep -i HEAD; grep -n x x.py", "git status -s; rg x x.py", "git log | rg x", "git ls-files | head", "git diff | grep x", "git log --oneline; grep -rn x x.py", "cat x.py 2>/dev/null", "ls >/dev/null 2>&1", "if [ -f x.py ]; then cat x.py; fi", "(cd src && ls)", "cat <x.py", "ls *.none", "cat 'a['\"]\"",
 		`for f in a.py b.py; do echo "== $f"; grep -c def "$f"; done`, `for d in src test; do for f in $d/a.go; do wc -l $f; done; done`, "echo '---'; ls", `grep -rn "def \"x\"" src`,
 		"sed -n '/^def/,/^$/p' x.py", "sed 's/a/b/g; s|x|y|' x.py", "sed -e 1d -e '$p' x.py", "sed -n '10,$p;20q' x.py", "awk -F: '$3 > 5 {print $1, $3}' x.py", `awk '/^def/ {n++} END {print n}' x.py`,
 		`awk '/a/ {print "b/c"; n += 1} !/x/ && $2 ~ /[[:alpha:]]+$/ || $1 > 2' x.py`, "awk '{print $1 / 1024, \"MB\"}' x.py", `awk '/^a/,/^b/ {print; next} END {printf "%d\n", NR/2}' x.py`, "sed 's/[^x]*$//; s|[[:space:]]*[^/]x$||' x.py", "sed -n '/[0-9]/p' x.py", `jq -r '.[] | "\(.a) \(.b)"' x.json`,
@@ -73,7 +73,9 @@ func TestWhatIsMoreThanALookAsks(t *testing.T) {
 		"for f in a; do for f in ../x; do ls; done; cat $f; done", "for f in '\\x.py'; do cat $f; done", "for f in ''; do cat $f; done", "for f in 'a[$(ls)]'; do test f -eq 1; done",
 		"grep ../x -e y", "rg ../x -e y --hidden", "rg ../x --files", "sed p -e p", "cd nope; cat src/a.go", "cd nope && ls", "ls x && cd src; cat ../x.py", "! { ls x && cd src; } && cat ../x.py", "cd src </dev/null; cat ../x.py", "cd src && cd ..; ls",
 		"{ cat; } </etc/passwd", "(cat) <.env", "for f in a; do cat; done <../x", "if cat; then ls; fi </etc/passwd", "diff d1 src", "diff x.py d1",
-		"git ls-files -s; xxd -p .git/objects/ab/cd", "git ls-files -s && grep -raz '' .", "git log; rg -uuu x", "git log; cat src/.git/lfs/x", "git log; cat <.git/x",
+		"git ls-files -s; xxd -p .git/objects/ab/cd", "git ls-files -s && grep -raz '' .", "git log; rg -uuu x", "git log; rg x", "git log; rg -a --json '' -g '*'", "git log; rg x src", "git log; rg --files", "git log | grep -r x", "git log | rg x </dev/null", "git log; rg x x.py src", "git log; rg -e x", "git log; grep -rn x src",
+		"echo ls | sh -V", "echo ls | zsh -V", "echo ls | (tclsh -V)", "echo ls | { sh -V; }", "echo ls | for f in a; do sh --version; done", "sh -V <x.py", "cat x.py | node --version",
+		"git log; cat src/.git/lfs/x", "git log; cat <.git/x",
 		"l\\s", "'ls'", "l''s", "n\\ode --version", "\"node\" --version", "printf -v 'a[$(ls)]' x", "printf '%d' 'a[$(ls)]'", "for f in -v; do printf $f x; done",
 		"test 'a[$(ls)]' -eq 1", "ls | tee x", "tail -f x.py", "less x.py", "vi x.py", "dd if=x", "cat x\x01", "ls \u202e", "if ls; then rm x; fi", "{ rm x; }", "(rm x)", "! rm x", "diff -r a b", "ls -L x", "cat < .env", "cat </etc/passwd", "cat <>x", "exec <x", "cat --x", "head --pid=1", "hostname x",
 	} {

@@ -223,7 +223,7 @@ func Decide(r Request) Decision {
 	apart := false
 	if r.Command != nil {
 		r.reading = ReadCommand(r.Command.Line)
-		r.looks, apart = r.Command.looksOnly()
+		r.looks, apart = r.Command.LooksOnly()
 		r.looks = r.looks && r.Box && r.Access == Exec // nothing is excused where it cannot be held to that
 	}
 	r.protected = protectedReasons(r)

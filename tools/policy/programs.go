@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"pillion/internal/pattern"
 )
 
 // What this file knows of programs errs towards asking: a program that is missing
@@ -181,6 +183,8 @@ func hazard(words []string) string {
 		return "a variable can change what make runs"
 	case len(words) > 2 && words[1] == "audit" && slices.ContainsFunc(words[2:], func(w string) bool { return strings.HasSuffix(w, "fix") }):
 		return name + " audit fix installs packages, which run programs"
+	case name == "git" && len(words) > 1 && words[1] == "grep" && slices.ContainsFunc(words, func(w string) bool { return clusterWithO().MatchString(w) }):
+		return "git grep can open files with another program"
 	case name == "git" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "%G") }):
 		return "git has another program check signatures"
 	case name == "mvn" && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "exec:") || strings.Contains(w, ":exec-maven-plugin") }):
@@ -236,8 +240,11 @@ func isOption(program, word, option string) bool {
 	if at := strings.IndexAny(name, "./_"); attached[program] && at > 0 { // -ro.envrc
 		name = name[:at]
 	}
-	return strings.HasPrefix(word, option) || len(name) <= 6 && strings.Contains(name, letter)
+	return strings.HasPrefix(word, option) || (len(name) <= 6 || strings.HasPrefix(program, "fd")) && strings.Contains(name, letter)
 }
+
+// clusterWithO is what git grep may take for -O, with the name of a program behind it.
+var clusterWithO = pattern.New(`^-[^-]*O`)
 
 // attached are the programs of which the letter before a name is hardly anything else than its option.
 var attached = set("sort shuf curl tree")

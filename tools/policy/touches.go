@@ -127,7 +127,7 @@ func readsOnly(name string, texts []string) bool {
 	case harmlessWords[texts[0]]:
 		return true
 	case name == "git":
-		for len(texts) > 1 && strings.HasPrefix(texts[1], "-") && texts[1] != "-c" {
+		for len(texts) > 1 && strings.HasPrefix(texts[1], "-") && !strings.HasPrefix(texts[1], "-c") {
 			texts = texts[1:]
 			if texts[0] == "-C" && len(texts) > 1 {
 				texts = texts[1:]

@@ -90,6 +90,17 @@ func TestGitReads(t *testing.T) {
 		if got := run(t, r, spec); !strings.HasPrefix(got.Stdout, "+one\ngit did not run: it would show a, and not all of that is in the workspace") {
 			t.Errorf("in a part of the repository: %+v", got)
 		}
+		for key, value := range map[string]string{"core.repositoryformatversion": "1", "extensions.partialclone": "origin", "remote.origin.url": ".", "remote.origin.promisor": "true", "remote.origin.uploadpack": ">" + mark + "; false"} {
+			git("top", "config", key, value)
+		}
+		git("top", "config", "--unset", "core.fsmonitor")
+		put(t, filepath.Join(p.inside, "top/.git/refs/heads/gone"), strings.Repeat("12", 20)+"\n")
+		try("true", true) // what git add ran is forgotten
+		for _, reads := range []bool{true, false} {
+			if _, ran := try("git branch -v", reads); ran == reads {
+				t.Errorf("what a partial clone lacks is fetched: %t, by git that reads: %t", ran, reads)
+			}
+		}
 		put(t, filepath.Join(home, ".profile"), "PATH=/nowhere\n")
 		spec = p.spec(level, "git status; echo $?")
 		spec.Env, spec.ReadsGit = map[string]string{"PATH": "/nowhere", "HOME": home}, true

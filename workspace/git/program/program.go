@@ -46,6 +46,7 @@ var commands = map[string]struct{ outside, textconv, external string }{
 	"blame":  {outside: "--no-ignore-revs-file", textconv: "--no-textconv"}, // of a file that is none, git prints a line
 
 	"shortlog": {}, "describe": {}, "rev-parse": {}, "rev-list": {}, "ls-files": {}, "ls-tree": {}, "cat-file": {}, "merge-base": {}, "name-rev": {},
+	"branch": {}, // where its words only have it list
 }
 
 // Setting is a key of git's configuration, as git lists it, with a value.

@@ -47,7 +47,8 @@ ls-files -m -o
 ls-tree HEAD
 cat-file -p HEAD
 merge-base HEAD HEAD~1
-name-rev HEAD`, "\n")
+name-rev HEAD
+branch -avv`, "\n")
 
 // repository is one with a program that leaves a mark.
 type repository struct {
