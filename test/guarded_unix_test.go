@@ -412,6 +412,35 @@ func TestAnOpenFolderKeepsItsName(t *testing.T) {
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir + "/repo/.github"}, Settings: map[string]any{"mode": "auto_edit"}})
 	wantWrites(t, e, map[string]string{"workflows/x.yml": "ask", "notes": "run"})
+	home := t.TempDir()
+	for folder, want := range map[string]map[string]string{
+		".config/awesome": {"rc.lua": "ask", "notes": "ask"}, ".local/share/fish": {"vendor_conf.d/x.fish": "ask"}, ".config/unknown": {"x.lua": "run"}, ".config/lazygit": {"config.yml": "ask", "notes": "run"},
+	} {
+		must(t, os.MkdirAll(filepath.Join(home, folder), 0o755))
+		wantWrites(t, spawn(t, testrig.Options{Home: home, Dirs: []string{filepath.Join(home, folder)}, Settings: map[string]any{"mode": "auto_edit"}}), want)
+	}
+}
+
+// TestTheFolderOfASecretIsOpened: it is one all the same, whatever looks at it.
+func TestTheFolderOfASecretIsOpened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/.config/hcloud"
+	lay(t, dir+"/cli.toml", "token = \"sentinel\"\n")
+	for _, line := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -qm x"} {
+		cmd := exec.Command("git", strings.Fields(line)...)
+		cmd.Dir = dir
+		must(t, cmd.Run())
+	}
+	lay(t, dir+"/cli.toml", "token = \"sentinel 2\"\n")
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for tool, arguments := range map[string]object{
+		"read_file": {"path": "cli.toml"}, "read_many_files": {"paths": []string{"cli.toml"}}, "git.diff": {}, "git.show": {"ref": "HEAD"}, "run_command": {"command": "cat cli.toml"}, "write_file": {"path": "cli.toml", "content": "x"},
+	} {
+		check.Same(t, tool, asks(e, tool, arguments), "ask")
+	}
+	if got := e.Call("search_in_project", object{"query": "sent"}).Text(); strings.Contains(got, "sentinel") {
+		t.Errorf("a search shows it: %s", got)
+	}
 }
 
 // TestWhatVariablesNameIsGuarded: files of the workspace, by any variable.

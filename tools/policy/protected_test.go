@@ -32,7 +32,7 @@ func TestProtected(t *testing.T) {
 		".agent/x", ".rules", ".kilocodemodes", ".kilo/x", ".iflow/x", ".codebuddy/x", ".qoder/x", ".pi/x", ".openhands/x", ".rovodev/x", ".vibe/x", ".grok/x", ".kimi/x", ".aiassistant/rules/x", ".devin/x", ".mux/x",
 		".externalToolBuilders/x.launch", ".vs/tasks.vs.json", "nbproject/project.xml", ".projections.json", ".vimspector.json", ".idx/dev.nix", ".gitpod.yml", ".gitpod/x", ".latexmkrc", "paper/latexmkrc", ".ropeproject/config.py",
 		"WARP.md", ".warp.md", "AGENT.md", "IFLOW.md", "CODEBUDDY.md", "replit.md", "firebender.json", ".github/lsp.json", ".github/plugin/plugin.json", "claude/settings.json", "codex/config.toml", "pillion/settings.json", "dot_x/pillion/settings.json",
-		"hk.pkl", "prek.toml", "captainhook.json", "grumphp.yml", "grumphp.yml.dist", "simple-git-hooks.json", ".simple-git-hooks.cjs", "simple-git-hooks.js", "hie.yaml", "rust-project.json",
+		"hk.pkl", ".hk.pkl", "hk.local.pkl", "prek.toml", "captainhook.json", "captainhook.config.json", "lefthook.toml", "lefthook.jsonc", "lefthook-local.yml", "lefthook-local.json", ".lefthook-local.toml", ".huskyrc.json", ".local-overcommit.yml", ".rusty-hook.toml", "whisky.json", ".config/awesome/x.lua", ".local/share/fish/vendor_conf.d/x.fish", "grumphp.yml", "grumphp.yml.dist", "simple-git-hooks.json", ".simple-git-hooks.cjs", "simple-git-hooks.js", "hie.yaml", "rust-project.json",
 		".github/actions/x/action.yml", ".gitlab/ci/x.yml", "cloudbuild.yaml", "buildspec.yml", "Jenkinsfile.release", "x.jenkinsfile", "netlify.toml", "vercel.json", "bitrise.yml", "codemagic.yaml",
 		"vscode/settings.json", "Cursor/User/settings.json", "VSCodium/User/tasks.json", "powershell/Modules/x/x.psm1", "systemd/x.service", "systemd/x.timer", "applications/x.desktop", "LaunchAgents/x.plist", "sway/autostart.conf", "sway/scripts/x.sh",
 	} {
@@ -54,7 +54,7 @@ func TestProtected(t *testing.T) {
 		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", ".config/nextest.toml", ".config/dotnet-tools.json", "nvim/readme.md", "src/nvim/main.c", "crates/vim/src/vim.rs", "private_key.go", "create_user.py", "remove_all.sh", "dot_product.py", "dot-graph.js", "empty_test.go", "profile/views.py", "config.local", "i3/x.go", "hypr/x.go", "code/user/x.go", "page.tmpl", "docs/bash.md", "symlink_test.go", "a.symlink", "autostart/x.go", "systemd/x.go", "fish/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
 		".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/x", "workflows/x", "vscode/x", "a.vscode", ".vscode-test/x", "agents.mdx", "AGENTS", "cursor/x",
 		"head.go", "HEAD/x", "nvim.lua", "code-workspace", "x~1", "src/a~1.py", "~1", "…/ü.txt", ".ideas/x", "backup~1.lua",
-		"deploy/x.service", "x.desktop", "x.plist", "sway/main.c", "sway/readme.md", "pillion/x.json", "vscode/package.json", "systemd/readme.md", "ci/x.yml", "actions/x.ts", "agent.go", "warp.rs",
+		"deploy/x.service", "x.desktop", "x.plist", "sway/main.c", "sway/readme.md", "pillion/x.json", "vscode/package.json", "systemd/readme.md", "ci/x.yml", "actions/x.ts", "agent.go", "warp.rs", "docs/lefthook.md", "hk.go", "captainhook.md",
 	} {
 		if reason, denied := Protected(path); reason != "" || denied {
 			t.Errorf("%q: reason %q, denied %v, want it free", path, reason, denied)
@@ -78,6 +78,45 @@ func TestTheMostIsSaid(t *testing.T) {
 		if got := Effect(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
+	}
+}
+
+// TestAnOpenFolderIsPartOfTheName: it makes no difference which folder is open, but that one by itself may be a project.
+func TestAnOpenFolderIsPartOfTheName(t *testing.T) {
+	for _, c := range []struct {
+		root, top, path string
+		effect          string
+	}{
+		{"/h/.config/awesome2", "", "rc.lua", ""},
+		{"/h/x/awesome", "", "rc.lua", RunsInDesktop},
+		{"/h/x/awesome", "", "notes", ""},
+		{"/h/x/nvim", "/h/x/nvim", "init.lua", RunsInEditor},
+		{"/h/x/fish", "/h/x/fish", "conf.d/x.fish", RunsInShell},
+		{"/h/x/.vscode", "/h/x/.vscode", "tasks.json", RunsInEditor},
+		{"/h/x/.github", "/h/x/.github", "workflows/x.yml", runsInBuild},
+		{"/h/x/.github", "/h/x/.github", "readme.md", ""},
+		{"/h/x/.github", "/h/x/.github", ".", ""},
+		{"/h/x/.github/workflows", "/h/x", "notes", runsInBuild},
+		{"/h/x/.github/workflows", "", "notes", runsInBuild},
+		{"/h/.claude/worktrees/x", "/h/.claude/worktrees/x", "notes", ""},
+		{"/h/.claude/worktrees/x/y", "/h/.claude/worktrees/x", "notes", ""},
+		{"/h/git/hooks", "/h/git/hooks", "notes", ""},
+		{"/h/git", "/h/git", "config", RunsInGit},
+		{"/h/.config/eww2", "/h/.config/eww2", "x/y", ""},
+		{"/h/.config/eww2/x", "", "y", ""},
+		{"/h/.config", "", "eww2/x", ReadByPrograms},
+		{"/h/x/.git/y", "/h/x/.git/y", "notes", ""},
+		{"/h/x/.git", "/h/x", "notes", isRepository},
+		{"/h/.config", "", "pillion/x", LoosensPillion},
+		{"/h/local/pillion", "/h/local/pillion", "notes", ""},
+	} {
+		if got := EffectAt(c.root, c.top, c.path); got != c.effect {
+			t.Errorf("%s in %s (top %q): %q, want %q", c.path, c.root, c.top, got, c.effect)
+		}
+	}
+	read := Request{Tool: "read_file", Access: Read, Mode: AutoEdit, Paths: []PathFact{{Path: "x", LinkTarget: "cli.toml", Root: "/h/.config/hcloud"}}}
+	if d := Decide(read); d.Verdict != Ask {
+		t.Errorf("reading a secret whose folder is open: %s", d.Verdict)
 	}
 }
 

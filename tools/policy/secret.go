@@ -14,7 +14,7 @@ var secretNames = strings.Fields(`
 	*.agilekeychain *.keychain *.keychain-db *.opvault *.psafe3 *.kwallet *.mobileprovision key.json keys.json privkey* private_key* ssh_host_*_key
 	.npmrc .pypirc .m2/settings.xml .gradle/gradle.properties .nuget/nuget/nuget.config .gem/credentials .cargo/credentials* auth.json .m2/settings-security.xml .hex/hex.config
 	.git-credentials .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .mongoshrc.js .rediscli_auth .databrickscfg .snowsql/config .snowflake/config.toml .dbt/profiles.yml
-	.aws/credentials .aws/config .aws/sso/** .aws/cli/cache/** .s3cfg .s3curl .boto .azure/** .kube/config kubeconfig* *.kubeconfig .docker/config.json .dockercfg .dockerconfigjson gcloud/** .oci/config .bluemix/config.json .doctl/config.yaml hcloud/cli.toml .linode-cli .flyctl/config.yml .fly/config.yml
+	.aws/credentials .aws/config .aws/sso/** .aws/cli/cache/** .s3cfg .s3curl .boto .azure/** .kube/config kubeconfig* *.kubeconfig .docker/config.json .dockercfg .dockerconfigjson .config/gcloud/** roaming/gcloud/** gcloud/*.db gcloud/configurations/** gcloud/legacy_credentials/** .oci/config .bluemix/config.json .doctl/config.yaml hcloud/cli.toml .linode-cli .flyctl/config.yml .fly/config.yml
 	application_default_credentials.json service-account*.json service_account*.json serviceaccount*.json client_secret* credentials.json credentials.y* .credentials.json .credentials secrets.y* secrets.json secrets.toml secret.y* secret.json .secrets*
 	.terraformrc terraform.rc credentials.tfrc.json *.tfstate *.tfstate.backup *.tfvars *.tfvars.json .vault-token .vault_pass* .ansible_vault* vault-password* .cf/config.json .consul-token .nomad-token
 	gh/hosts.yml glab-cli/config.yml .config/hub .netlify/config.json netlify/config.json .wrangler/config/default.toml .heroku/credentials .sentryclirc .huggingface/token huggingface/token kaggle.json
@@ -34,11 +34,13 @@ var secretNames = strings.Fields(`
 	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
 
 // Secret says whether path looks like a file with secrets.
-func Secret(path string) bool {
-	names := elements(path)
+func Secret(path string) bool { return isSecret(elements(path)) }
+
+func isSecret(names []string) bool {
 	if len(names) == 0 {
 		return false
 	}
+	names = slices.Clone(names)
 	match := func(patterns []string) bool { return isSecretAt(patterns, names) }
 	leaf := plainName(names[len(names)-1])
 	names[len(names)-1] = leaf
@@ -111,7 +113,7 @@ func isSecretAt(patterns, names []string) bool {
 func secretReads(r Request) []string {
 	var out []string
 	for _, fact := range r.Paths {
-		if !fact.Write && slices.ContainsFunc(fact.names(), Secret) {
+		if !fact.Write && fact.isSecret() {
 			out = append(out, fault.Quote(fact.real()))
 		}
 	}
