@@ -146,7 +146,9 @@ func targets(names []string) []string {
 		if stem, is := strings.CutSuffix(name, ".symlink"); is {
 			name = "." + strings.TrimPrefix(stem, ".")
 		}
-		name = attributes().ReplaceAllString(name, "")
+		if strings.Contains(name, "_") {
+			name = attributes().ReplaceAllString(name, "")
+		}
 		for _, dot := range []string{"dot_", "dot-"} {
 			if rest, is := strings.CutPrefix(name, dot); is {
 				name = "." + rest

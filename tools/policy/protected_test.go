@@ -128,13 +128,16 @@ func TestSecret(t *testing.T) {
 		".aws/sso/cache/x.json", "wg1.conf", "x.kubeconfig", ".terraform.d/credentials.tfrc.json", ".password-store/mail.gpg",
 		".env", "a/.env.local", ".ENV", ".env.example", "server.pem", "x/id_rsa", "id_ed25519.pub", "tls.key", ".netrc", ".npmrc",
 		".config/git/credentials", ".config/sops/age/keys.txt", "krb5cc_1000", "Default/Login Data", ".zhistory", ".m2/settings.xml", "x.keytab", "local.settings.json", "prod.env.bak", "env.production", "#.env#", ".#prod.env", "id_rsa.old",
+		"private_dot_netrc", "dot_pgpass", "dot_npmrc", "private_dot_docker/config.json", "dot_kube/config", "private_dot_config/gh/private_hosts.yml", "dot-netrc", "netrc.symlink", "encrypted_dot_netrc.age", ".git-credentials.local",
+		"credentials.json.~1~", ".bash_history-01234.tmp", "cookies.sqlite-wal", "key4.db-journal", "terraform.tfstate.1700000000.backup", "credentials (1).json", "credentials copy.json", "credentials copy 2.json", "Copy of credentials.json",
+		".auth.json.swp", ".passwords.txt.swp", ".netrc.swp", ".id_rsa.un~", ".netrc.rpmsave", ".netrc.dpkg-old", ".netrc.rej", ".git-credentials.lock", ".netrc.gz", ".netrc.2024-01-01", ".netrc-backup", ".netrc_bak", ".pgpass.orig.bak", "main.shada.tmp", ".zsh_history.LOCK", ".credentials.json.tmp.123",
 		".env.", ".env::$DATA", ".e\u200bnv", "ENV~1.LOC", "a\\.env",
 	} {
 		if !Secret(path) {
 			t.Errorf("%q is not taken for a secret", path)
 		}
 	}
-	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa.py", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~"} {
+	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa.py", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~", "~~", "-", "_1", "#", ".#", " copy", "Cargo.lock", "key.lock", "config.json.bak", "dot_config/x.json", "private_x.go", "auth (1).go", "environment.tmp"} {
 		if Secret(path) {
 			t.Errorf("%q is taken for a secret", path)
 		}

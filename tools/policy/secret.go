@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/pattern"
 )
 
 // secretNames are those of files, not of the folders above them: a .env folder is mostly a
@@ -37,38 +38,61 @@ var secretNames = strings.Fields(`
 func Secret(path string) bool { return isSecret(elements(path)) }
 
 func isSecret(names []string) bool {
+	made := targets(names)
+	return looksSecret(names) || !slices.Equal(names, made) && looksSecret(made)
+}
+
+func looksSecret(names []string) bool {
 	if len(names) == 0 {
 		return false
 	}
 	names = slices.Clone(names)
+	last := &names[len(names)-1]
+	name := *last
 	match := func(patterns []string) bool { return isSecretAt(patterns, names) }
-	leaf := plainName(names[len(names)-1])
-	names[len(names)-1] = leaf
-	if slices.ContainsFunc(secretsByLeaf[leaf], match) || slices.ContainsFunc(secretsByLeaf[""], match) {
-		return true
-	}
-	if strings.Contains(leaf, "~") { // a short name of Windows
-		for _, patterns := range secretsByLeaf {
-			if slices.ContainsFunc(patterns, match) {
-				return true
+	isShort := strings.Contains(name, "~") // of Windows
+	for isCopy := true; isCopy; {
+		if slices.ContainsFunc(secretsByLeaf[*last], match) || slices.ContainsFunc(secretsByLeaf[""], match) {
+			return true
+		}
+		if isShort {
+			for _, patterns := range secretsByLeaf {
+				if slices.ContainsFunc(patterns, match) {
+					return true
+				}
 			}
+		}
+		before := *last
+		if *last, isCopy = withoutCopy(before); !isCopy && before != name { // vim hides copies
+			*last, isCopy = strings.CutPrefix(before, ".")
 		}
 	}
 	return false
 }
 
-// plainName is a name without what editors and people add to it for a copy.
-func plainName(leaf string) string {
-	leaf = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(leaf, ".#"), "#"), "#")
-	if at := strings.LastIndexByte(leaf, '.'); at > 0 && strings.Trim(leaf[at+1:], "0123456789") == "" {
-		return leaf[:at]
+// copies are the endings by which editors, package managers, databases and people tell a copy of a file from it, behind
+// numbers or dates, and added to with such.
+var copies = strings.Fields("bak bkp backup old orig save saved copy new tmp temp prev bad rej lock lck swp swo swn un rpmsave rpmnew rpmorig pacsave pacnew dpkg ucf dist gz bz2 xz zst wal shm journal")
+
+var inCopy = pattern.New(`^copy of | copy( [0-9]+)?| \([0-9]+\)`)
+
+// withoutCopy is a name without the last that was added to it for a copy.
+func withoutCopy(name string) (rest string, isCopy bool) {
+	if strings.Contains(name, " ") {
+		rest = inCopy().ReplaceAllString(name, "")
+		return rest, rest != name && rest != ""
 	}
-	for _, ending := range []string{"~", ".bak", ".backup", ".old", ".orig", ".save", ".swp", ".swo"} {
-		if rest, ok := strings.CutSuffix(leaf, ending); ok && rest != "" {
-			return rest
-		}
+	rest = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, ".#"), "#"), "#")
+	rest = strings.TrimRight(rest, "~")
+	at := strings.LastIndexAny(rest, "-_.~")
+	ending := strings.TrimRight(rest[at+1:], "0123456789")
+	switch {
+	case at > 0 && (ending == "" || slices.Contains(copies, ending)):
+		rest = rest[:at]
+	case rest == name:
+		return "", false
 	}
-	return leaf
+	return rest, rest != ""
 }
 
 // secretsByLeaf has the names by their last one, and below "" those of which that has a *: a search
@@ -90,7 +114,8 @@ var secretsByLeaf = func() map[string][][]string {
 func isSecretAt(patterns, names []string) bool {
 	if last := len(patterns) - 1; patterns[last] == "**" {
 		for end := last; end < len(names); end++ {
-			if isSecretAt(patterns[:last], names[:end]) {
+			folder := names[end-1] // of most the first byte tells
+			if (strings.HasPrefix(folder, patterns[last-1][:1]) || strings.Contains(folder, "~")) && isSecretAt(patterns[:last], names[:end]) {
 				return true
 			}
 		}
