@@ -131,6 +131,7 @@ func TestSecret(t *testing.T) {
 		"private_dot_netrc", "dot_pgpass", "dot_npmrc", "private_dot_docker/config.json", "dot_kube/config", "private_dot_config/gh/private_hosts.yml", "dot-netrc", "netrc.symlink", "encrypted_dot_netrc.age", ".git-credentials.local",
 		"credentials.json.~1~", ".bash_history-01234.tmp", "cookies.sqlite-wal", "key4.db-journal", "terraform.tfstate.1700000000.backup", "credentials (1).json", "credentials copy.json", "credentials copy 2.json", "Copy of credentials.json",
 		".auth.json.swp", ".passwords.txt.swp", ".netrc.swp", ".id_rsa.un~", ".netrc.rpmsave", ".netrc.dpkg-old", ".netrc.rej", ".git-credentials.lock", ".netrc.gz", ".netrc.2024-01-01", ".netrc-backup", ".netrc_bak", ".pgpass.orig.bak", "main.shada.tmp", ".zsh_history.LOCK", ".credentials.json.tmp.123",
+		"helm/repositories.yaml", "playwright/.auth/user.json", "Login Data For Account", "secrets.prod.yaml", "db-secret.yaml", ".duckdb/stored_secrets/x.duckdb_secret", "msal_token_cache.bin", "x.creds", "/etc/shadow", "gitlab-runner/config.toml",
 		".env.", ".env::$DATA", ".e\u200bnv", "ENV~1.LOC", "a\\.env",
 	} {
 		if !Secret(path) {

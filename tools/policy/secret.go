@@ -32,7 +32,10 @@ var secretNames = strings.Fields(`
 	.config/pillion/settings.json consolehost_history.txt .zsh_sessions/** .claude/history.jsonl .codex/history.jsonl .argocd/config .tsh/keys/** admin.conf kubelet.conf k3s.yaml .htdigest *.jceks *.pvk cookies.txt .erlang.cookie
 	.restic-password .passwd-s3fs appsettings.production.json signing.properties cwallet.sso .foundry/keystores/** .near-credentials/**
 	default/cookies network/cookies .vnc/passwd .subversion/auth/** secrets.txt secret.txt password.txt passwords.txt passwd.txt tokens.txt token.txt
-	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**`)
+	logins.json key3.db key4.db cookies.sqlite wallet.dat .dockerhub .circleci/cli.yml keystore.properties key.properties .passwd .password-store/**
+	helm/repositories.yaml helm/registry/config.json .python-gitlab.cfg pip.ini .clasprc.json .ansible/galaxy_token .travis/config.yml .acme.sh/account.conf .awsvault/keys/** uv/credentials/** .step/secrets/** .doppler/.doppler.yaml openrc.sh *-openrc.sh configstore/snyk.json .twurlrc toot/config.json
+	.duckdb/stored_secrets/** .influxdbv2/configs cqlshrc credentials-config.json .usqlpass .purple/accounts.xml msmtp/config isyncrc .mpoprc aerc/accounts.conf neomuttrc .neomuttrc mutt/muttrc sasl_passwd .b2_account_info token.pickle gitlab-secrets.json .gitlab-runner/config.toml gitlab-runner/config.toml .runner .credentials_rsaparams
+	tomcat-users.xml *.publishsettings msal_token_cache.* msal.cache etc/shadow etc/gshadow secrets.*yaml secrets.*yml secrets.*json *-secret.yaml *-secret.yml privatekey *.nk *.creds logins-backup.json login?data?for?account *.har storage_state.json playwright/.auth/** *.pk8 *.jwk nushell/history.sqlite3`)
 
 // Secret says whether path looks like a file with secrets.
 func Secret(path string) bool { return isSecret(elements(path)) }
