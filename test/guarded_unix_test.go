@@ -476,6 +476,10 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 		"eval \"$(cat ~/dotfiles/system/plain)\"\n":                                                 "system/plain",
 		"export PYTHONSTARTUP=~/dotfiles/system/plain\n":                                            "system/plain",
 		"fpath=(~/dotfiles/bash $fpath)\n":                                                          "bash/f",
+		"cd ~/dotfiles/bash && . ./a\n":                                                             "bash/a",
+		"for f in ~/dotfiles/bash/{a,b}; do . \"$f\"; done\n":                                       "bash/a",
+		"alias p='cd ~/dotfiles/docs' my-plugin='ls'\nexport PERL5LIB=~/dotfiles/bash\n":            "bash/x.pm",
+		"ZSH_CUSTOM=~/dotfiles/bash\nzinit light ~/dotfiles/system\n":                               "system/x.plugin.zsh",
 	} {
 		home := t.TempDir()
 		for _, name := range []string{"system/plain", "bash/a", "deep/er.sh", "docs/notes", "free"} {
@@ -521,13 +525,17 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 		"project/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
 		"project/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "project/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
 		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "if filereadable('x') | silent! source $HOME/project/vim.inc | endif\nset runtimepath+=~/project/rt\n",
+		".zshenv": "export ZDOTDIR=$HOME/z\n", "z/.zshrc": "source ~/project/z.inc\n", ".config/fish/functions/f.fish": "set D ~/project/fun\nsource $D/f.inc\n", "project/fun/f.inc": "", ".config/emacs/init.el": "(load \"~/project/my\")\n", ".vim/plugin/a.vim": "source ~/project/plug.inc\n", ".tcshrc": "source ~/project/csh.inc\n",
+		".config/nvim/lua/plugins/a.lua": "return { dir = \"~/project/my.nvim\" }\n", "project/my.nvim/x": "", "project/dot/bash/bashrc": "DOT=\"$(dirname \"$(readlink -f \"${BASH_SOURCE[0]}\")\")\"\n. \"$DOT/aliases.sh\"\n", "project/dot/bash/aliases.sh": "", "project/dot/bash/other.sh": "",
 		".xprofile": ". ~/project/x.inc\n", ".config/fish/conf.d/a.fish": "source ~/project/fish.inc\n", ".config/nvim/init.lua": `dofile(os.getenv("HOME").."/project/init.inc")`, "project/ssh.inc": "Include ~/project/more.inc\n", "project/init.inc": "", "project/.config/fish/conf.d/b.fish": "source ~/project/conf.inc\n", "project/rt/x": "",
 		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
 	} {
 		lay(t, filepath.Join(home, name), text)
 	}
+	must(t, os.Symlink("project/dot/bash/bashrc", home+"/.bashrc"))
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
 	wantWrites(t, e, map[string]string{
+		"z.inc": "ask", "fun/f.inc": "ask", "fun/other": "run", "my.el": "ask", "my.elc": "ask", "my": "ask", "my.py": "run", "plug.inc": "ask", "csh.inc": "ask", "my.nvim/lua/x.lua": "ask", "dot/bash/aliases.sh": "ask", "dot/bash/other.sh": "run",
 		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
 		"conf.inc": "ask", "x.inc": "ask", "fish.inc": "ask", "init.inc": "ask", "more.inc": "ask", "rt/plugin/x.vim": "ask", "docs/plan.md": "run", "tools/free.sh": "run",
 	})

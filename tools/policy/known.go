@@ -24,7 +24,7 @@ var known = []struct {
 	{"dotfiles", RunsInDesktop, `.config/systemd|autostart|i3|sway|hypr|mimeapps.list|awesome|qtile|bspwm|sxhkd|openbox|labwc|herbstluftwm|leftwm|xmonad|river|niri|waybar|polybar|eww|plasma-workspace|x11|mpv|qutebrowser|sketchybar|aerospace|espanso|wireplumber .local/share/applications|systemd|dbus-1|gnome-shell|cinnamon|plasma|kio|nautilus
 		.mozilla/native-messaging-hosts ~xinitrc ~xprofile ~xsession ~xsessionrc ~xserverrc ~xresources ~xdefaults library/launchagents
 		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm|openbox|labwc/autostart openbox/rc.xml qtile/config.py river/init niri/config.kdl i3|i3blocks|i3status|sway|waybar|polybar/config* hypr/*.conf awesome/rc.lua hammerspoon/init.lua qutebrowser/config.py ~skhdrc ~yabairc xmonad.hs waybar/scripts
-		mimeapps.list mpv/scripts systemd/user|*.service|*.timer|*.socket|*.path autostart|applications/*.desktop launchagents/*.plist sway/*.conf|*.sh|scripts|conf.d .xmonad .i3 .fluxbox .hammerspoon .kde`},
+		mimeapps.list mpv/scripts systemd/user|*.service|*.timer|*.socket|*.path autostart|applications|desktop/*.desktop launchagents/*.plist sway/*.conf|*.sh|scripts|conf.d .xmonad .i3 .fluxbox .hammerspoon .kde`},
 	{"dotfiles", RunsInGit, ".config/git|hg|mercurial|tig git/config|attributes|hooks ~gitconfig .githooks .gnupg .subversion"},
 	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|vscodium|cursor|emacs|doom|kak|micro|sublime-text .local/share/nvim ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .ideavimrc .vscode-server .julia kak/kakrc|autoload micro/init.lua emacs|doom|doom.d/init.el|early-init.el|config.el|packages.el
 		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code|vscodium|cursor/user/settings.json|tasks.json|keybindings.json vscode/settings.json|tasks.json|keybindings.json`},
@@ -96,6 +96,7 @@ var nextCommands = []struct{ use, names string }{
 	{"xmake", "xmake.lua"},
 	{"conan", "conanfile.py"},
 	{"perl", "makefile.pl build.pl"},
+	{"vim -S", "session.vim"},
 	{"just", "justfile .justfile"},
 	{"task", "taskfile.y*"},
 	{"cmake", "cmakelists.txt cmakepresets.json *.cmake toolchain.toml cmakeuserpresets.json"},

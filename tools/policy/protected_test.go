@@ -34,7 +34,7 @@ func TestProtected(t *testing.T) {
 		"WARP.md", ".warp.md", "AGENT.md", "IFLOW.md", "CODEBUDDY.md", "replit.md", "firebender.json", ".github/lsp.json", ".github/plugin/plugin.json", "claude/settings.json", "codex/config.toml", "pillion/settings.json", "dot_x/pillion/settings.json",
 		"hk.pkl", ".hk.pkl", "hk.local.pkl", "prek.toml", "captainhook.json", "captainhook.config.json", "lefthook.toml", "lefthook.jsonc", "lefthook-local.yml", "lefthook-local.json", ".lefthook-local.toml", ".huskyrc.json", ".local-overcommit.yml", ".rusty-hook.toml", "whisky.json", ".config/awesome/x.lua", ".local/share/fish/vendor_conf.d/x.fish", "grumphp.yml", "grumphp.yml.dist", "simple-git-hooks.json", ".simple-git-hooks.cjs", "simple-git-hooks.js", "hie.yaml", "rust-project.json",
 		".github/actions/x/action.yml", ".gitlab/ci/x.yml", "cloudbuild.yaml", "buildspec.yml", "Jenkinsfile.release", "x.jenkinsfile", "netlify.toml", "vercel.json", "bitrise.yml", "codemagic.yaml",
-		"vscode/settings.json", "Cursor/User/settings.json", "VSCodium/User/tasks.json", "powershell/Modules/x/x.psm1", "systemd/x.service", "systemd/x.timer", "applications/x.desktop", "LaunchAgents/x.plist", "sway/autostart.conf", "sway/scripts/x.sh",
+		"vscode/settings.json", "Cursor/User/settings.json", "VSCodium/User/tasks.json", "powershell/Modules/x/x.psm1", "systemd/x.service", "systemd/x.timer", "applications/x.desktop", "Desktop/x.desktop", "LaunchAgents/x.plist", "sway/autostart.conf", "sway/scripts/x.sh",
 	} {
 		reason, denied := Protected(path)
 		if reason == "" || denied {
@@ -248,7 +248,7 @@ func TestRunsNext(t *testing.T) {
 		"devbox.json", "devenv.yaml", ".flox/env/manifest.toml", "home.nix", "configuration.nix", ".rubocop.yml", ".credo.exs", ".formatter.exs", ".mypy.ini",
 		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
 		".storybook/main.js", "a/.new-tool/x.toml", ".hg/store/x", ".toolrc", // nobody knows what reads these
-		"Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
+		"Session.vim", "Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
 		"Rakefile.rb", "lib/tasks/x.rake", "gems.rb", "BUILD", "a/WORKSPACE", "build.ninja", "project/plugins.sbt", "build.mill", "build.mill.scala", "conanfile.py", "xmake.lua", "Makefile.PL", "gunicorn.conf.py", "nodemon.json", "src-tauri/tauri.conf.json", "pnpm-workspace.yaml",
 		"Dockerfile.dev", "dev.Dockerfile", "Containerfile.x", "babel.config.json", "docs/conf.py", "sub/docs/conf.py", "Dangerfile.js", "pylintrc", "phpstan.neon", "phpstan.neon.dist", "psalm.xml", "tslint.json", "gdbinit", "lldbinit", "pythonrc.py", "run_once_x.sh", "run_onchange_x.sh.tmpl", "modify_dot_foo",
 	} {
