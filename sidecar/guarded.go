@@ -244,13 +244,13 @@ func (c *Sidecar) linksHere(tops []string) (out []workspace.Guarded) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitWithin)
 	defer cancel()
 	known := map[string]bool{}
-	add := func(path, top string) {
+	add := func(path, root, top string) {
 		if known[path] {
 			return
 		}
 		known[path] = true
-		below, err := filepath.Rel(top, path)
-		if effect := policy.Effect(filepath.ToSlash(below)); err == nil && effect != "" {
+		below, err := filepath.Rel(root, path)
+		if effect := policy.EffectAt(root, top, filepath.ToSlash(below)); err == nil && effect != "" {
 			out = append(out, workspace.Guarded{Path: path, Effect: effect})
 		}
 		if isOfRepository(path) {
@@ -258,7 +258,7 @@ func (c *Sidecar) linksHere(tops []string) (out []workspace.Guarded) {
 		}
 	}
 	for _, root := range c.workspace.Roots() {
-		var folders []workspace.Guarded
+		folders, at, top := []workspace.Guarded(nil), root.Abs(), git.Top(root.Abs())
 		entries, _ := root.ReadDir() //nolint:errcheck // then it has none
 		for _, e := range entries {
 			isLink := e.Type()&fs.ModeSymlink != 0
@@ -267,25 +267,25 @@ func (c *Sidecar) linksHere(tops []string) (out []workspace.Guarded) {
 			}
 			one := workspace.Guarded{Path: root.Join(e.Name()).Abs()}
 			if isLink {
-				add(one.Path, root.Abs())
+				add(one.Path, at, top)
 			}
-			if reason, denied := policy.Protected(e.Name()); reason != "" && !denied {
+			if effect := policy.EffectAt(at, top, e.Name()); effect != "" && !strings.EqualFold(e.Name(), ".git") {
 				folders = append(folders, one)
 			}
 		}
 		_ = c.Registry.Files.Visit(ctx, root, workspace.WalkOptions{}, false, func(in *workspace.Contents, e *workspace.Listed) error { // what was seen until an error counts
 			if e.Type&fs.ModeSymlink != 0 || strings.EqualFold(e.Name, commonDir) {
-				add(in.Folder.Join(e.Name).Abs(), root.Abs())
+				add(in.Folder.Join(e.Name).Abs(), at, top)
 			}
 			return nil
 		})
 		for _, one := range linksIn(folders) {
-			add(one.Path, root.Abs())
+			add(one.Path, at, top)
 		}
 	}
 	for _, top := range tops {
 		for _, path := range c.Registry.Git().Linked(ctx, top, commonDir) {
-			add(path, top)
+			add(path, top, top)
 		}
 	}
 	return out

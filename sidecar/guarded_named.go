@@ -23,8 +23,11 @@ import (
 	"pillion/workspace/git"
 )
 
-// mostNamed bounds the files that are followed to others.
-const mostNamed = 100
+// mostNamed bounds the files that are followed to others, and those that one pattern finds, and mostNear the folders below which one file names them.
+const (
+	mostNamed = 100
+	mostNear  = 20
+)
 
 // namedByGit lists the files that the settings of the user and of repositories include, whatever the
 // condition, those in which they have git look for programs, and those that the line of a program names:
@@ -139,8 +142,10 @@ const gitWithin = 5 * time.Second
 
 // startUp are files that programs run or obey when they start, and in which lines name others.
 var startUp = strings.Fields(`.profile .bash_profile .bash_login .bash_logout .bashrc .bash_aliases .zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .mkshrc
-	.config/fish/config.fish .config/fish/conf.d/*.fish .xprofile .xinitrc .xsession .xsessionrc .ssh/config .tmux.conf .config/tmux/tmux.conf
-	.vimrc .vim/vimrc .gvimrc .config/nvim/init.vim .config/nvim/init.lua .emacs .emacs.d/init.el .inputrc .screenrc`)
+	.cshrc .tcshrc .bashrc.d/* .config/zsh/.zsh[er]* .config/zsh/.zprofile .config/zsh/.zlogin .config/fish/config.fish .config/fish/conf.d/*.fish .config/fish/functions/*.fish .config/nushell/*.nu .config/elvish/rc.elv .xonshrc .config/powershell/*profile.ps1
+	.xprofile .xinitrc .xsession .xsessionrc .config/environment.d/*.conf .config/i3/config .config/sway/config .config/hypr/*.conf .ssh/config .tmux.conf .config/tmux/tmux.conf .inputrc .screenrc
+	.vimrc .vim/vimrc .vim/plugin/*.vim .vim/after/plugin/*.vim .config/vim/vimrc .gvimrc .config/nvim/init.vim .config/nvim/init.lua .config/nvim/plugin/* .config/nvim/lua/*.lua .config/nvim/lua/*/*.lua
+	.emacs .emacs.el .emacs.d/init.el .emacs.d/early-init.el .emacs.d/lisp/*.el .config/emacs/init.el .config/emacs/early-init.el .config/doom/*.el .doom.d/*.el`)
 
 // What start-up files set and read. No parser reads all of their languages, and what none can read counts as well: so it is
 // looked for in the text, and rather too much is guarded than too little.
@@ -150,7 +155,10 @@ var (
 	// follows is of a line that has its program read another file, and searches of one that names folders in which
 	// it looks for what to run.
 	follows  = regexp.MustCompile(`(?i)(^|[^\w.-])(\.\s+[^\s;|&]|(source|source-file|so|include|runtime|dofile|loadfile|require|load|load-file|eval|(ba|z|k|da)?sh)([^\w.-]|$))`)
-	searches = regexp.MustCompile(`(?i)(fpath|runtimepath|rtp|packpath|package\.path|load-path|PYTHONPATH|NODE_PATH)\W`)
+	searches = regexp.MustCompile(`(?i)(fpath|runtimepath|rtp|packpath|package\.c?path|load-?path|PYTHONPATH|NODE_PATH|PERL5LIB|RUBYLIB|LUA_C?PATH|R_LIBS|ZSH_CUSTOM|dein#add)\W|(^|[\s;|&({])(plug(in)?|zinit|antigen|zplug|znap|zgen\w*)\s`)
+	// inLua is a plugin's folder, as managers of plugins take it.
+	inLua  = regexp.MustCompile(`\bdir\s*=`)
+	braces = regexp.MustCompile(`([^\s"'{}]*)\{([^\s{}]*,[^\s{}]*)\}([^\s"'{};)]*)`)
 )
 
 // namedByStartUp lists the files that these files name, and those that they read in turn name: by plain paths, by variables
@@ -169,7 +177,7 @@ func namedByStartUp(home string, roots []configRoot, open []string) (out []works
 				below, isBelow = name, true
 			}
 			found, err := fs.Glob(os.DirFS(p.dir), below) // of the folder's own name no character is one of a pattern
-			for i := 0; i < len(found) && isBelow && err == nil; i++ {
+			for i := 0; i < min(len(found), mostNamed) && isBelow && err == nil; i++ {
 				files = append(files, filepath.Join(p.dir, found[i]))
 			}
 		}
@@ -212,6 +220,10 @@ func namedByStartUp(home string, roots []configRoot, open []string) (out []works
 			continue
 		}
 		text, _ := os.ReadFile(files[i]) //nolint:errcheck // its program reads no more of it
+		near := append(slices.Clone(folders), filepath.Dir(files[i]))
+		if real := filepath.Dir(process.Resolve(files[i])); !slices.Contains(near, real) {
+			near = append(near, real)
+		}
 		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
 			if strings.HasPrefix(strings.TrimSpace(line), "#") {
 				continue
@@ -222,24 +234,43 @@ func namedByStartUp(home string, roots []configRoot, open []string) (out []works
 					to = unknown
 				}
 				set[m[1]+m[3]] = to
-				if m[1]+m[3] == "PATH" {
+				switch m[1] + m[3] {
+				case "PATH":
 					addPath(filepath.SplitList(to))
+				case "ZDOTDIR":
+					for _, name := range strings.Fields(".zshenv .zprofile .zshrc .zlogin .zlogout") {
+						add(filepath.Join(expand(to, home, home), name))
+					}
 				}
 			}
 			if words := strings.Fields(line); slices.Contains(words, "fish_add_path") {
 				addPath(strings.Fields(os.Expand(strings.NewReplacer(`"`, "", "'", "").Replace(line), value)))
 			}
 			line = strings.NewReplacer("~/", home+"/", "$HOME/", home+"/", "${HOME}/", home+"/").Replace(line)
-			follow := follows.MatchString(line)
-			if follow {
-				for _, path := range filesNamed(line, append(slices.Clone(folders), filepath.Dir(files[i]))) {
-					add(path)
+			line = braces.ReplaceAllStringFunc(line, func(list string) string {
+				m := braces.FindStringSubmatch(list)
+				return m[1] + strings.ReplaceAll(m[2], ",", m[3]+" "+m[1]) + m[3]
+			})
+			words := wordsOf(line)
+			for _, word := range words { // by cd, or by a variable of any language
+				if filepath.IsAbs(word) && len(near) < mostNear && !slices.Contains(near, word) && isFolder(word) {
+					near = append(near, word)
 				}
 			}
-			for _, word := range wordsOf(line) {
+			follow := follows.MatchString(line)
+			if follow {
+				for _, path := range filesNamed(line, near) {
+					if add(path); filepath.Ext(path) == "" && isOpen(process.Resolve(path)) { // which Emacs adds
+						guard(path + ".elc")
+						add(path + ".el")
+					}
+				}
+			}
+			search := searches.MatchString(line) || filepath.Ext(files[i]) == ".lua" && inLua.MatchString(line)
+			for _, word := range words {
 				named := []string{word} // what runs is a path, or a word of a line that has it read
 				if !filepath.IsAbs(word) && strings.Contains(word, "/") {
-					named = filesNamed(word, folders)
+					named = filesNamed(word, near)
 				}
 				for _, path := range named {
 					if filepath.IsAbs(path) && isOpen(process.Resolve(path)) && !isFolder(path) {
@@ -250,7 +281,7 @@ func namedByStartUp(home string, roots []configRoot, open []string) (out []works
 				switch {
 				case isPattern && (follow || strings.Contains(line, "for ")):
 					word = filepath.Dir(before + unknown)
-				case isPattern || !searches.MatchString(line):
+				case isPattern || !search:
 					continue
 				}
 				for _, folder := range foldersNamed(word, folders) {

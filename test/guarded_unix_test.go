@@ -412,6 +412,35 @@ func TestAnOpenFolderKeepsItsName(t *testing.T) {
 	}
 	e := spawn(t, testrig.Options{Dirs: []string{dir + "/repo/.github"}, Settings: map[string]any{"mode": "auto_edit"}})
 	wantWrites(t, e, map[string]string{"workflows/x.yml": "ask", "notes": "run"})
+	home := t.TempDir()
+	for folder, want := range map[string]map[string]string{
+		".config/awesome": {"rc.lua": "ask", "notes": "ask"}, ".local/share/fish": {"vendor_conf.d/x.fish": "ask"}, ".config/unknown": {"x.lua": "run"}, ".config/lazygit": {"config.yml": "ask", "notes": "run"},
+	} {
+		must(t, os.MkdirAll(filepath.Join(home, folder), 0o755))
+		wantWrites(t, spawn(t, testrig.Options{Home: home, Dirs: []string{filepath.Join(home, folder)}, Settings: map[string]any{"mode": "auto_edit"}}), want)
+	}
+}
+
+// TestTheFolderOfASecretIsOpened: it is one all the same, whatever looks at it.
+func TestTheFolderOfASecretIsOpened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/.config/hcloud"
+	lay(t, dir+"/cli.toml", "token = \"sentinel\"\n")
+	for _, line := range []string{"init -q", "add .", "-c user.name=a -c user.email=a@b commit -qm x"} {
+		cmd := exec.Command("git", strings.Fields(line)...)
+		cmd.Dir = dir
+		must(t, cmd.Run())
+	}
+	lay(t, dir+"/cli.toml", "token = \"sentinel 2\"\n")
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
+	for tool, arguments := range map[string]object{
+		"read_file": {"path": "cli.toml"}, "read_many_files": {"paths": []string{"cli.toml"}}, "git.diff": {}, "git.show": {"ref": "HEAD"}, "run_command": {"command": "cat cli.toml"}, "write_file": {"path": "cli.toml", "content": "x"},
+	} {
+		check.Same(t, tool, asks(e, tool, arguments), "ask")
+	}
+	if got := e.Call("search_in_project", object{"query": "sent"}).Text(); strings.Contains(got, "sentinel") {
+		t.Errorf("a search shows it: %s", got)
+	}
 }
 
 // TestWhatVariablesNameIsGuarded: files of the workspace, by any variable.
@@ -447,6 +476,10 @@ func TestWhatStartUpFilesReadIsGuarded(t *testing.T) {
 		"eval \"$(cat ~/dotfiles/system/plain)\"\n":                                                 "system/plain",
 		"export PYTHONSTARTUP=~/dotfiles/system/plain\n":                                            "system/plain",
 		"fpath=(~/dotfiles/bash $fpath)\n":                                                          "bash/f",
+		"cd ~/dotfiles/bash && . ./a\n":                                                             "bash/a",
+		"for f in ~/dotfiles/bash/{a,b}; do . \"$f\"; done\n":                                       "bash/a",
+		"alias p='cd ~/dotfiles/docs' my-plugin='ls'\nexport PERL5LIB=~/dotfiles/bash\n":            "bash/x.pm",
+		"ZSH_CUSTOM=~/dotfiles/bash\nzinit light ~/dotfiles/system\n":                               "system/x.plugin.zsh",
 	} {
 		home := t.TempDir()
 		for _, name := range []string{"system/plain", "bash/a", "deep/er.sh", "docs/notes", "free"} {
@@ -492,13 +525,17 @@ func TestWhatOtherSettingsNameIsGuarded(t *testing.T) {
 		"project/.claude/settings.json": `{"permissions": {"allow": ["Read(docs/plan.md)"]}, "statusLine": {"command": "sh tools/line.sh"}, "hooks": {"Stop": [{"hooks": [{"command": "$CLAUDE_PROJECT_DIR/tools/hook.sh"}]}]}}`,
 		"project/.mcp.json":             `{"mcpServers": {"x": {"command": "python3", "args": ["tools/serve.py"]}}}`, "project/.vscode/tasks.json": "{ // mine\n\"command\": \"${workspaceFolder}/tools/task.sh\" }",
 		".claude/settings.json": `{"apiKeyHelper": "~/project/tools/key.sh"}`, ".ssh/config": "Host x\n  Include ~/project/ssh.inc\n", ".tmux.conf": "source-file ~/project/tmux.inc\n", ".vimrc": "if filereadable('x') | silent! source $HOME/project/vim.inc | endif\nset runtimepath+=~/project/rt\n",
+		".zshenv": "export ZDOTDIR=$HOME/z\n", "z/.zshrc": "source ~/project/z.inc\n", ".config/fish/functions/f.fish": "set D ~/project/fun\nsource $D/f.inc\n", "project/fun/f.inc": "", ".config/emacs/init.el": "(load \"~/project/my\")\n", ".vim/plugin/a.vim": "source ~/project/plug.inc\n", ".tcshrc": "source ~/project/csh.inc\n",
+		".config/nvim/lua/plugins/a.lua": "return { dir = \"~/project/my.nvim\" }\n", "project/my.nvim/x": "", "project/dot/bash/bashrc": "DOT=\"$(dirname \"$(readlink -f \"${BASH_SOURCE[0]}\")\")\"\n. \"$DOT/aliases.sh\"\n", "project/dot/bash/aliases.sh": "", "project/dot/bash/other.sh": "",
 		".xprofile": ". ~/project/x.inc\n", ".config/fish/conf.d/a.fish": "source ~/project/fish.inc\n", ".config/nvim/init.lua": `dofile(os.getenv("HOME").."/project/init.inc")`, "project/ssh.inc": "Include ~/project/more.inc\n", "project/init.inc": "", "project/.config/fish/conf.d/b.fish": "source ~/project/conf.inc\n", "project/rt/x": "",
 		"project/tools/line.sh": "", "project/tools/hook.sh": "", "project/tools/serve.py": "", "project/tools/task.sh": "", "project/tools/key.sh": "", "project/docs/plan.md": "", "project/tools/free.sh": "",
 	} {
 		lay(t, filepath.Join(home, name), text)
 	}
+	must(t, os.Symlink("project/dot/bash/bashrc", home+"/.bashrc"))
 	e := spawn(t, testrig.Options{Home: home, Dirs: []string{dir}, Settings: map[string]any{"mode": "auto_edit"}})
 	wantWrites(t, e, map[string]string{
+		"z.inc": "ask", "fun/f.inc": "ask", "fun/other": "run", "my.el": "ask", "my.elc": "ask", "my": "ask", "my.py": "run", "plug.inc": "ask", "csh.inc": "ask", "my.nvim/lua/x.lua": "ask", "dot/bash/aliases.sh": "ask", "dot/bash/other.sh": "run",
 		"tools/line.sh": "ask", "tools/hook.sh": "ask", "tools/serve.py": "ask", "tools/task.sh": "ask", "tools/key.sh": "ask", "ssh.inc": "ask", "tmux.inc": "ask", "vim.inc": "ask",
 		"conf.inc": "ask", "x.inc": "ask", "fish.inc": "ask", "init.inc": "ask", "more.inc": "ask", "rt/plugin/x.vim": "ask", "docs/plan.md": "run", "tools/free.sh": "run",
 	})

@@ -13,6 +13,7 @@ import (
 	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/change"
+	"pillion/workspace/git"
 	"pillion/workspace/layer"
 )
 
@@ -95,7 +96,8 @@ func (p *pending) judgeBrought(all []layer.Placed) func(layer.Placed) (string, e
 		}
 		if c.Is != nil && c.Is.Mode()&fs.ModeSymlink != 0 {
 			below, inside := c.Leads()
-			w.MadeLink = !inside || policy.Effect(below) != "" || policy.Secret(below)
+			at := c.Path.RootDir()
+			w.MadeLink = !inside || policy.EffectAt(at, git.Top(at), below) != "" || policy.Secret(at+"/"+below)
 		}
 		fact, err := p.factOf(resolveTouch(w.touch()), after)
 		if err != nil {

@@ -2,10 +2,8 @@ package tools
 
 import (
 	"errors"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/policy"
@@ -144,13 +142,13 @@ func resolveTouch(t touch) resolvedTouch {
 func (p *pending) factOf(t resolvedTouch, after workspace.Layout) (policy.PathFact, error) {
 	fact, err := factOf(t)
 	if err == nil && fact.Write {
-		if p.above == nil {
-			p.above = map[string]string{}
+		if p.tops == nil {
+			p.tops = map[string]string{}
 		}
-		if _, known := p.above[fact.Root]; !known {
-			p.above[fact.Root] = above(fact.Root)
+		if _, known := p.tops[fact.Root]; !known {
+			p.tops[fact.Root] = git.Top(fact.Root)
 		}
-		fact.Above = p.above[fact.Root]
+		fact.Top = p.tops[fact.Root]
 		fact.BareRepository = after.InRepository(t.target) || after.IsRead(t.path, t.target) || t.entry != nil && t.entry.mode.IsDir() && after.IsRepository(t.target)
 		fact.Guarded = p.guardedPlaces().Effect(t.path.Abs())
 		if fact.Guarded == "" && fact.LinkTarget != "" {
@@ -166,21 +164,6 @@ func (p *pending) factElsewhere(t resolvedTouch) policy.PathFact {
 		Path: filepath.ToSlash(t.elsewhere), Write: true, Apart: true, MadeExecutable: t.entry.made, MadeLink: t.entry.link, Gone: t.entry.gone,
 		Guarded: p.guardedPlaces().Effect(t.elsewhere),
 	}
-}
-
-// above are the folders that an open folder lies in, itself with them, as far as their names count: from the
-// top of its repository, "" where it is that top; the last two where it is not protected itself.
-func above(root string) string {
-	names := process.Resolve(root)
-	names = filepath.ToSlash(strings.TrimPrefix(names, git.Top(names)))
-	switch e := policy.Effect(names + "/x"); {
-	case e == policy.ReadByPrograms:
-		return "" // what is in it may be a project
-	case e != "":
-		return names
-	}
-	parts := strings.Split(names, "/")
-	return path.Join(parts[max(len(parts)-2, 0):]...)
 }
 
 func factOf(t resolvedTouch) (policy.PathFact, error) {
@@ -219,8 +202,11 @@ func factOf(t resolvedTouch) (policy.PathFact, error) {
 // IsSecret says whether reading p has to be asked for.
 func IsSecret(p workspace.Path) bool {
 	target, err := p.Target()
-	return policy.Secret(p.Rel()) || err == nil && policy.Secret(target.Rel())
+	return IsNamedSecret(p) || err == nil && IsNamedSecret(target)
 }
+
+// IsNamedSecret says it of the name alone, whatever links there are.
+func IsNamedSecret(p workspace.Path) bool { return policy.Secret(p.RootDir() + "/" + p.Rel()) }
 
 // SeenVersion is the version of p that the session knows, under whatever name it read it.
 func SeenVersion(s *session.Session, p workspace.Path) (version string, ok bool) {
@@ -343,7 +329,7 @@ func (in Input) CheckReadable(p workspace.Path) error {
 
 // protectedIn lists what in a folder of the workspace is closed to commands.
 func (p *pending) protectedIn(root workspace.Path) []string {
-	if policy.Effect(above(root.RootDir())+"/x") != "" {
+	if policy.EffectAt(root.RootDir(), git.Top(root.RootDir()), "x") != "" {
 		return []string{root.Abs()}
 	}
 	return append(p.registry.protected.in(root), p.guardedPlaces().Guards.In(process.Resolve(root.Abs()))...)

@@ -39,7 +39,7 @@ type pending struct {
 	snapshot *document.Snapshot
 	plan     Plan
 	guards   *workspace.GuardFinder // of this machine, once something is to be written
-	above    map[string]string      // of open folders, as PathFact.Above
+	tops     map[string]string      // of open folders, as PathFact.Top
 	parts    []string               // links and files by which a folder may be a repository
 	decision policy.Decision
 	box      process.Confine // where the command can run unasked

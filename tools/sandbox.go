@@ -151,8 +151,9 @@ func (p *protectedPaths) in(root workspace.Path) []string {
 	if err != nil {
 		return nil // then the command cannot run there either
 	}
+	top := git.Top(root.RootDir())
 	for _, e := range entries {
-		if reason, _ := policy.Protected(e.Name()); reason != "" {
+		if policy.EffectAt(root.RootDir(), top, e.Name()) != "" {
 			out = append(out, root.Join(e.Name()).Abs())
 		}
 	}
@@ -196,9 +197,9 @@ func (p *protectedPaths) scan(root workspace.Path, known *deeper, ignored bool) 
 }
 
 func scanDeeper(ctx context.Context, root workspace.Path) []string {
+	top := git.Top(root.RootDir())
 	return scanFor(ctx, root, workspace.WalkOptions{}, func(p workspace.Path) bool {
-		reason, _ := policy.Protected(p.Rel())
-		return reason != "" && !p.Dir().IsRoot()
+		return !p.Dir().IsRoot() && policy.EffectAt(root.RootDir(), top, p.Rel()) != ""
 	})
 }
 

@@ -272,7 +272,7 @@ func pathsIn(text string) []string {
 }
 
 func (f WordFact) secret(name string) bool {
-	return Secret(name) || slices.ContainsFunc(f.names(), Secret)
+	return Secret(name) || f.isSecret()
 }
 
 // placesWhy says what about the places that a literal command names keeps patterns

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/base64"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,32 @@ func TestKeysAreFound(t *testing.T) {
 	}
 }
 
+// TestKeysInOtherForms: as programs write them into their files.
+func TestKeysInOtherForms(t *testing.T) {
+	hex, head := "0123456789abcdef", "-----BEGIN "+"PRIVATE KEY-----\n"
+	body := random(64, mixed+"/+")
+	pem := head + body + "\n" + body + "\n" + strings.Replace(head, "BEGIN", "END", 1)
+	for text, want := range map[string]string{
+		"tls.key: " + base64.StdEncoding.EncodeToString([]byte(pem)) + "\n": privateKey, "k=" + url.QueryEscape(pem): privateKey, "k=" + url.PathEscape(pem): privateKey,
+		strings.ReplaceAll(pem, " ", `\u0020`): privateKey, strings.ReplaceAll(pem, " ", "\t"): privateKey,
+		strings.Replace(pem, "\n", "\n"+strings.Repeat("Comment: "+strings.Repeat("word ", 14)+"\n", 20)+"\n", 1): privateKey,
+		head + body[:32] + "\n" + body[32:] + "\n" + body[:32]:                                                    privateKey,
+		"---- BEGIN SSH2 ENCRYPTED " + "PRIVATE KEY ----\nComment: \"x\"\n" + body:                                privateKey,
+		"PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 14\n" + body:                                              privateKey,
+		"AGE-SECRET-" + "KEY-1" + random(58, letters):                                                             privateKey, "xp" + "rv9s21ZrQH" + random(100, mixed): privateKey,
+		`{"kty":"RSA","e":"AQAB","d":"` + random(342, mixed) + `"}`: privateKey, "[Interface]\nPrivateKey = " + random(43, mixed) + "=\n": privateKey,
+		"hv" + "s." + random(90, mixed): "a Vault token", "dop" + "_v1_" + random(64, hex): "a DigitalOcean token", random(14, mixed) + ".atlas" + "v1." + random(67, mixed): "a Terraform token", "shp" + "at_" + random(32, hex): "a Shopify token",
+		"gl" + "sa_" + random(32, mixed) + "_" + random(8, hex): "a Grafana token", "PM" + "AK-" + random(24, hex) + "-" + random(34, hex): "a Postman key", "sk-" + "or-v1-" + random(64, hex): "an OpenRouter key", "ATA" + "TT3xFfGF0" + random(170, mixed): "an Atlassian token",
+		"aws_secret_" + "access_key = " + random(40, mixed+"/+"): "an AWS secret key", `"AWS_SECRET_` + `ACCESS_KEY": "` + random(40, mixed+"/+") + `"`: "an AWS secret key", "AccountName=a;Account" + "Key=" + random(86, mixed) + "==;x": "an Azure key",
+		"//registry.npmjs.org/:_auth" + "Token=" + random(36, mixed): "an npm token", "https://hooks.slack.com/" + "services/T" + random(8, letters) + "/B" + random(8, letters) + "/" + random(24, mixed): "a Slack webhook",
+		"123456789" + ":AA" + random(33, mixed): "a Telegram token", "M" + random(23, mixed) + "." + random(6, mixed) + "." + random(27, mixed): "a Discord token",
+	} {
+		if got := KeyIn("first\n" + text + "\nlast\n"); got != want {
+			t.Errorf("%.60q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestKeysAreFoundBehindSigns of a difference, a comment, a quotation or a number of the line.
 func TestKeysAreFoundBehindSigns(t *testing.T) {
 	for key, want := range keysOfEachKind() {
@@ -89,6 +116,8 @@ func TestWhatIsNoKey(t *testing.T) {
 		"sk-" + strings.Repeat("abc", 20), "task-" + random(48, mixed), "disk-proj-" + random(48, mixed), "eyJ.eyJ.x", "npm_config_registry_something_very_long_here", "hf_hub_download_from_the_hub_to_a_folder_1",
 		"https://user:password@host.org/x", "http://user:pass@host", "https://me:${TOKEN4567}@corp.net", "https://me:<token12>@corp.net", "https://me:xxxxxxx1@corp.net", "https://me:" + random(20, mixed) + "@example.com/", "postgres://postgres:postgres@localhost:5432/x", "https://user:hunter22@example.org", "https://x.org:8443/a@b", "ssh://git@github.com:22/x",
 		"Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Bearer <token>", "Authorization: Bearer YOUR_ACCESS_TOKEN", "Authorization: Bearer ${API_TOKEN_1}", "req.Header.Set(\"Authorization\", \"Bearer \"+token)", "authorization: token authentication is required",
+		`if strings.HasPrefix(s, "-----BEGIN PRIVATE KEY-----") {` + strings.Repeat("\n\tsomeFunction(withArguments, andMore)", 50), "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t" + random(64, mixed), "_authToken=${NPM_TOKEN_OF_THE_REGISTRY_1}", "//r.org/:_authToken=" + strings.Repeat("x", 36), "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+		`{"d": "` + random(60, mixed) + `"}`, "PrivateKey = loadKey(path)", "12:34:56:AA" + random(33, mixed), "commit " + random(40, "0123456789abcdef"), "0x" + random(64, "0123456789abcdef"), "hvs.html", "whsec_your_webhook_secret_goes_here_12345", "r8_" + random(20, mixed), strings.Repeat("PRIVATE KEY ", 1<<16),
 		random(1<<20, mixed), strings.Repeat("ghp_", 1<<18),
 	} {
 		if got := KeyIn(text); got != "" {

@@ -17,18 +17,19 @@ var known = []struct {
 }{
 	// What is read from a home counts in any folder: people keep such files in repositories,
 	// with and without the folders and dots of a home (see target), and link them.
-	{"dotfiles", RunsInShell, `.config/fish|zsh|bash|direnv|tmux|nushell|environment.d|kitty|alacritty|ghostty|wezterm fish/config.fish|conf.d|functions|completions|fish_variables|fish_plugins direnv/direnvrc|direnv.toml|lib environment.d
+	{"dotfiles", RunsInShell, `.config/fish|zsh|bash|shell|direnv|tmux|tmuxinator|nushell|elvish|xonsh|powershell|environment.d|kitty|alacritty|ghostty|wezterm|foot|zellij|ranger|lf|yazi|vifm|nnn|xplr|broot|user-dirs.dirs|starship.toml|topgrade.toml .local/share/fish|zsh|zinit|bash-completion fish/config.fish|conf.d|functions|completions|fish_variables|fish_plugins direnv/direnvrc|direnv.toml|lib environment.d
 		~bashrc ~bash_profile ~bash_login ~bash_logout ~bash_aliases ~zshrc ~zshenv ~zprofile ~zlogin ~zlogout ~inputrc ~tmux.conf ~direnvrc ~wezterm.lua .screenrc .xonshrc .lesskey .selected_editor .mkshrc .shrc .yashrc .login
 		tmux/tmux.conf|plugins elvish/rc.elv xonsh/rc.xsh|rc.d powershell/profile.ps1|microsoft.powershell_profile.ps1 zellij/config.kdl foot/foot.ini terminator|ghostty|jj/config* kitty/kitty.conf alacritty/alacritty.toml gh|lazygit/config.yml
-		nushell/config.nu|env.nu|login.nu|autoload powershell/modules lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc|config.d gnupg/gpg-agent.conf .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .ipython .jupyter`},
-	{"dotfiles", RunsInDesktop, `.config/systemd|autostart|i3|sway|hypr|mimeapps.list .local/share/applications|systemd .mozilla/native-messaging-hosts ~xinitrc ~xprofile ~xsession ~xsessionrc ~xserverrc ~xresources ~xdefaults library/launchagents
+		nushell/config.nu|env.nu|login.nu|autoload powershell/modules lf/lfrc ranger/rc.conf|rifle.conf|commands.py yazi/keymap.toml .ssh ssh/config|rc|config.d gnupg/gpg-agent.conf .zsh .bash .bashrc.d .profile.d .oh-my-zsh .nvm .asdf .sdkman .rvm .zprezto .tmux .byobu .fzf .oh-my-bash .bash_it .zplug .antigen .rbenv .pyenv .nodenv .tmuxifier .ipython .jupyter`},
+	{"dotfiles", RunsInDesktop, `.config/systemd|autostart|i3|sway|hypr|mimeapps.list|awesome|qtile|bspwm|sxhkd|openbox|labwc|herbstluftwm|leftwm|xmonad|river|niri|waybar|polybar|eww|plasma-workspace|x11|mpv|qutebrowser|sketchybar|dunst|rofi|swaync|wlogout|aerospace|espanso|wireplumber .local/share/applications|systemd|dbus-1|gnome-shell|cinnamon|plasma|kio|nautilus
+		.mozilla/native-messaging-hosts ~xinitrc ~xprofile ~xsession ~xsessionrc ~xserverrc ~xresources ~xdefaults library/launchagents
 		plasma-workspace/env bspwm/bspwmrc sxhkd/sxhkdrc herbstluftwm|openbox|labwc/autostart openbox/rc.xml qtile/config.py river/init niri/config.kdl i3|i3blocks|i3status|sway|waybar|polybar/config* hypr/*.conf awesome/rc.lua hammerspoon/init.lua qutebrowser/config.py ~skhdrc ~yabairc xmonad.hs waybar/scripts
-		mimeapps.list mpv/scripts systemd/user|*.service|*.timer|*.socket|*.path autostart|applications/*.desktop launchagents/*.plist sway/*.conf|*.sh|scripts|conf.d .xmonad .i3 .fluxbox .hammerspoon .kde`},
+		mimeapps.list mpv/scripts systemd/user|*.service|*.timer|*.socket|*.path autostart|applications|desktop/*.desktop launchagents/*.plist sway/*.conf|*.sh|scripts|conf.d .xmonad .i3 .fluxbox .fvwm .icewm .urxvt .hammerspoon .kde`},
 	{"dotfiles", RunsInGit, ".config/git|hg|mercurial|tig git/config|attributes|hooks ~gitconfig .githooks .gnupg .subversion"},
-	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|emacs|doom|kak|micro ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .ideavimrc .vscode-server .julia kak/kakrc|autoload micro/init.lua emacs|doom|doom.d/init.el|early-init.el|config.el|packages.el
+	{"dotfiles", RunsInEditor, `.config/nvim|vim|helix|zed|code|vscodium|cursor|emacs|doom|kak|micro|sublime-text .local/share/nvim ~vimrc ~emacs.d .vim .gvimrc .doom.d .spacemacs.d .vim_runtime .spacevim .spacevim.d .ideavimrc .vscode-server .julia kak/kakrc|autoload micro/init.lua emacs|doom|doom.d/init.el|early-init.el|config.el|packages.el
 		vim|nvim/*.lua|*.vim|vimrc|after|autoload|colors|compiler|ftdetect|ftplugin|indent|lsp|lua|pack|plugin|syntax helix/config.toml|languages.toml zed/settings.json|tasks.json|keymap.json code|vscodium|cursor/user/settings.json|tasks.json|keybindings.json vscode/settings.json|tasks.json|keybindings.json`},
-	{"dotfiles", ReadByPrograms, ".config/*/* .config/user-dirs.dirs|starship.toml|topgrade.toml .local/*/*"},
-	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky .lefthook* lefthook.y* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml hk.pkl prek.toml captainhook.json grumphp.y* ~simple-git-hooks.*"},
+	{"dotfiles", ReadByPrograms, ".config/*/* .local/*/*"},
+	{"git", RunsInGit, ".gitmodules .gitattributes .gitconfig .husky* .lefthook* lefthook.y*|lefthook.toml|lefthook.json*|lefthook-local.* .pre-commit-config.y* .pre-commit-hooks.y* .overcommit.yml .local-overcommit.yml ~hk.pkl hk.local.pkl prek.toml ~rusty-hook.toml whisky.json captainhook*json grumphp.y* ~simple-git-hooks.*"},
 	{"hg sl jj bzr pijul darcs fossil repo", runsInOtherVCS, ".hg|.sl/config|hgrc|requires|sharedpath ~hgrc .jj/repo/config.toml .bzr/branch .pijul/config _darcs/prefs .fslckout _fossil_ .fossil-settings .repo"},
 	{"vscode code code-server", RunsInEditor, ".vscode *.code-workspace .devcontainer .devcontainer.json .theia .positron .trunk"},
 	{"jetbrains", RunsInEditor, ".idea *.iml *.ipr .fleet .run"},
@@ -95,6 +96,7 @@ var nextCommands = []struct{ use, names string }{
 	{"xmake", "xmake.lua"},
 	{"conan", "conanfile.py"},
 	{"perl", "makefile.pl build.pl"},
+	{"vim -S", "session.vim"},
 	{"just", "justfile .justfile"},
 	{"task", "taskfile.y*"},
 	{"cmake", "cmakelists.txt cmakepresets.json *.cmake toolchain.toml cmakeuserpresets.json"},

@@ -34,7 +34,7 @@ func secretKey(quoted string) string { return "secret(" + quoted + ")" }
 func keyReads(r Request) []onceQuestion {
 	var out []onceQuestion
 	for _, fact := range r.Keys {
-		if file := fact.real(); !slices.ContainsFunc(fact.names(), Secret) {
+		if file := fact.real(); !fact.isSecret() {
 			name := fault.Quote(file)
 			out = append(out, onceQuestion{key: secretKey(name), reason: Reason{ReasonSecret, name + " seems to hold " + fact.Kind}, named: r.namesFile(file)})
 		}

@@ -19,7 +19,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -78,7 +77,7 @@ type PathFact struct {
 	InEditor       bool   // it is open, and the editor saves it
 	ReadOnly       bool   // an existing file that may not be written to
 	Root           string // the root's absolute path
-	Above          string // the folders that the root lies in, as far as names in them say what is in it
+	Top            string // the top of the repository that the root lies in, likewise; "" where there is none
 	Folder         string // the root's name, where tools print it in front (multi-root), else empty
 	Apart          bool   // it is outside the folders: the user's settings name it
 	LinkTarget     string // in Path's form; set when Path resolves elsewhere in the root
@@ -106,14 +105,17 @@ func (p PathFact) names() []string {
 	return []string{p.printed(p.Path), p.printed(p.LinkTarget)}
 }
 
-// judged are the names that say whether it is protected: also with the folders that its root lies in.
-func (p PathFact) judged() []string {
-	names := p.names()
-	if p.Above != "" {
-		names = append(names, path.Join(p.Above, p.Path), path.Join(p.Above, cmp.Or(p.LinkTarget, p.Path)))
+// judged are where the path is, and what it resolves to.
+func (p PathFact) judged() []judged {
+	out := []judged{judgedAt(p.Root, p.Top, p.Path)}
+	if p.LinkTarget != "" && p.LinkTarget != p.Path {
+		out = append(out, judgedAt(p.Root, p.Top, p.LinkTarget))
 	}
-	return names
+	return out
 }
+
+// isSecret says whether it looks like a file with secrets, by any of its names.
+func (p PathFact) isSecret() bool { return slices.ContainsFunc(p.judged(), judged.isSecret) }
 
 // real is the name of the file that a read or write would reach.
 func (p PathFact) real() string {

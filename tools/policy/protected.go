@@ -70,7 +70,7 @@ var homesOfSettings = []string{".config", "state", "application support", "roami
 // and whether the file and patch tools may not write there at all. It goes by
 // the name alone, so it holds for paths that do not exist yet.
 func Protected(path string) (reason string, denied bool) {
-	effect, denied := protectedEffect(elements(path))
+	effect, denied := judgedAt("", "", path).effect()
 	if effect == "" {
 		return "", false
 	}
@@ -78,25 +78,48 @@ func Protected(path string) (reason string, denied bool) {
 }
 
 // Effect is the tail of that sentence, "" where no user is needed.
-func Effect(path string) string {
-	effect, _ := protectedEffect(elements(path))
+func Effect(path string) string { return EffectAt("", "", path) }
+
+// EffectAt is that of a path below an open folder, which is in the repository with this top, or in none.
+func EffectAt(root, top, path string) string {
+	effect, _ := judgedAt(root, top, path).effect()
 	return effect
 }
 
-func protectedEffect(names []string) (effect string, denied bool) {
-	settings, made := false, targets(names)
+// judged is a path as it is judged, by all of its names: what a folder is does not depend on which one is open.
+type judged struct {
+	names     []string
+	root, top int // how many of them are those of the open folder, and of the top of its repository
+}
+
+func judgedAt(root, top, path string) judged {
+	above := elements(root)
+	return judged{append(slices.Clip(above), elements(path)...), len(above), len(elements(top))}
+}
+
+func (p judged) isSecret() bool { return isSecret(p.names) }
+
+// counts says whether names that are known, up to the one before end, say what is in the open folder. Those above it do
+// unless they are above its repository, which can lie anywhere, such as where agents keep work trees.
+func (p judged) counts(begin, end int) bool {
+	return end > p.root || end > p.top || end == p.top && strings.HasPrefix(p.names[begin], ".")
+}
+
+func (p judged) effect() (effect string, denied bool) {
+	names := p.names
+	settings, made := false, judged{targets(names), p.root, p.top}
 	isVague := func() bool { return effect == "" || effect == ReadByPrograms } // another name may say more
 	for i, name := range names {
-		if isDotGit(name) || i > 0 && isBareMember(names[i-1], name) {
+		if isDotGit(name) && p.counts(i, i+1) || i > 0 && isBareMember(names[i-1], name) && p.counts(i-1, i+1) {
 			return isRepository, true
 		}
 		if isVague() {
-			effect = cmp.Or(nameEffect(names[i:]), effect)
+			effect = cmp.Or(p.nameEffect(i), effect)
 		}
-		if isVague() && !slices.Equal(names[i:], made[i:]) {
-			effect = cmp.Or(nameEffect(made[i:]), effect)
+		if isVague() && !slices.Equal(names[i:], made.names[i:]) {
+			effect = cmp.Or(made.nameEffect(i), effect)
 		}
-		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
+		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1]) && p.counts(i-1, i+1)
 	}
 	if isVague() && settings {
 		effect = LoosensPillion
@@ -123,7 +146,9 @@ func targets(names []string) []string {
 		if stem, is := strings.CutSuffix(name, ".symlink"); is {
 			name = "." + strings.TrimPrefix(stem, ".")
 		}
-		name = attributes().ReplaceAllString(name, "")
+		if strings.Contains(name, "_") {
+			name = attributes().ReplaceAllString(name, "")
+		}
 		for _, dot := range []string{"dot_", "dot-"} {
 			if rest, is := strings.CutPrefix(name, dot); is {
 				name = "." + rest
@@ -149,34 +174,39 @@ var beginning = func() (out [256][]protectedName) {
 	return out
 }()
 
-func nameEffect(names []string) string {
-	if names[0] == "" { // of what managers of dotfiles spell "private_"
+// nameEffect is that of the name at, and what follows it.
+func (p judged) nameEffect(at int) string {
+	first := p.names[at]
+	if first == "" { // of what managers of dotfiles spell "private_"
 		return ""
 	}
-	candidates := beginning[names[0][0]]
-	if strings.Contains(names[0], "~") { // a short name, whose long one may begin with a dot
+	candidates := beginning[first[0]]
+	if strings.Contains(first, "~") { // a short name, whose long one may begin with a dot
 		candidates = protectedNames
 	}
-	for _, p := range candidates {
-		if p.matches(names) {
-			return p.effect
+	for _, known := range candidates {
+		if known.matches(p, at) {
+			return known.effect
 		}
 	}
 	return ""
 }
 
 // matches is for what begins with the names, and for a hidden folder by itself that such a name
-// may lie in: one that is renamed to it may bring it along.
-func (p protectedName) matches(names []string) bool {
-	for i, pattern := range p.patterns {
+// may lie in: one that is renamed to it may bring it along. An open folder is not renamed, and one of
+// which only its place is known may be a project.
+func (known protectedName) matches(p judged, at int) bool {
+	names := p.names[at:]
+	for i, pattern := range known.patterns {
 		if i == len(names) {
-			return strings.HasPrefix(p.patterns[0], ".") && pattern != "*"
+			return strings.HasPrefix(known.patterns[0], ".") && pattern != "*" && (len(p.names) > p.root || at >= p.root)
 		}
 		if !matchesName(pattern, names[i]) {
 			return false
 		}
 	}
-	return true
+	end := at + len(known.patterns)
+	return at >= p.root || p.counts(at, end) && (known.effect != ReadByPrograms || end > p.root+1)
 }
 
 // hashedGit is what Windows calls .git when GIT~1 to GIT~4 are taken.
@@ -305,12 +335,12 @@ func (r Request) isRuled(p PathFact) bool {
 }
 
 func (p PathFact) protected() string {
-	for _, name := range p.judged() {
-		if reason, _ := Protected(name); reason != "" {
-			return reason
+	for i, at := range p.judged() {
+		if effect, _ := at.effect(); effect != "" {
+			return fault.Quote(p.names()[i]) + " " + effect
 		}
-		if Secret(name) {
-			return secretReason(name)
+		if at.isSecret() {
+			return secretReason(p.names()[i])
 		}
 	}
 	switch {
@@ -357,10 +387,8 @@ func repositoryReasons(r Request) []string {
 }
 
 func (p PathFact) inRepository() bool {
-	for _, name := range p.judged() {
-		if _, denied := Protected(name); denied {
-			return true
-		}
-	}
-	return p.BareRepository
+	return p.BareRepository || slices.ContainsFunc(p.judged(), func(at judged) bool {
+		_, denied := at.effect()
+		return denied
+	})
 }

@@ -32,9 +32,9 @@ func TestProtected(t *testing.T) {
 		".agent/x", ".rules", ".kilocodemodes", ".kilo/x", ".iflow/x", ".codebuddy/x", ".qoder/x", ".pi/x", ".openhands/x", ".rovodev/x", ".vibe/x", ".grok/x", ".kimi/x", ".aiassistant/rules/x", ".devin/x", ".mux/x",
 		".externalToolBuilders/x.launch", ".vs/tasks.vs.json", "nbproject/project.xml", ".projections.json", ".vimspector.json", ".idx/dev.nix", ".gitpod.yml", ".gitpod/x", ".latexmkrc", "paper/latexmkrc", ".ropeproject/config.py",
 		"WARP.md", ".warp.md", "AGENT.md", "IFLOW.md", "CODEBUDDY.md", "replit.md", "firebender.json", ".github/lsp.json", ".github/plugin/plugin.json", "claude/settings.json", "codex/config.toml", "pillion/settings.json", "dot_x/pillion/settings.json",
-		"hk.pkl", "prek.toml", "captainhook.json", "grumphp.yml", "grumphp.yml.dist", "simple-git-hooks.json", ".simple-git-hooks.cjs", "simple-git-hooks.js", "hie.yaml", "rust-project.json",
+		"hk.pkl", ".hk.pkl", "hk.local.pkl", "prek.toml", "captainhook.json", "captainhook.config.json", "lefthook.toml", "lefthook.jsonc", "lefthook-local.yml", "lefthook-local.json", ".lefthook-local.toml", ".huskyrc.json", ".local-overcommit.yml", ".rusty-hook.toml", "whisky.json", ".config/awesome/x.lua", ".local/share/fish/vendor_conf.d/x.fish", "grumphp.yml", "grumphp.yml.dist", "simple-git-hooks.json", ".simple-git-hooks.cjs", "simple-git-hooks.js", "hie.yaml", "rust-project.json",
 		".github/actions/x/action.yml", ".gitlab/ci/x.yml", "cloudbuild.yaml", "buildspec.yml", "Jenkinsfile.release", "x.jenkinsfile", "netlify.toml", "vercel.json", "bitrise.yml", "codemagic.yaml",
-		"vscode/settings.json", "Cursor/User/settings.json", "VSCodium/User/tasks.json", "powershell/Modules/x/x.psm1", "systemd/x.service", "systemd/x.timer", "applications/x.desktop", "LaunchAgents/x.plist", "sway/autostart.conf", "sway/scripts/x.sh",
+		"vscode/settings.json", "Cursor/User/settings.json", "VSCodium/User/tasks.json", "powershell/Modules/x/x.psm1", "systemd/x.service", "systemd/x.timer", "applications/x.desktop", "Desktop/x.desktop", "LaunchAgents/x.plist", "sway/autostart.conf", "sway/scripts/x.sh",
 	} {
 		reason, denied := Protected(path)
 		if reason == "" || denied {
@@ -54,7 +54,7 @@ func TestProtected(t *testing.T) {
 		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", ".config/nextest.toml", ".config/dotnet-tools.json", "nvim/readme.md", "src/nvim/main.c", "crates/vim/src/vim.rs", "private_key.go", "create_user.py", "remove_all.sh", "dot_product.py", "dot-graph.js", "empty_test.go", "profile/views.py", "config.local", "i3/x.go", "hypr/x.go", "code/user/x.go", "page.tmpl", "docs/bash.md", "symlink_test.go", "a.symlink", "autostart/x.go", "systemd/x.go", "fish/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
 		".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/x", "workflows/x", "vscode/x", "a.vscode", ".vscode-test/x", "agents.mdx", "AGENTS", "cursor/x",
 		"head.go", "HEAD/x", "nvim.lua", "code-workspace", "x~1", "src/a~1.py", "~1", "…/ü.txt", ".ideas/x", "backup~1.lua",
-		"deploy/x.service", "x.desktop", "x.plist", "sway/main.c", "sway/readme.md", "pillion/x.json", "vscode/package.json", "systemd/readme.md", "ci/x.yml", "actions/x.ts", "agent.go", "warp.rs",
+		"deploy/x.service", "x.desktop", "x.plist", "sway/main.c", "sway/readme.md", "pillion/x.json", "vscode/package.json", "systemd/readme.md", "ci/x.yml", "actions/x.ts", "agent.go", "warp.rs", "docs/lefthook.md", "hk.go", "captainhook.md",
 	} {
 		if reason, denied := Protected(path); reason != "" || denied {
 			t.Errorf("%q: reason %q, denied %v, want it free", path, reason, denied)
@@ -81,6 +81,45 @@ func TestTheMostIsSaid(t *testing.T) {
 	}
 }
 
+// TestAnOpenFolderIsPartOfTheName: it makes no difference which folder is open, but that one by itself may be a project.
+func TestAnOpenFolderIsPartOfTheName(t *testing.T) {
+	for _, c := range []struct {
+		root, top, path string
+		effect          string
+	}{
+		{"/h/.config/awesome2", "", "rc.lua", ""},
+		{"/h/x/awesome", "", "rc.lua", RunsInDesktop},
+		{"/h/x/awesome", "", "notes", ""},
+		{"/h/x/nvim", "/h/x/nvim", "init.lua", RunsInEditor},
+		{"/h/x/fish", "/h/x/fish", "conf.d/x.fish", RunsInShell},
+		{"/h/x/.vscode", "/h/x/.vscode", "tasks.json", RunsInEditor},
+		{"/h/x/.github", "/h/x/.github", "workflows/x.yml", runsInBuild},
+		{"/h/x/.github", "/h/x/.github", "readme.md", ""},
+		{"/h/x/.github", "/h/x/.github", ".", ""},
+		{"/h/x/.github/workflows", "/h/x", "notes", runsInBuild},
+		{"/h/x/.github/workflows", "", "notes", runsInBuild},
+		{"/h/.claude/worktrees/x", "/h/.claude/worktrees/x", "notes", ""},
+		{"/h/.claude/worktrees/x/y", "/h/.claude/worktrees/x", "notes", ""},
+		{"/h/git/hooks", "/h/git/hooks", "notes", ""},
+		{"/h/git", "/h/git", "config", RunsInGit},
+		{"/h/.config/eww2", "/h/.config/eww2", "x/y", ""},
+		{"/h/.config/eww2/x", "", "y", ""},
+		{"/h/.config", "", "eww2/x", ReadByPrograms},
+		{"/h/x/.git/y", "/h/x/.git/y", "notes", ""},
+		{"/h/x/.git", "/h/x", "notes", isRepository},
+		{"/h/.config", "", "pillion/x", LoosensPillion},
+		{"/h/local/pillion", "/h/local/pillion", "notes", ""},
+	} {
+		if got := EffectAt(c.root, c.top, c.path); got != c.effect {
+			t.Errorf("%s in %s (top %q): %q, want %q", c.path, c.root, c.top, got, c.effect)
+		}
+	}
+	read := Request{Tool: "read_file", Access: Read, Mode: AutoEdit, Paths: []PathFact{{Path: "x", LinkTarget: "cli.toml", Root: "/h/.config/hcloud"}}}
+	if d := Decide(read); d.Verdict != Ask {
+		t.Errorf("reading a secret whose folder is open: %s", d.Verdict)
+	}
+}
+
 func TestSecret(t *testing.T) {
 	for _, path := range []string{
 		".git-credentials", ".pypirc", ".pgpass", ".htpasswd", "x.p12", "x.pfx", "a.jks", "x.tfstate", "prod.tfvars", ".aws/credentials", "home/.kube/config", ".docker/config.json", "gcloud/access_tokens.db", ".aws/credentials.1", "deploy_ed25519", ".kube/config-prod", "clouds.yaml",
@@ -89,13 +128,17 @@ func TestSecret(t *testing.T) {
 		".aws/sso/cache/x.json", "wg1.conf", "x.kubeconfig", ".terraform.d/credentials.tfrc.json", ".password-store/mail.gpg",
 		".env", "a/.env.local", ".ENV", ".env.example", "server.pem", "x/id_rsa", "id_ed25519.pub", "tls.key", ".netrc", ".npmrc",
 		".config/git/credentials", ".config/sops/age/keys.txt", "krb5cc_1000", "Default/Login Data", ".zhistory", ".m2/settings.xml", "x.keytab", "local.settings.json", "prod.env.bak", "env.production", "#.env#", ".#prod.env", "id_rsa.old",
+		"private_dot_netrc", "dot_pgpass", "dot_npmrc", "private_dot_docker/config.json", "dot_kube/config", "private_dot_config/gh/private_hosts.yml", "dot-netrc", "netrc.symlink", "encrypted_dot_netrc.age", ".git-credentials.local",
+		"credentials.json.~1~", ".bash_history-01234.tmp", "cookies.sqlite-wal", "key4.db-journal", "terraform.tfstate.1700000000.backup", "credentials (1).json", "credentials copy.json", "credentials copy 2.json", "Copy of credentials.json",
+		".auth.json.swp", ".passwords.txt.swp", ".netrc.swp", ".id_rsa.un~", ".netrc.rpmsave", ".netrc.dpkg-old", ".netrc.rej", ".git-credentials.lock", ".netrc.gz", ".netrc.2024-01-01", ".netrc-backup", ".netrc_bak", ".pgpass.orig.bak", "main.shada.tmp", ".zsh_history.LOCK", ".credentials.json.tmp.123",
+		"helm/repositories.yaml", "playwright/.auth/user.json", "Login Data For Account", "secrets.prod.yaml", "db-secret.yaml", ".duckdb/stored_secrets/x.duckdb_secret", "msal_token_cache.bin", "x.creds", "/etc/shadow", "gitlab-runner/config.toml",
 		".env.", ".env::$DATA", ".e\u200bnv", "ENV~1.LOC", "a\\.env",
 	} {
 		if !Secret(path) {
 			t.Errorf("%q is not taken for a secret", path)
 		}
 	}
-	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa.py", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~"} {
+	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa.py", "a.keys", "netrc", "env.py", "src/hub/x.go", "history.md", "shadow.css", "keys.go", "config/nuget.go", "cookies", "nuget.config", "SHASUMS256.txt.asc", "gradle.properties", "settings.xml.go", "a.bak", "~", "~~", "-", "_1", "#", ".#", " copy", "Cargo.lock", "key.lock", "config.json.bak", "dot_config/x.json", "private_x.go", "auth (1).go", "environment.tmp"} {
 		if Secret(path) {
 			t.Errorf("%q is taken for a secret", path)
 		}
@@ -205,7 +248,7 @@ func TestRunsNext(t *testing.T) {
 		"devbox.json", "devenv.yaml", ".flox/env/manifest.toml", "home.nix", "configuration.nix", ".rubocop.yml", ".credo.exs", ".formatter.exs", ".mypy.ini",
 		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
 		".storybook/main.js", "a/.new-tool/x.toml", ".hg/store/x", ".toolrc", // nobody knows what reads these
-		"Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
+		"Session.vim", "Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
 		"Rakefile.rb", "lib/tasks/x.rake", "gems.rb", "BUILD", "a/WORKSPACE", "build.ninja", "project/plugins.sbt", "build.mill", "build.mill.scala", "conanfile.py", "xmake.lua", "Makefile.PL", "gunicorn.conf.py", "nodemon.json", "src-tauri/tauri.conf.json", "pnpm-workspace.yaml",
 		"Dockerfile.dev", "dev.Dockerfile", "Containerfile.x", "babel.config.json", "docs/conf.py", "sub/docs/conf.py", "Dangerfile.js", "pylintrc", "phpstan.neon", "phpstan.neon.dist", "psalm.xml", "tslint.json", "gdbinit", "lldbinit", "pythonrc.py", "run_once_x.sh", "run_onchange_x.sh.tmpl", "modify_dot_foo",
 	} {

@@ -172,13 +172,12 @@ func (r *CommandReading) mayChange() (names []string) {
 
 // effect says why changing what the word leads to needs a user, because of what programs do with it.
 func (f WordFact) effect(name string) string {
-	names := []string{name}
-	if !f.Outside {
-		names = append(names, f.judged()...)
+	if reason, _ := Protected(name); reason != "" {
+		return reason
 	}
-	for _, one := range names {
-		if reason, _ := Protected(one); reason != "" {
-			return reason
+	for i, at := range f.judged() {
+		if effect, _ := at.effect(); effect != "" && !f.Outside {
+			return fault.Quote(f.names()[i]) + " " + effect
 		}
 	}
 	if f.Guarded != "" {

@@ -122,7 +122,7 @@ func (b *blanks) in(folder string, out, stored *[]string) bool {
 		if seen++; seen > mostFolders {
 			return false
 		}
-		f, ok := b.secretsOf(dir, folder)
+		f, ok := b.secretsOf(dir)
 		if !ok {
 			continue // the command cannot read it either
 		}
@@ -146,7 +146,7 @@ func (b *blanks) in(folder string, out, stored *[]string) bool {
 }
 
 // secretsOf gives what of a folder looks like a secret, and the folders in it; false where it cannot be read.
-func (b *blanks) secretsOf(dir, top string) (blankFolder, bool) {
+func (b *blanks) secretsOf(dir string) (blankFolder, bool) {
 	var info unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, dir, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_CTIME, &info) != nil {
 		return blankFolder{}, false
@@ -171,7 +171,7 @@ func (b *blanks) secretsOf(dir, top string) (blankFolder, bool) {
 			f.stores = append(f.stores, name)
 		case e.IsDir():
 			f.below = append(f.below, name)
-		case policy.Secret(strings.TrimPrefix(filepath.Join(dir, name), top+"/")):
+		case policy.Secret(filepath.Join(dir, name)):
 			f.secrets = append(f.secrets, name)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools"
-	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/search"
@@ -157,7 +156,7 @@ type searchSource struct {
 }
 
 func (s searchSource) IsApart(p workspace.Path) bool {
-	return s.links || s.Snapshot.HasOpen(p) || policy.Secret(p.Rel())
+	return s.links || s.Snapshot.HasOpen(p) || tools.IsNamedSecret(p)
 }
 
 func (s searchSource) Open() (files []workspace.Path, all bool) {
@@ -165,7 +164,7 @@ func (s searchSource) Open() (files []workspace.Path, all bool) {
 }
 
 func (s searchSource) ReadText(p workspace.Path) (string, error) {
-	isSecret := policy.Secret(p.Rel()) || (s.links || p == s.at) && tools.IsSecret(p) // below a folder no link is followed
+	isSecret := tools.IsNamedSecret(p) || (s.links || p == s.at) && tools.IsSecret(p) // below a folder no link is followed
 	if !isSecret {
 		return s.Snapshot.ReadText(p)
 	}
