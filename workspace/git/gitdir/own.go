@@ -92,7 +92,7 @@ func links(dir string, leaveOut func(rel string, e fs.DirEntry) bool) (found []s
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil: // git reads what it finds by name
-			return fault.New(fault.GitError, "%s cannot be listed, so what git would read there cannot be told", fault.Quote(path)).WithHint("chmod u+rwx opens it")
+			return fault.New(fault.GitError, "%s cannot be listed, and git reads whatever has a name that it looks for", fault.Quote(path)).WithHint("chmod u+rwx opens it")
 		case path == dir:
 			return nil
 		}
