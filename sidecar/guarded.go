@@ -259,7 +259,10 @@ func (c *Sidecar) linksHere(tops []string) (out []workspace.Guarded) {
 	}
 	for _, root := range c.workspace.Roots() {
 		folders, at, top := []workspace.Guarded(nil), root.Abs(), git.Top(root.Abs())
-		entries, _ := root.ReadDir() //nolint:errcheck // then it has none
+		entries, err := root.ReadDir()
+		if err != nil {
+			out = append(out, workspace.Guarded{Path: at, Effect: "may be where a protected link leads, as its open folder cannot be listed"})
+		}
 		for _, e := range entries {
 			isLink := e.Type()&fs.ModeSymlink != 0
 			if !isLink && !e.IsDir() {

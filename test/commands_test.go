@@ -14,6 +14,7 @@ import (
 
 	"pillion/internal/testrig"
 	"pillion/internal/testrig/check"
+	"pillion/internal/testrig/machine"
 	"pillion/internal/wire"
 )
 
@@ -63,17 +64,32 @@ func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux opens the pipes of a process to others by name")
 	}
-	o := allowed()
-	command := os.Args[0]
-	if os.Getuid() == 0 {
-		const nobody = 65534
-		o.UID = nobody
-		command = copyForEveryone(t, command)
-	}
-	e := testrig.Spawn(t, []string{command, "serve"}, o)
+	e, _ := spawnAsNobody(t, allowed())
 	line := fmt.Sprintf("cat /proc/%d/fdinfo/0 >/dev/null && echo open; ls /proc/%[1]d/fd && echo listed; echo ran", e.Command.Process.Pid)
 	out, _ := e.Call("run_command", object{"command": line}).StructuredContent["stdout"].(string)
 	check.Same(t, "the command reached the sidecar", out, "ran\n")
+}
+
+// spawnAsNobody starts the sidecar as a user who is not root, and gives what runs lines of a shell as that user.
+func spawnAsNobody(t *testing.T, o testrig.Options) (e *testrig.Editor, sh func(line string)) {
+	t.Helper()
+	command := os.Args[0]
+	if os.Getuid() == 0 {
+		o.UID = 65534
+		command = copyForEveryone(t, command)
+	}
+	e = testrig.Spawn(t, []string{command, "serve"}, o)
+	return e, func(line string) {
+		t.Helper()
+		c := exec.Command("sh", "-ec", line)
+		c.Dir, c.Env = e.Dir, append(os.Environ(), "HOME="+e.Home, "GIT_CONFIG_GLOBAL="+os.DevNull)
+		if o.UID != 0 {
+			must(t, machine.RunAs(c, o.UID))
+		}
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
 }
 
 // copyForEveryone puts a program where any user can run it. Another program writes it: what a test

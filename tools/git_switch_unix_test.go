@@ -312,19 +312,18 @@ func TestAFirstCheckoutIsNoSwitch(t *testing.T) {
 	}
 }
 
-// TestASwitchOfASparseCheckout is judged by what its patterns bring back and take away as well, as git holds the files to them again.
+// TestASwitchOfASparseCheckout is judged by all that it may bring back, whatever its patterns mean to git.
 func TestASwitchOfASparseCheckout(t *testing.T) {
 	t.Parallel()
-	for patterns, want := range map[string]string{ // by which the files were checked out, and by which git switches
-		"/a.txt -> /a.txt":                                 "a.txt",
-		"/a.txt -> /*":                                     ".envrc a.txt b.txt web/in/x web/y",
-		"/a.txt -> /a.txt !x web/*":                        "a.txt web/y",
-		"/a.txt -> /a.txt web/* !/web/in/":                 "a.txt web/y",
-		"/a.txt .envrc -> /a.txt":                          ".envrc a.txt",
-		"/* !/*/ /web/ !/web/*/ -> /* !/*/ /web/ !/web/*/": "a.txt",
-		"/* !/*/ -> /* !/*/ /web/ !/web/*/":                "a.txt web/y",
+	for _, c := range []struct{ patterns, settings, made string }{ // by which git switches, and what it makes then
+		{"/a.txt", "", ""},
+		{"/*", "", ".envrc b.txt web/in/x web/y"},
+		{"/a.txt web/* !/web/in/", "", "web/y"},
+		{"/* !/*/ /web/ !/web/*/", "", ".envrc b.txt web/y"},
+		{"/a.txt /.ENVRC", "core.ignoreCase=true", ".envrc"},
+		{"/web/", "core.sparseCheckoutCone=true", ".envrc b.txt web/in/x web/y"},
 	} {
-		t.Run(patterns, func(t *testing.T) {
+		t.Run(c.patterns, func(t *testing.T) {
 			t.Parallel()
 			w := gitWorld(t)
 			for _, name := range []string{".envrc", "web/y", "web/in/x"} {
@@ -333,30 +332,62 @@ func TestASwitchOfASparseCheckout(t *testing.T) {
 			w.says("add", "-A")
 			w.says("commit", "-qm", "two")
 			w.branch("other", `write a.txt "two\n"`)
-			from, to, _ := strings.Cut(patterns, " -> ")
 			w.says("config", "core.sparseCheckout", "true")
-			w.write(".git/info/sparse-checkout", strings.ReplaceAll(from, " ", "\n"))
+			w.write(".git/info/sparse-checkout", "/a.txt\n")
 			w.says("sparse-checkout", "reapply")
-			w.write(".git/info/sparse-checkout", strings.ReplaceAll(to, " ", "\n"))
+			w.write(".git/info/sparse-checkout", strings.ReplaceAll(c.patterns, " ", "\n"))
+			if key, value, is := strings.Cut(c.settings, "="); is {
+				w.says("config", key, value)
+			}
 			before := w.contents(".")
 			need := w.needs("git.branch", switchTo("other"))
-			if asks := len(need.Reasons) > 1; asks != strings.Contains(want, ".envrc") {
-				t.Errorf("%s because %q", need.Verdict, need.Reasons)
-			}
 			at := slices.IndexFunc(need.Preview.Facts, func(f approval.Fact) bool { return f.Code == "files" })
 			var shown []string
-			for item := range strings.SplitSeq(strings.Join(need.Preview.Facts[at].Items, "\n")+need.Preview.Facts[at].Text, "\n") {
-				shown = append(shown, strings.Fields(item)[1])
+			for _, item := range need.Preview.Facts[at].Items {
+				if name, is := strings.CutSuffix(item, ", if the sparse checkout wants it"); is {
+					shown = append(shown, strings.Fields(name)[1])
+				}
 			}
 			slices.Sort(shown)
-			if got := w.gitTool("git.branch", switchTo("other")); !got.OK || strings.Join(shown, " ") != want {
-				t.Errorf("%v, shown are %q", got.Error, shown)
+			if got := strings.Join(shown, " "); got != ".envrc b.txt web/in/x web/y" || len(need.Reasons) < 2 || len(need.Preview.Facts[at].Items) != len(shown)+1 {
+				t.Errorf("%s because %q, shown are %q", need.Verdict, need.Reasons, need.Preview.Facts[at].Items)
 			}
-			did := slices.DeleteFunc(w.changed(".", before), func(name string) bool { return strings.HasPrefix(name, "/.git/") })
-			slices.Sort(did)
-			if strings.ReplaceAll(strings.TrimPrefix(strings.Join(did, " "), "/"), " /", " ") != want {
-				t.Errorf("git changed %q", did)
+			if got := w.gitTool("git.branch", switchTo("other")); !got.OK {
+				t.Error(got.Error)
+			}
+			var made []string
+			for _, name := range w.changed(".", before) {
+				if name = strings.TrimPrefix(name, "/"); !strings.HasPrefix(name, ".git/") && name != "a.txt" {
+					made = append(made, name)
+				}
+			}
+			slices.Sort(made)
+			if strings.Join(made, " ") != c.made {
+				t.Errorf("git made %q", made)
 			}
 		})
+	}
+}
+
+// TestASparseCheckoutThatChangesUnderADialog: an approval counts for the files that it showed.
+func TestASparseCheckoutThatChangesUnderADialog(t *testing.T) {
+	t.Parallel()
+	w := gitWorld(t)
+	w.write(".envrc", "x\n")
+	w.says("add", "-A")
+	w.says("commit", "-qm", "two")
+	w.branch("other", `write a.txt "two\n"`)
+	w.says("config", "core.sparseCheckout", "true")
+	w.write(".git/info/sparse-checkout", "/*\n")
+	w.do("remove .envrc")
+	state := func() string {
+		b, err := w.registry.Git().Switch(t.Context(), w.path("."), w.path("."), "other")
+		w.must(err)
+		return b.State()
+	}
+	before := state()
+	w.says("update-index", "--skip-worktree", ".envrc")
+	if state() == before {
+		t.Error("the dialog stays")
 	}
 }

@@ -26,7 +26,7 @@ func (p *pending) keysIn() []policy.KeyFact {
 			of = slices.Collect(maps.Keys(plan.Shows))
 		}
 		for _, path := range of {
-			if found[path] == "" && policy.LooksLikeKeyBody(cmp.Or(plan.Shows[path], plan.said())) {
+			if found[path] == "" && plan.Whole == nil && policy.LooksLikeKeyBody(cmp.Or(plan.Shows[path], plan.said())) {
 				if f, err := p.snapshot.Read(path, ""); err == nil { // the key's first line need not be shown
 					found[path] = policy.KeyIn(f.Text)
 				}
@@ -86,12 +86,25 @@ func (a *Answer) keys() map[workspace.Path]string {
 	if len(a.Reads) == 0 {
 		return nil
 	}
-	for section := range strings.SplitSeq("\n"+a.said(), "\ndiff --git ") {
+	var whole map[string]string
+	for head, section := range sections(a.said()) {
 		kind := policy.KeyIn(section)
+		if kind == "" && a.Whole != nil && policy.LooksLikeKeyBody(section) {
+			if whole == nil {
+				text, err := a.Whole()
+				if whole = sections(text); err != nil {
+					whole = map[string]string{}
+				}
+			}
+			if text, known := whole[head]; known {
+				kind = policy.KeyIn(text)
+			} else {
+				kind = "what may be a part of a key"
+			}
+		}
 		if kind == "" {
 			continue
 		}
-		head, _, _ := strings.Cut(section, "\n")
 		of := slices.DeleteFunc(slices.Clone(a.Reads), func(path workspace.Path) bool { return !strings.HasSuffix(head, "/"+path.Base()) })
 		if len(of) == 0 { // whose it is cannot be told
 			of = a.Reads
@@ -99,6 +112,16 @@ func (a *Answer) keys() map[workspace.Path]string {
 		for _, path := range of {
 			out[path] = kind
 		}
+	}
+	return out
+}
+
+// sections are what a text has of each file, by the lines that git begins these with.
+func sections(text string) map[string]string {
+	out := map[string]string{}
+	for section := range strings.SplitSeq("\n"+text, "\ndiff --git ") {
+		head, _, _ := strings.Cut(section, "\n")
+		out[head] += section
 	}
 	return out
 }

@@ -85,6 +85,35 @@ func TestKeysThatAreGone(t *testing.T) {
 	w.asksForKey(body, "git_show", `{"ref": "HEAD"}`)
 }
 
+// TestPartsOfKeysThatAreGone: whether lines are of a key, the versions say that they are from.
+func TestPartsOfKeysThatAreGone(t *testing.T) {
+	w, body := keyWorld(t)
+	commit := "-c user.name=u -c user.email=u@example.com commit -qam "
+	changed := strings.Replace(read(t, w.path("notes.txt")), body+"\n", strings.ToLower(body)+"\n", 1)
+	w.write("sums.txt", "h1:"+strings.Repeat("abcdef01", 5)+"\n")
+	w.git("init -q")
+	w.git("add .")
+	w.git(commit + "one")
+	w.write("notes.txt", changed)
+	w.write("sums.txt", "h1:"+strings.Repeat("10fedcba", 5)+"\n")
+	w.git("add .")
+	w.git("tag -f one")
+	w.do("remove notes.txt")
+	for _, arguments := range []string{`{"staged": true}`, `{"staged": true, "context_lines": 0}`, `{"base": "one", "staged": true, "context_lines": 0}`} {
+		w.asksForKey(body, "git_diff", arguments)
+	}
+	w.write("notes.txt", changed)
+	w.git(commit + "two")
+	w.write("notes.txt", "in the vault\n")
+	w.git(commit + "three")
+	w.asksForKey(body, "git_show", `{"ref": "HEAD~1"}`)
+	w.write("sums.txt", "h1:"+strings.Repeat("abcdef01", 5)+"\n")
+	w.human.asked = nil
+	if r := w.ask(t.Context(), "git_diff", `{}`); r.IsError || len(w.human.asked) > 0 {
+		t.Errorf("%s, asked %q", r.Structured, w.human.asked)
+	}
+}
+
 // TestEditsShowNoKeys to an agent that may edit without asking: what they return of a file is a look at it.
 func TestEditsShowNoKeys(t *testing.T) {
 	for tool, arguments := range map[string][]string{

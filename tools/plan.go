@@ -117,6 +117,8 @@ type Answer struct {
 	Reads []workspace.Path
 	// Shows is of each of Reads the text that the agent gets; nil: it is in Text.
 	Shows map[workspace.Path]string
+	// Whole, if set, gives the differences in Text with all lines of the files: whether a part is of a key, another may say.
+	Whole func() (string, error)
 	// Tracked says that Reads are what git has at these paths: files that are gone, links
 	// themselves. So no path has to lead anywhere.
 	Tracked bool

@@ -106,9 +106,13 @@ func LetGitWork(held *process.Confine, dir string) {
 		if slices.ContainsFunc(held.Staged, func(s process.Staged) bool { return s.Dir == folder }) {
 			continue // of another open folder
 		}
+		info, ok := git.ObjectsInfo(folder)
+		if !ok {
+			continue // it stays closed
+		}
 		held.Writable = append(held.Writable, folder)
 		held.ReadOnly = slices.DeleteFunc(held.ReadOnly, func(path string) bool { return path == folder })
-		if info := git.ObjectsInfo(folder); info != "" { // first, since it is in an open folder of the other
+		if info != "" { // first, since it is in an open folder of the other
 			held.Staged = append(held.Staged, process.Staged{Dir: info, Files: git.WritableInfo, Forgotten: git.ForgottenInfo})
 		}
 		held.Staged = append(held.Staged, process.Staged{
@@ -144,12 +148,12 @@ const (
 	ignoredTime = time.Minute
 )
 
-// in gives the protected paths of a workspace folder that are there.
+// in gives the protected paths of a workspace folder that are there. A folder that cannot be listed is one, whatever is in it.
 func (p *protectedPaths) in(root workspace.Path) []string {
 	var out []string
 	entries, err := root.ReadDir()
-	if err != nil {
-		return nil // then the command cannot run there either
+	if err != nil { // whoever owns it can open it again
+		return []string{root.Abs()}
 	}
 	top := git.Top(root.RootDir())
 	for _, e := range entries {
@@ -209,10 +213,11 @@ func scanIgnored(ctx context.Context, root workspace.Path) []string {
 	return scanFor(ctx, root, workspace.WalkOptions{IncludeIgnored: true}, func(workspace.Path) bool { return false })
 }
 
-// scanFor gives the repositories below a folder, whatever they are called, and what else is wanted.
+// scanFor gives the repositories below a folder, whatever they are called, folders that cannot be listed, and what else is wanted.
 func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, wanted func(workspace.Path) bool) []string {
 	var out []string
 	seen, laid := 0, workspace.NewLayout()
+	o.Unreadable = func(p workspace.Path, _ error) { out = append(out, p.Abs()) }
 	_ = root.Walk(ctx, o, func(e workspace.Entry) error { // what was seen until an error counts
 		if seen++; seen > lookEntries {
 			return fs.SkipAll
@@ -273,7 +278,7 @@ func SandboxHint(held process.Confine, got process.Result) string {
 	}
 	if says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link") {
 		out = append(out, "the command ran in a sandbox ("+string(got.Sandbox)+"), which may be why: it can write only to the workspace, the temporary folder and its tools' own caches, "+
-			"and not to protected paths such as .git (except git, in a line of its own) or .vscode; give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)")
+			"and not to protected paths such as .git (except git, in a line of its own) or .vscode, nor to folders that cannot be listed (chmod u+rwx opens them, outside the sandbox); give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)")
 	}
 	return strings.Join(out, "; ")
 }

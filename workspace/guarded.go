@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -206,11 +207,15 @@ func (g Guards) In(folder string) (out []string) {
 		return out
 	}
 	seen := 0
-	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error { // what cannot be read cannot be written by its name either
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
 		if seen++; seen > mostLinked {
 			return fs.SkipAll
 		}
-		if err != nil || !e.Type().IsRegular() {
+		switch {
+		case isClosed(err):
+			out = append(out, path)
+			return nil
+		case err != nil || !e.Type().IsRegular():
 			return nil
 		}
 		if info, err := e.Info(); err == nil && HardLinks(info) > 1 && slices.ContainsFunc(g, func(one guard) bool { return one.final != nil && os.SameFile(one.final, info) }) {
@@ -227,7 +232,10 @@ func (g guard) partsIn(folder string) (out []string) {
 	if liesIn(folder, dir) {
 		dir = folder
 	}
-	entries, _ := os.ReadDir(dir) //nolint:errcheck // it is not there
+	entries, err := os.ReadDir(dir)
+	if isClosed(err) && liesIn(dir, folder) {
+		return []string{dir}
+	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if below, err := filepath.Rel(g.real, path); err == nil && g.covers(strings.ToLower(below)) && liesIn(path, folder) {
@@ -236,6 +244,9 @@ func (g guard) partsIn(folder string) (out []string) {
 	}
 	return out
 }
+
+// isClosed: a folder cannot be listed, so anything may be in it, and who knows its name gets there.
+func isClosed(err error) bool { return errors.Is(err, fs.ErrPermission) }
 
 // mostLinked bounds a look for other names of a file, which is rarely needed.
 const mostLinked = 100_000

@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"workspace/diff":        {},
 	"workspace/watch":       {},
 	"workspace/lines":       {},
-	"workspace/git":         {"internal/pattern", "internal/way", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program", "workspace/gitignore"},
+	"workspace/git":         {"internal/pattern", "internal/way", "workspace/git/gitdir", "workspace/git/gitfile", "workspace/git/program"},
 	"workspace/git/program": {"internal/pattern", "workspace/git/gitdir", "workspace/git/gitfile"},
 	"workspace/git/gitdir":  {"internal/way", "workspace/git/gitfile"},
 	"workspace/git/gitfile": {},

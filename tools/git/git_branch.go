@@ -235,6 +235,9 @@ func (b branchPlan) written(in tools.Input) []tools.Written {
 		case w.MadeLink:
 			w.Line += ", symbolic link"
 		}
+		if f.LeftOut {
+			w.Line += ", if the sparse checkout wants it"
+		}
 		out = append(out, w)
 	}
 	return out

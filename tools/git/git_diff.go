@@ -43,9 +43,8 @@ func planGitDiff(ctx context.Context, in tools.Input, args gitDiffArgs) (*tools.
 		return nil, err
 	}
 	defer in.Files.Urgent()()
-	got, err := in.Git.Diff(ctx, p.RootDir(), git.DiffOptions{
-		Dir: p.Abs(), Staged: args.Staged, Base: args.Base, Context: contextLines, MaxBytes: in.Limits.DiffBytes,
-	})
+	o := git.DiffOptions{Dir: p.Abs(), Staged: args.Staged, Base: args.Base, Context: contextLines, MaxBytes: in.Limits.DiffBytes}
+	got, err := in.Git.Diff(ctx, p.RootDir(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +59,19 @@ func planGitDiff(ctx context.Context, in tools.Input, args gitDiffArgs) (*tools.
 		Summary: fmt.Sprintf("%s, +%d −%d", tools.Count(got.FilesChanged, "file"), got.Additions, got.Deletions),
 		Display: &tools.Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(got.Diff))},
 		Reads:   changedPaths(p, got), Tracked: true,
+		Whole: func() (string, error) {
+			o.Context, o.MaxBytes = allLines, mostWhole
+			got, err := in.Git.Diff(ctx, p.RootDir(), o)
+			return got.Diff, err
+		},
 	}, nil
 }
+
+// For the whole of the files that a difference is in.
+const (
+	allLines  = 100_000_000
+	mostWhole = 64 << 20
+)
 
 // changedPaths are the files whose content the diff shows, for policy, renamed
 // ones by both names. The diff names them from the top of the repository, which

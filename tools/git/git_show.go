@@ -57,14 +57,19 @@ func planGitShow(ctx context.Context, in tools.Input, args gitShowArgs) (*tools.
 		return nil, err
 	}
 	defer in.Files.Urgent()()
-	got, err := in.Git.Show(ctx, p.RootDir(), git.ShowOptions{
-		Dir: p.Abs(), File: !p.IsRoot(), Ref: args.Ref, Context: 3, MaxDiff: in.Limits.DiffBytes, MaxBytes: in.Limits.ReadBytes,
-	})
+	o := git.ShowOptions{Dir: p.Abs(), File: !p.IsRoot(), Ref: args.Ref, Context: 3, MaxDiff: in.Limits.DiffBytes, MaxBytes: in.Limits.ReadBytes}
+	got, err := in.Git.Show(ctx, p.RootDir(), o)
 	if err != nil {
 		return nil, err
 	}
 	if got.Kind == "" {
-		return shownCommit(p, got), nil
+		a := shownCommit(p, got)
+		a.Whole = func() (string, error) {
+			o.Ref, o.Context, o.MaxDiff = got.Commit.Hash, allLines, mostWhole
+			got, err := in.Git.Show(ctx, p.RootDir(), o)
+			return got.Diff.Diff, err
+		}
+		return a, nil
 	}
 	return shownFile(p, got)
 }

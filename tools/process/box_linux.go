@@ -63,7 +63,7 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 	var stored []string
 	for _, folder := range b.Folders {
 		folder = Resolve(folder)
-		if within(folder, home) || !r.blanks.in(folder, &c.Blank, &stored) {
+		if within(folder, home) || !r.blanks.in(folder, &c.Blank, &c.Hidden, &stored) {
 			return Confine{}, false
 		}
 		if b.Layered {
@@ -73,7 +73,7 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 		}
 	}
 	if !b.Git {
-		c.Hidden = stored
+		c.Hidden = append(c.Hidden, stored...)
 	}
 	for _, name := range homeTools {
 		c.ReadOnly = append(c.ReadOnly, filepath.Join(home, name))
@@ -107,8 +107,9 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 	return c, true
 }
 
-// in adds the files with secrets in a folder, and the stores of its repositories.
-func (b *blanks) in(folder string, out, stored *[]string) bool {
+// in adds the files with secrets in a folder, those below it of which cannot be told what is in them, and the stores of its
+// repositories.
+func (b *blanks) in(folder string, out, unknown, stored *[]string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.folders == nil {
@@ -123,8 +124,11 @@ func (b *blanks) in(folder string, out, stored *[]string) bool {
 			return false
 		}
 		f, ok := b.secretsOf(dir)
-		if !ok {
-			continue // the command cannot read it either
+		switch {
+		case !ok && dir == folder:
+			return false
+		case !ok: // a layer would let the command read it, and one that can be searched it reads by name
+			*unknown = append(*unknown, dir)
 		}
 		for _, name := range f.secrets {
 			path := filepath.Join(dir, name)
@@ -135,7 +139,7 @@ func (b *blanks) in(folder string, out, stored *[]string) bool {
 		for _, name := range f.stores {
 			*stored = append(*stored, Resolve(filepath.Join(dir, name)))
 		}
-		if len(*out)+len(*stored) > mostBlanks {
+		if len(*out)+len(*unknown)+len(*stored) > mostBlanks {
 			return false
 		}
 		for _, name := range f.below {
@@ -157,7 +161,7 @@ func (b *blanks) secretsOf(dir string) (blankFolder, bool) {
 	}
 	now := time.Now()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil || unix.Access(dir, unix.X_OK) != nil {
 		return blankFolder{}, false
 	}
 	f := blankFolder{changed: info.Ctime, inode: info.Ino, known: now.Sub(time.Unix(info.Ctime.Sec, int64(info.Ctime.Nsec))) > time.Second}

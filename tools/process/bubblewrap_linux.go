@@ -2,7 +2,9 @@ package process
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -116,6 +118,9 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	at := map[string]mount{}
 	put := func(kind string, paths ...string) {
 		for _, path := range paths {
+			if kind != writable && withinAny(c.Writable, path) {
+				path = reached(path)
+			}
 			if path != "/" && isPlace(path) {
 				at[path] = mount{kind: kind, path: path}
 			}
@@ -134,7 +139,11 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	}
 	put(readable, privateIn(append(slices.Clone(c.Writable), places...), env)...)
 	put(readable, c.ReadOnly...)
-	put(empty, c.Hidden...)
+	hidden := empty
+	if c.Home != "" { // what a box writes there would be lost
+		hidden = frozen
+	}
+	put(hidden, c.Hidden...)
 	freeze(at, "/var/tmp", 1, new(int))
 	if home := valueOf(env, "HOME"); filepath.IsAbs(home) && c.Home == "" {
 		for _, name := range listening {
@@ -188,6 +197,16 @@ func freeze(at map[string]mount, dir string, depth int, shown *int) {
 		case e.Type().IsRegular():
 			at[path] = mount{kind: readable, path: path}
 		}
+	}
+}
+
+// reached is the path or, of one in a folder that cannot be searched now, that folder: a command that owns it can open it.
+func reached(path string) string {
+	for {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrPermission) || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
 	}
 }
 

@@ -337,10 +337,19 @@ func rank(name string, there map[string]bool) int {
 }
 
 // clean removes what the command made in a folder and is neither file nor folder, and gives the
-// names: git would write to where a link leads.
+// names: git would write to where a link leads. It opens folders that the command may have closed, and
+// names those that it cannot look into.
 func (s *stage) clean(folder string) (removed []string) {
-	_ = fs.WalkDir(s.in, folder, func(path string, e fs.DirEntry, err error) error { // what cannot be read is no link
-		if err == nil && !e.IsDir() && !e.Type().IsRegular() && s.changedAt(path) >= s.Made {
+	_ = fs.WalkDir(s.in, folder, func(path string, e fs.DirEntry, err error) error { // it gives no error
+		switch {
+		case err != nil:
+			removed = append(removed, path)
+		case e.IsDir():
+			info, err := s.in.Lstat(path)
+			if err == nil && (info.Mode()&0o500 != 0o500 || info.Mode()&0o200 == 0 && s.changedAt(path) >= s.Made) {
+				_ = s.in.Chmod(path, info.Mode().Perm()|0o700) // an error shows when it is read
+			}
+		case !e.Type().IsRegular() && s.changedAt(path) >= s.Made:
 			_ = s.in.Remove(path)
 			removed = append(removed, path)
 		}
@@ -349,17 +358,14 @@ func (s *stage) clean(folder string) (removed []string) {
 	return removed
 }
 
-// changedAt is when an entry was last changed in any way, which no command can set.
+// changedAt is when an entry was last changed in any way, which no command can set; just now, if that cannot be told.
 func (s *stage) changedAt(name string) int64 {
-	info, err := s.in.Lstat(name)
-	if err != nil {
-		return 0
+	if info, err := s.in.Lstat(name); err == nil {
+		if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+			return sys.Ctim.Nano()
+		}
 	}
-	sys, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0
-	}
-	return sys.Ctim.Nano()
+	return time.Now().UnixNano()
 }
 
 func (s *stage) twin(name string) string { return s.Copy + "/" + name }

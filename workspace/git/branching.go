@@ -17,7 +17,6 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
-	"pillion/workspace/gitignore"
 )
 
 // BranchChange is something that could be done with a branch now.
@@ -28,9 +27,10 @@ type BranchChange struct {
 	Start string // of a new one: the full name of the remote branch it begins at and follows, else ""
 	// Changes are those of a switch, without their text.
 	Changes DiffResult
-	// Writes is all that a switch makes, changes and takes away in the work tree: of a renamed file both names.
-	Writes  []Written `json:"-"` // Head and Hash say it
-	Filters []string  // programs that the files go through, as the configuration has them
+	// Writes is all that a switch makes, changes and takes away in the work tree, but for what the patterns of a sparse checkout
+	// do not want any more: of a renamed file both names.
+	Writes  []Written
+	Filters []string // programs that the files go through, as the configuration has them
 	// Beyond is in what a branch that is deleted is contained.
 	Beyond string
 }
@@ -40,6 +40,8 @@ type Written struct {
 	Path string // relative to the top
 	Was  string // its mode as git has it, "" where there is none
 	Mode string // afterwards, likewise
+	// LeftOut: it is made only if the patterns of the sparse checkout say so now.
+	LeftOut bool `json:",omitempty"`
 }
 
 // Letter is the state of the entry as git writes it, but for renamed files.
@@ -192,11 +194,11 @@ func (g *Reader) Switch(ctx context.Context, root, dir, name string) (BranchChan
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
-	sparse, err := r.sparseWrites(out.Writes)
+	leftOut, err := r.leftOut(out.Writes)
 	if err != nil {
 		return out, err
 	}
-	out.Writes = append(out.Writes, sparse...)
+	out.Writes = append(out.Writes, leftOut...)
 	r.withoutChangedHooks(&out.Repository, switchHooks, out.Changes)
 	var drivers map[string]bool
 	if out.Filters, drivers, err = r.filters(out.Changes.Files, "clean", "smudge"); err == nil {
@@ -283,12 +285,11 @@ func isElsewhere(branch, dir string) error {
 	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
 }
 
-// sparseWrites are the entries beside these that a switch brings back or takes away since the patterns of a sparse checkout say so: git
-// holds all entries to them again.
-func (r *repository) sparseWrites(besides []Written) (out []Written, err error) {
-	text, err := gitfile.Read(filepath.Join(r.GitDir, "info", "sparse-checkout"))
-	if err != nil || !r.Config.Bool("core.sparsecheckout", false) {
-		return nil, nil //nolint:nilerr // without patterns git does nothing
+// leftOut are the entries beside these that a sparse checkout has left out: a switch may bring back each of them, as the patterns say
+// then, which only git reads as git does.
+func (r *repository) leftOut(besides []Written) (out []Written, err error) {
+	if !r.Config.Bool("core.sparsecheckout", false) {
+		return nil, nil
 	}
 	said, err := r.output("ls-files", "-t", "-s", "-z")
 	if err != nil {
@@ -298,38 +299,17 @@ func (r *repository) sparseWrites(besides []Written) (out []Written, err error) 
 	for _, w := range besides {
 		known[w.Path] = true
 	}
-	rules := gitignore.Parse(string(text))
 	for _, line := range fields(said) {
 		head, name, _ := strings.Cut(line, "\t")
 		part := strings.Fields(head) // whether it is left out (S), its mode, …
 		if len(part) != 4 {
 			return nil, unexpected(line)
 		}
-		switch isOut, wanted := part[0] == "S", isWanted(rules, name); {
-		case known[name] || isOut != wanted:
-		case isOut:
-			out = append(out, Written{Path: name, Mode: part[1]})
-		default:
-			out = append(out, Written{Path: name, Was: part[1]})
+		if part[0] == "S" && !known[name] {
+			out = append(out, Written{Path: name, Mode: part[1], LeftOut: true})
 		}
 	}
 	return out, nil
-}
-
-// isWanted says whether a sparse checkout has a file: the last pattern says it that matches it, or the nearest folder that one matches.
-func isWanted(rules []gitignore.Rule, name string) bool {
-	for at := name; at != "."; at = path.Dir(at) {
-		for _, rule := range slices.Backward(rules) {
-			as := at
-			if rule.BaseOnly {
-				as = path.Base(at)
-			}
-			if rule.Matches(as, at != name) {
-				return !rule.Negate
-			}
-		}
-	}
-	return false
 }
 
 // writes are the entries in which two commits differ.

@@ -38,12 +38,14 @@ var (
 	ForgottenInfo = []string{"commit-graph", "commit-graphs"}
 )
 
-// ObjectsInfo is a repository's objects/info, which need not be there; "" where a link leads to it.
-func ObjectsInfo(gitDir string) string {
-	if !gitfile.IsDir(filepath.Join(gitDir, "objects")) || !gitfile.IsStraight(gitDir, "objects/info") {
-		return ""
+// ObjectsInfo is a repository's objects/info, which need not be there; "" where it has no folder of objects itself. It reports
+// false where a link leads to it, or that cannot be told.
+func ObjectsInfo(gitDir string) (dir string, ok bool) {
+	objects := filepath.Join(gitDir, "objects")
+	if info, err := os.Lstat(objects); err != nil || !info.IsDir() {
+		return "", err == nil || errors.Is(err, fs.ErrNotExist)
 	}
-	return filepath.Join(gitDir, "objects", "info")
+	return filepath.Join(objects, "info"), gitfile.IsStraight(objects, "info")
 }
 
 // Bounds of Repositories: below one repository, so many others are opened, and so deep.

@@ -1,6 +1,7 @@
 package gitdir
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,11 +84,16 @@ var mostLooked = 200_000
 // another's files through them, or take any file for one of its own and print lines of it.
 func links(dir string, leaveOut func(rel string, e fs.DirEntry) bool) (found []string, err error) {
 	looked := 0
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // what cannot be read git does not read either
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if looked++; looked > mostLooked {
 			return fs.SkipAll
 		}
-		if err != nil || path == dir {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil: // git reads what it finds by name
+			return fault.New(fault.GitError, "%s cannot be listed, and git reads whatever has a name that it looks for", fault.Quote(path)).WithHint("chmod u+rwx opens it")
+		case path == dir:
 			return nil
 		}
 		rel, _ := filepath.Rel(dir, path) //nolint:errcheck // it is below
@@ -104,7 +110,7 @@ func links(dir string, leaveOut func(rel string, e fs.DirEntry) bool) (found []s
 		return nil, fault.New(fault.GitError, "the repository in %s has more than %d files beside its objects, too many to look at each", fault.Quote(dir), mostLooked).
 			WithHint("git pack-refs --all and git gc make them fewer")
 	}
-	return found, nil
+	return found, err
 }
 
 // mostNested is how deep git follows alternates.
@@ -133,8 +139,11 @@ func checkObjects(named string, may func(path string) bool, depth int) error {
 	}
 	file := filepath.Join(objects, "info", "alternates")
 	text, err := gitfile.Read(file)
-	if err != nil || depth > mostNested {
+	switch {
+	case depth > mostNested, errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return fault.From(err)
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
