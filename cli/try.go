@@ -250,6 +250,8 @@ func approved(answer approval.Answer, wasAsked bool, s try.Step) string {
 	switch {
 	case s.Edited || answer.Decision == approval.Edit:
 		return "you edited and approved it"
+	case wasAsked && answer.DecisionID == "turn":
+		return "you approved it, for this turn"
 	case wasAsked && answer.DecisionID != approval.ApproveID:
 		return "you approved it, for this session"
 	case wasAsked:

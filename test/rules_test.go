@@ -163,7 +163,7 @@ func TestNothingIsRememberedForAnAgentAlone(t *testing.T) {
 	door, err := sidecar.Alone([]string{t.TempDir()}, session.Agent{Name: "tester", Via: "mcp"}, approval.Nobody{}, nil)
 	must(t, err)
 	need := door.Registry.ApprovalRequest(t.Context(), tools.Call{Name: "write_file", Arguments: json.RawMessage(`{"path": "a", "content": ""}`), Session: door.Session})
-	if len(need.Decisions) != 4 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
+	if len(need.Decisions) != 5 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
 		t.Errorf("on offer: %+v", need.Decisions)
 	}
 	if err := door.Close(); err != nil {

@@ -27,3 +27,22 @@ func TestApprovedForTheTurn(t *testing.T) {
 		wantDecision(t, e, args.tool, args.later, "ask")
 	}
 }
+
+// TestCommentsReachTheAgent with a rejection, each with its place.
+func TestCommentsReachTheAgent(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	comments := []object{{"path": "app.py", "line": 2, "text": "two digits\nplease"}, {"path": "app.py", "line": 7, "text": "why?"}}
+	for _, c := range []struct {
+		answer object
+		said   string
+	}{
+		{object{"decision": "reject", "comments": comments}, "app.py:2: two digits\n  please\napp.py:7: why?"},
+		{object{"decision": "reject", "feedback": "not so", "comments": comments[1:]}, "not so\napp.py:7: why?"},
+	} {
+		a, done := e.Ask("edit_file", edit)
+		r := answered(t, a, done, c.answer)
+		check.Has(t, "what the agent reads", r.Text(), "USER_REJECTED: the user rejected this: "+c.said)
+	}
+	wantText(t, e, "app.py", app)
+}

@@ -21,10 +21,10 @@ import (
 func (p *pending) take(ctx context.Context, a approval.Answer) error {
 	switch a.Decision {
 	case approval.Reject:
-		return rejected(a.Feedback)
+		return rejected(a.Reason())
 	case approval.Cancel:
 		p.call.Session.Pause("the user stopped the agent at " + p.tool.Name)
-		return Cancelled(a.Feedback)
+		return Cancelled(a.Reason())
 	case approval.Edit:
 		return p.takeEdit(ctx, a)
 	case approval.Approve:
@@ -135,7 +135,7 @@ func (p *pending) decided(ctx context.Context, a approval.Answer, err error) err
 	if p.call.Decided == nil || err != nil && !refused {
 		return err
 	}
-	d := Decision{Decision: a.Decision, Feedback: a.Feedback}
+	d := Decision{Decision: a.Decision, Feedback: a.Reason()}
 	if !refused && (p.amended || p.human.changed()) {
 		d.Decision, d.Arguments = approval.Edit, p.restated(ctx)
 	}

@@ -48,7 +48,7 @@ func (r PatchReview) Request() approval.Request {
 
 // Answer is what the user took: all hunks, where the answer names none.
 func (r PatchReview) Answer(a approval.Answer) ReviewAnswer {
-	out := ReviewAnswer{Action: ReviewCancel, Feedback: a.Feedback}
+	out := ReviewAnswer{Action: ReviewCancel, Feedback: a.Reason()}
 	if _, yes := a.Decision.Outcome(); !yes {
 		return out
 	}

@@ -99,7 +99,8 @@ var neovimsOwn = map[string]string{
 	"next":      "VS Code's view shows all that waits, to click on",
 	"prev":      "likewise",
 	"write":     "VS Code's terminal of a process is typed into",
-	"workspace": "VS Code's Approve and Remember lists the rules of both scopes",
+	"turn":      "VS Code's Approve and Remember lists the rules of all scopes",
+	"workspace": "likewise",
 	"start":     "VS Code's Restart starts it too",
 	"who":       "in VS Code the mark says it when the mouse is over it",
 }

@@ -226,6 +226,7 @@ sit("it changes beneath what the user wrote: that stays, and goes with the old d
   human:sees("# by hand")
   change(human, false)
   human:type(" too<Esc>")
+  human:sees("# by hand too") -- what was typed after the change may come later than what is said of it
   human:sees("your text will be merged")
   check.same(
     human:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"),

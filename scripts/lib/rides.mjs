@@ -57,6 +57,7 @@ export const belongs = {
   'internal/bug': ['walk/*'],
   'internal/pipe': ['walk/*', '*/process', 'build/*'],
   'internal/state': ['walk/*', '*/session', 'release/*', 'build/*'],
+  'internal/pattern': ['walk/*'],
   'internal/way': ['walk/*', '*/files'],
   'internal/wire': ['walk/*', 'plain/*', '*/conversation', 'fuzz/FuzzFrames'],
   'internal/generate': [],

@@ -26,6 +26,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -104,7 +105,28 @@ type Answer struct {
 	// Selected are the hunks that are to be made, by their ids in Preview; nil: all.
 	Selected []string `json:"selected,omitempty"`
 	Feedback string   `json:"feedback,omitempty"`
-	Digest   string   `json:"digest,omitempty"`
+	// Comments are the user's, on lines of what they reject.
+	Comments []Comment `json:"comments,omitempty"`
+	Digest   string    `json:"digest,omitempty"`
+}
+
+// Comment is on a line of the proposed text, from 1.
+type Comment struct {
+	Path string `json:"path"` // as in Preview
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// Reason is what the user has to say, as the agent reads it: the feedback, and a line for each comment.
+func (a Answer) Reason() string {
+	lines := make([]string, 0, len(a.Comments)+1)
+	if a.Feedback != "" {
+		lines = append(lines, a.Feedback)
+	}
+	for _, c := range a.Comments {
+		lines = append(lines, fmt.Sprintf("%s:%d: %s", c.Path, c.Line, strings.ReplaceAll(strings.TrimSpace(c.Text), "\n", "\n  ")))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // UnmarshalJSON reads an answer strictly: encoding/json takes "Decision" for "decision" and

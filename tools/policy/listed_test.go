@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/internal/testrig/machine"
 	"pillion/workspace/git/program"
 )
 
@@ -129,7 +130,6 @@ func TestListedOptionsWriteNothing(t *testing.T) {
 				if strings.HasPrefix(option, plain) && plain != option {
 					run(append(slices.Clone(prefix), plain+strings.TrimPrefix(option[len(plain):], "#")+"victim")...)
 				}
-				tried++
 			}
 			if after := treeOf(t, dir); !maps.Equal(before, after) {
 				t.Fatalf("%s %s: the folder has %v, and had %v", name, option, after, before)
@@ -208,8 +208,9 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 		}
 		return os.Remove(mark) == nil
 	}
-	for name, options := range listed {
-		prefix := words(name)
+	every := machine.Cases(3, 1) // rides try all options
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		prefix, options := words(name), listed[name]
 		if prefix[0] != "git" || name == "git add" {
 			continue
 		}
@@ -219,6 +220,9 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 		}
 		for _, option := range append([]string{""}, options...) {
 			for _, plain := range spelled(option) {
+				if tried++; tried%every != 0 {
+					continue
+				}
 				for _, args := range [][]string{{prefix[1], plain, about}, {"log", "-p", plain}} {
 					if args[0] == prefix[1] && runs(slices.DeleteFunc(args, func(word string) bool { return word == "" })...) {
 						t.Errorf("git %v runs what the repository names", args)
@@ -228,7 +232,7 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 			}
 		}
 	}
-	if tried < 200 || secrets < 100 {
+	if tried < 200 || secrets < 100/every {
 		t.Errorf("only %d options were tried, of which %d show a secret", tried, secrets)
 	}
 	if !runs("describe", "--all", "--dirty") {

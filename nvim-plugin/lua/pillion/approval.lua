@@ -95,7 +95,13 @@ local Chosen = require("pillion.chosen")
 ---@field selected? string[] ids of hunks; absent if all are selected
 ---@field modifiedArguments? table
 ---@field feedback? string
+---@field comments? pillion.Comment[]
 ---@field digest? string
+
+---@class pillion.Comment
+---@field path string
+---@field line integer of the proposed text, from 1
+---@field text string
 
 --- What the user asks for; the answer on the wire follows from it and from what they edited. `deliberate`: it came from a
 --- list or a line that they filled in, so no stray key did it.
@@ -122,6 +128,7 @@ local Chosen = require("pillion.chosen")
 ---@field client any
 ---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the user's own edit rests on the older text
 ---@field own? string the user's own command or message, in place of the agent's
+---@field comments pillion.Comment[] the user's, which go with a rejection
 ---@field chosen pillion.Chosen what of it the user selected, and what they wrote themselves
 ---@field private pending? pillion.ApprovalChanged
 ---@field private armed_at number
@@ -142,7 +149,7 @@ end
 ---@return pillion.Approval
 function Approval.new(request, reply, client)
   local self = { id = request.approvalId, request = request, reply = reply, client = client }
-  self.beneath, self.armed_at = "unchanged", Approval.now() + Approval.inert_ms
+  self.beneath, self.armed_at, self.comments = "unchanged", Approval.now() + Approval.inert_ms, {}
   setmetatable(self, Approval)
   self.chosen = Chosen.new(self:files())
   return self
@@ -254,6 +261,29 @@ function Approval:edit(path, text)
   end
 end
 
+--- The comment on a line, if there is one.
+---@param path string
+---@param line integer
+---@return string?
+function Approval:comment_on(path, line)
+  local found = vim.iter(self.comments):find(function(one)
+    return one.path == path and one.line == line
+  end)
+  return found and found.text
+end
+
+---@param path string
+---@param line integer
+---@param text string "" takes it away
+function Approval:comment(path, line, text)
+  self.comments = vim.tbl_filter(function(one)
+    return one.path ~= path or one.line ~= line
+  end, self.comments)
+  if vim.trim(text) ~= "" then
+    table.insert(self.comments, { path = path, line = line, text = text })
+  end
+end
+
 --- The text beneath changed. A user's own edit stays on show with the text and the digest that it rests on: the
 --- sidecar merges an answer to an older digest and shows the result again.
 ---@param changed pillion.ApprovalChanged
@@ -280,17 +310,20 @@ end
 
 ---@param choice pillion.Choice
 ---@return pillion.ApprovalAnswer? nil where it does not count
----@return "too-soon"|"nothing"|"no-message"|nil why: approving would do nothing
+---@return "too-soon"|"nothing"|"no-message"|"comments"|nil why: approving would do nothing, or lose what the user wrote
 function Approval:answer(choice)
   -- A reason was typed into a line of its own: no stray key did that, and it must not be lost.
   if not (self:is_armed() or choice.deliberate or choice.feedback) then
     return nil, "too-soon"
   end
+  local comments = #self.comments > 0 and self.comments or nil
   if choice.kind == "cancel" and not self:is_review() then
-    return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback }
+    return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback, comments = comments }
   elseif choice.kind == "reject" or choice.kind == "cancel" then
     local feedback = choice.feedback ~= "" and choice.feedback or nil
-    return { decision = "reject", decisionId = self.request.decisions[1].id, digest = self.request.digest, feedback = feedback }
+    return { decision = "reject", decisionId = self.request.decisions[1].id, digest = self.request.digest, feedback = feedback, comments = comments }
+  elseif comments then
+    return nil, "comments"
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
   elseif self:editable() ~= "command" and self.own and vim.trim(self.own) == "" then

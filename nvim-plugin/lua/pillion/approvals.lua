@@ -6,7 +6,7 @@ local announce = require("pillion.announce")
 
 local M = {}
 
----@alias pillion.Verdict "taken"|"too-soon"|"nothing"|"no-message"|"gone"
+---@alias pillion.Verdict "taken"|"too-soon"|"nothing"|"no-message"|"comments"|"gone"
 
 ---@class pillion.ApprovalListener
 ---@field added? fun(approval: pillion.Approval)
@@ -109,6 +109,16 @@ function M.select(approval, path, hunks, select)
   end
   notify("changed", approval)
   return stuck
+end
+
+--- Says something of a line of what is proposed, or no longer.
+---@param approval pillion.Approval
+---@param path string
+---@param line integer from 1
+---@param text string
+function M.comment(approval, path, line, text)
+  approval:comment(path, line, text)
+  notify("changed", approval)
 end
 
 ---@param id string?

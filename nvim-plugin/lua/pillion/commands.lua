@@ -28,6 +28,8 @@ local function answer(id, choice)
     announce.tell("Pillion: every hunk is left out: select some, or reject it")
   elseif verdict == "no-message" then
     announce.tell("Pillion: the message is empty: write one, or reject it")
+  elseif verdict == "comments" then
+    announce.tell("Pillion: your comments go with a rejection: reject it, or remove them first")
   elseif verdict == "gone" then
     announce.tell("That request is no longer waiting: it was answered or withdrawn.")
   end
@@ -115,6 +117,21 @@ local function choose_hunks(whole)
   end
 end
 
+--- On the line that the user points at; an empty one takes it away.
+---@param id string
+local function comment(id)
+  local approval, path, line = approvals.get(id), front.line(id)
+  if not approval or not path then
+    announce.tell("Pillion: comments are on lines of a proposed text")
+    return
+  end
+  vim.ui.input({ prompt = ("Comment on line %d: "):format(line), default = approval:comment_on(path, line) }, function(said)
+    if said then
+      approvals.comment(approval, path, line, said)
+    end
+  end)
+end
+
 ---@param by integer
 local function step_hunk(by)
   return function(id)
@@ -167,6 +184,7 @@ local actions = {
   end,
   cancel = answering_with("cancel"),
   edit = edit,
+  comment = comment,
   hunk = choose_hunks(false),
   file = choose_hunks(true),
   next_hunk = step_hunk(1),
@@ -317,6 +335,7 @@ M.table = {
   session = of_focused("session"),
   workspace = of_focused("workspace"),
   edit = of_focused("edit"),
+  comment = of_focused("comment"),
   reject = refuse("reject"),
   cancel = refuse("cancel"),
   show = function()

@@ -48,6 +48,7 @@ M.defaults = {
     reason = "gR",
     cancel = "gC",
     edit = "ge",
+    comment = "gm",
     hunk = "gh",
     file = "gH",
     next_hunk = "]h",

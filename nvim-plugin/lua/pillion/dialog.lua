@@ -305,6 +305,23 @@ function Dialog:hunk()
   return (self.approval.chosen:nearest(file.path, line, left)), file.path
 end
 
+--- The line of the proposed text that the user points at; of the text as it is, that beside it.
+---@return string? path nil where there is none
+---@return integer line from 1
+function Dialog:line()
+  local file = self.approval:files()[self.file]
+  local window, left = self:pointing()
+  if not file or not file.text or not window then
+    return nil, 0
+  end
+  local line = api.nvim_win_get_cursor(window)[1]
+  if left then
+    local hunk = self.approval.chosen:nearest(file.path, line - 1, true)
+    line = hunk and self.approval.chosen:place(file.path, hunk, false).from + 1 or line
+  end
+  return file.path, line
+end
+
 --- Whether the cursor stands before a hunk's first line, on it, or after it.
 ---@param hunk pillion.Hunk
 ---@return integer -1, 0 or 1

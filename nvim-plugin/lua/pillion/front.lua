@@ -240,6 +240,17 @@ function M.choose_hunks(id, whole)
   end
 end
 
+--- The line of a proposed text that the user points at.
+---@param id string
+---@return string? path
+---@return integer line from 1
+function M.line(id)
+  if dialogs[id] then
+    return dialogs[id]:line()
+  end
+  return nil, 0
+end
+
 --- To the hunk after or before this one, in whichever file.
 ---@param id string
 ---@param step integer

@@ -7,7 +7,7 @@ local api = vim.api
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"turn"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
+---@alias pillion.Action "approve"|"save"|"turn"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"comment"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -20,6 +20,7 @@ M.descriptions = {
   reason = "Pillion: reject with a reason",
   cancel = "Pillion: stop the agent: reject this, and pause it",
   edit = "Pillion: change the command, or the message of a commit",
+  comment = "Pillion: comment on this line, for a rejection",
   hunk = "Pillion: toggle this hunk",
   file = "Pillion: the same for all hunks of the file",
   next_hunk = "Pillion: next hunk",
@@ -233,6 +234,7 @@ function M.help(approval, is_page)
   end, M.answers(approval, is_page))
   if approval.chosen:is_open() then
     vim.list_extend(wanted, {
+      { "comment on this line, for a rejection", actions = { "comment" } },
       { "toggle this hunk, or all hunks of the file", actions = { "hunk", "file" } },
       { "next or previous hunk", actions = { "next_hunk", "prev_hunk" } },
     })

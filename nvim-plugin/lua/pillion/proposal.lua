@@ -82,6 +82,19 @@ local function annotate_left_out(approval, file, sides)
   end
 end
 
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@param sides pillion.Sides
+local function annotate_comments(approval, file, sides)
+  local last = api.nvim_buf_line_count(sides.right)
+  for _, one in ipairs(approval.comments) do
+    if one.path == file.path then
+      local note = { { "   " .. escape.visible(one.text), "PillionNote" } }
+      api.nvim_buf_set_extmark(sides.right, space, math.min(one.line, last) - 1, 0, { virt_text = note, virt_text_pos = "eol" })
+    end
+  end
+end
+
 --- What a diff cannot say by itself: that it was updated, why it asks, or the agent's message, and what happens beside the lines.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
@@ -111,6 +124,7 @@ local function annotate(approval, file, sides)
     api.nvim_buf_clear_namespace(buffer, space, 0, -1)
   end
   annotate_left_out(approval, file, sides)
+  annotate_comments(approval, file, sides)
   local right, left = {}, {}
   for _, remark in ipairs(remarks(approval, file)) do
     for _, part in ipairs(text.wrapped(remark, math.min(72, math.floor(vim.o.columns / 2) - 4))) do
