@@ -47,6 +47,27 @@ ride('the user edits the proposal: their text lands and the agent is told', file
   assert.match(result.text, /# by hand/);
 });
 
+ride('a comment on a line of the proposal: nothing is approved while it is there, and the agent reads it with the rejection', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const call = agent.call('edit_file', edit);
+  const dialog = await (await window.dialog(proposal)).drawn();
+  await dialog.proposal.locator('.view-line', { hasText: 'Hello' }).click();
+  await window.command('workbench.action.addComment');
+  const box = window.page.locator('.review-widget .comment-form .monaco-editor');
+  await box.waitFor();
+  await window.type('Say Hi');
+  await window.click(window.page.locator('.review-widget').getByRole('button', { name: 'Add Comment' }));
+  await eventually('the link says that it goes along', async () => (await dialog.links()).includes('Reject with 1 Comment'));
+  await window.screenshot('comment');
+  await dialog.takesAnswers();
+  await window.click(dialog.link('Approve'));
+  await window.page.locator('.notification-list-item', { hasText: 'Your comments go to the agent with a rejection' }).waitFor();
+  await dialog.follow('Reject with 1 Comment');
+  assert.match((await call).text, /greet\.py:2: Say Hi/);
+  assert.equal(sandbox.read('greet.py'), greeting);
+});
+
 ride('the agent gives up while the user edits the proposal: what they wrote stays open, and is in no file', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();

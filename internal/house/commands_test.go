@@ -21,6 +21,8 @@ var counterparts = map[string]string{
 	"cancelReviewWithReason": "cancel", // :Pillion cancel REASON
 	"chooseHunks":            "# the diff itself",
 	"toggleHunk":             "# a key of the diff",
+	"addComment":             "comment",
+	"deleteComment":          "comment", // with nothing written
 	"editCommand":            "edit",
 	"editMessage":            "edit",
 	"reject":                 "reject",

@@ -24,6 +24,7 @@ var mirror = map[string]goType{
 	"ApprovalRequest":     {"tools/approval/approval.go", "Request"},
 	"ApprovalDecision":    {"tools/approval/approval.go", "Choice"},
 	"ApprovalAnswer":      {"tools/approval/approval.go", "Answer"},
+	"LineComment":         {"tools/approval/approval.go", "Comment"},
 	"ApprovalChanged":     {"tools/approval/approval.go", "Changed"},
 	"ApprovalResolved":    {"rpc/dialogs.go", "approvalResolved"},
 	"HunkPreview":         {"workspace/change/preview.go", "HunkPreview"},

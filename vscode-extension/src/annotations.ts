@@ -5,7 +5,7 @@ import { CodeLens, type CodeLensProvider, Disposable, EventEmitter, languages, M
 import { type Approval, type ApprovalListener, type Approvals, ownText } from "./approvals";
 import { visible } from "./escape";
 import { hunkSize, isWhole } from "./hunks";
-import { lineWidth, messageOf, yes } from "./request-page";
+import { lineWidth, messageOf, no, yes } from "./request-page";
 import { approvalIdOf, page, pathOf, proposal } from "./schemes";
 
 export class Annotations implements CodeLensProvider, Partial<ApprovalListener>, Disposable {
@@ -108,15 +108,15 @@ interface Answer {
 function answersOf(approval: Approval, modifier: string, path?: string): Answer[] {
   const paths = approval.texts.map((file) => file.path);
   const next = paths.length > 1 && path !== undefined ? paths[(paths.indexOf(path) + 1) % paths.length] : undefined;
-  const [no, consent] = approval.request.decisions ?? [];
-  const [rejects, own] = [no?.title ?? "Reject", ownText(approval.request.preview)];
+  const [refusal, consent] = approval.request.decisions ?? [];
+  const [rejects, own] = [refusal?.title ?? "Reject", ownText(approval.request.preview)];
   const answer = (icon: string, title: string, command: string, key = "", meaning = ""): Answer[] => [
     { title: `$(${icon})\u00a0${title}`, command, tooltip: [meaning, key && `(${modifier}+K ${key})`].filter(Boolean).join(" ") },
   ];
   const show = (icon: string, title: string, tooltip: string): Answer => ({ title: `$(${icon})\u00a0${title}`, command: "show", tooltip });
   return [
     ...(approval.chosen.isNothing ? [] : answer("check", yes(approval), "approve", "Y", consent?.meaning)),
-    ...answer("close", rejects, "reject", "N", no?.meaning),
+    ...answer("close", no(approval), "reject", "N", approval.comments.length > 0 ? "the agent reads your comments and goes on" : refusal?.meaning),
     ...(messageOf(approval).join("").length > lineWidth ? [{ ...show("comment-discussion", "Message", "What the agent says of it"), command: "readMessage", args: [approval.id] }] : []),
     ...(next === undefined ? [] : [{ ...show("arrow-down", "Next File", visible(next)), args: [approval.id, next] }, { ...show("diff-multiple", `All ${String(paths.length)} Files`, "In one editor"), args: [approval.id] }]),
     ...answer("comment", `${rejects} with Reason…`, "rejectWithReason", "Shift+N", "The agent reads your reason and goes on"),

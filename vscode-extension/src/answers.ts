@@ -2,9 +2,10 @@
 // approval from a list counts only for what the user could read whole: in its own dialog, as it is now, or in a line of the list; and only as
 // long as it is still what was listed.
 
-import { commands, type QuickPickItem, Uri, window, workspace } from "vscode";
-import type { Approval, Approvals, Choice } from "./approvals";
+import { type CommentReply, commands, type QuickPickItem, Uri, window, workspace } from "vscode";
+import type { Approval, Approvals, Choice, Verdict } from "./approvals";
 import { short, visible, withoutLinks } from "./escape";
+import type { Drawn } from "./line-comments";
 import { say } from "./notices";
 import { fitsLine, lineWidth, particular, yesWords } from "./request-page";
 import { approvalIdOf, original, pathOf, placeOf } from "./schemes";
@@ -32,6 +33,8 @@ export const answers: Record<string, Handler> = {
   "pillion.answerTogether": answerTogether,
   "pillion.chooseHunks": chooseHunks,
   "pillion.toggleHunk": toggleHunk,
+  "pillion.addComment": ({ lineComments }, reply) => lineComments.add(reply as CommentReply),
+  "pillion.deleteComment": ({ lineComments }, drawn) => lineComments.remove(drawn as Drawn),
   "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
   "pillion.saveAndRun": saveAndRun,
 };
@@ -96,16 +99,21 @@ function give(choice: Choice): (bench: Workbench, ids: readonly string[]) => voi
 /** `digest` where the user looked at something else, or wrote, between reading and answering. */
 function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: string): void {
   const verdict = approvals.answer(id, choice, digest);
+  const missing = missed[verdict];
   if (verdict === "too-soon") {
     tellTooSoon();
-  } else if (verdict === "changed") {
-    void say.information("It was updated meanwhile. Review it and answer again.");
-  } else if (verdict === "nothing") {
-    void say.information("Nothing is ticked: tick what you want, or reject it.");
-  } else if (verdict === "no-message") {
-    void say.information("There is no text: write some, or reject it.");
+  } else if (missing !== undefined) {
+    void say.information(missing);
   }
 }
+
+/** Why an answer was not taken. */
+const missed: Partial<Record<Verdict, string>> = {
+  changed: "It was updated meanwhile. Review it and answer again.",
+  nothing: "Nothing is ticked: tick what you want, or reject it.",
+  "no-message": "There is no text: write some, or reject it.",
+  commented: "Your comments go to the agent with a rejection: reject, or delete them first.",
+};
 
 function tellTooSoon(): void {
   window.setStatusBarMessage("$(watch) Pillion: too fast, press again", 4000);
@@ -238,6 +246,9 @@ async function approve(bench: Workbench, items: readonly Item[]): Promise<void> 
   const changed = verdicts.filter((verdict) => verdict === "changed" || verdict === "too-soon").length;
   if (changed > 0) {
     void say.information(`${requests(changed)} changed while you looked at the list. Review and answer again.`);
+  }
+  if (verdicts.includes("commented")) {
+    void say.information(missed.commented ?? "");
   }
   const unread = items.find(({ readable }) => !readable);
   if (unread) {

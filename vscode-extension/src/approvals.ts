@@ -4,7 +4,7 @@
 
 import { Chosen } from "./chosen";
 import { visible } from "./escape";
-import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview, Preview } from "./protocol";
+import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview, LineComment, Preview } from "./protocol";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
@@ -19,6 +19,7 @@ export class Approval {
   private armedAt: number;
   private held = 0;
   private readonly seen = new Set<string>();
+  private written: readonly LineComment[] = [];
 
   constructor(
     private shown: ApprovalRequest,
@@ -59,6 +60,15 @@ export class Approval {
   /** A patch that an agent shows: whatever is answered, no file changes by it. */
   get isReview(): boolean {
     return this.shown.preview.kind === "review";
+  }
+
+  get comments(): readonly LineComment[] {
+    return this.written;
+  }
+
+  /** Whether there are lines of a change that the user may comment on. */
+  get isCommentable(): boolean {
+    return this.shown.preview.kind === "diff" && this.texts.length > 0;
   }
 
   get isEdited(): boolean {
@@ -152,6 +162,14 @@ export class Approval {
     }
   }
 
+  comment(comment: LineComment): void {
+    this.written = [...this.written, comment].flatMap((one) => this.placed(one));
+  }
+
+  uncomment(comment: LineComment): void {
+    this.written = this.written.filter((other) => other !== comment);
+  }
+
   /** The user's own message; that which the agent wrote is none. */
   writeMessage(text: string): void {
     this.ownMessage = this.agentsMessage === undefined || text.trimEnd() === this.agentsMessage.trimEnd() ? undefined : text.trimEnd();
@@ -181,7 +199,7 @@ export class Approval {
     [this.pending, this.beneath] = [changed, "conflict"];
   }
 
-  answer(choice: Choice): "taken" | "too-soon" | "nothing" | "no-message" {
+  answer(choice: Choice): Exclude<Verdict, "changed" | "gone"> {
     // What was typed into a box of its own no stray key did, and it must not be lost.
     const deliberate = choice.kind === "amend" || (choice.kind === "approve" && choice.saved === true) || (choice.kind === "reject" && choice.feedback !== undefined);
     if (!this.isArmed && !deliberate) {
@@ -192,6 +210,9 @@ export class Approval {
     }
     if (["approve", "remember"].includes(choice.kind) && this.ownMessage?.trim() === "") {
       return "no-message";
+    }
+    if (["approve", "remember"].includes(choice.kind) && this.written.length > 0) {
+      return "commented";
     }
     this.settle(this.answerFor(choice));
     return "taken";
@@ -222,9 +243,17 @@ export class Approval {
     this.previous = { shown: this.shown, selection: this.selection };
     this.shown = { ...this.shown, reasons: changed.reasons, preview: changed.preview, digest: changed.digest };
     this.selection = new Chosen(this.files, this.selection);
+    this.written = this.written.flatMap((comment) => this.placed(comment));
     this.seen.clear();
     this.beneath = changed.moved ? "moved" : "updated";
     this.disarm();
+  }
+
+  /** On the last line where there are fewer now; nowhere when the file is no part of it any more. */
+  private placed(comment: LineComment): LineComment[] {
+    const file = this.isCommentable ? this.texts.find(({ path }) => path === comment.path) : undefined;
+    const lines = file?.after.replace(/\n$/, "").split("\n").length ?? 0;
+    return !file ? [] : comment.line <= lines ? [comment] : [{ ...comment, line: lines }];
   }
 
   private answerFor(choice: Choice): ApprovalAnswer {
@@ -232,7 +261,7 @@ export class Approval {
     const offered = this.shown.decisions ?? [];
     switch (choice.kind) {
       case "reject":
-        return { decision: "reject", ...(offered.some(({ id }) => id === "reject") ? { decisionId: "reject" } : {}), digest, ...(choice.feedback ? { feedback: choice.feedback } : {}) };
+        return { decision: "reject", ...(offered.some(({ id }) => id === "reject") ? { decisionId: "reject" } : {}), digest, ...(choice.feedback ? { feedback: choice.feedback } : {}), ...(this.written.length > 0 ? { comments: [...this.written] } : {}) };
       case "cancel":
         return { decision: "cancel", digest };
       case "amend":
@@ -324,6 +353,14 @@ export class Approvals {
     this.alter(id, (approval) => approval.writeMessage(text));
   }
 
+  comment(id: string, comment: LineComment): void {
+    this.alter(id, (approval) => approval.comment(comment));
+  }
+
+  uncomment(id: string, comment: LineComment): void {
+    this.alter(id, (approval) => approval.uncomment(comment));
+  }
+
   /** Ticks or unticks hunks. Gives how many could not be. */
   take(id: string, path: string, ids: readonly string[], on: boolean): number {
     return this.alter(id, (approval) => approval.take(path, ids, on)) ?? 0;
@@ -376,8 +413,8 @@ export class Approvals {
   }
 }
 
-/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the user left none. */
-type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "gone";
+/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the user left none. `commented`: their comments would be lost. */
+export type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "commented" | "gone";
 
 /** What a button asks for; the answer on the wire follows from it and from what the user edited. */
 export type Choice =

@@ -106,6 +106,12 @@ export class Chosen {
     return own === undefined ? expected : (find(own, hunk, this.takes(hunk) ? "new" : "old", expected.start) ?? expected);
   }
 
+  /** A line of the right side in what the agent proposes, or the other way around. */
+  carry(path: string, line: number, way: "to the proposal" | "from it"): number {
+    const pairs = this.hunksOf(path).flatMap((hunk) => (hunk.after ? [[this.place(path, hunk), hunk.after] as const] : []));
+    return carry(line, pairs.map(([shown, proposed]) => (way === "from it" ? [proposed, shown] : [shown, proposed])));
+  }
+
   /** Whether the user wrote over it, so that it can be neither taken nor left by a tick. */
   isStuck(path: string, hunk: Hunk): boolean {
     const own = this.own.get(path);
@@ -158,6 +164,15 @@ export class Chosen {
       }
     }
   }
+}
+
+/** As far behind the last hunk above it as it is, or as deep in its own. */
+function carry(line: number, pairs: readonly (readonly [from: HunkLines, to: HunkLines])[]): number {
+  const [from, to] = pairs.filter(([{ start }]) => start <= line).at(-1) ?? [];
+  if (!from || !to) {
+    return line;
+  }
+  return line < from.end ? Math.min(to.start + line - from.start, Math.max(to.start, to.end - 1)) : to.end + line - from.end;
 }
 
 /** Whatever ends its lines. */

@@ -326,11 +326,12 @@ interface Written {
   language: string;
 }
 
-/** Of a commit's message, a plan and of proposals. */
+/** Of a commit's message, a plan, proposals and comments. */
 function written(approval: Approval): Written[] {
   const message = approval.isEdited && approval.message !== undefined ? [{ text: approval.message, language: ownText(approval.request.preview).language }] : [];
   const texts = [...approval.chosen.edited].map(([path, text]) => ({ text, language: approval.files.find((file) => file.path === path)?.language ?? "" }));
-  return [...message, ...texts].filter(({ text }) => text.trim() !== "");
+  const comments = { text: approval.comments.map(({ path, line, text }) => `${path}:${String(line)}: ${text}`).join("\n"), language: "" };
+  return [...message, ...texts, comments].filter(({ text }) => text.trim() !== "");
 }
 
 /** With the cursor at its end where the user was just writing. */

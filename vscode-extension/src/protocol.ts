@@ -225,8 +225,19 @@ export interface ApprovalAnswer {
   /** With `approve` or `edit`: the ids of the hunks that are to be made; left out, all are. */
   selected?: string[];
   feedback?: string;
+  /** With `reject`. */
+  comments?: LineComment[];
   /** What was on show when the user answered. */
   digest?: string;
+}
+
+/** What the user wrote about a line. */
+export interface LineComment {
+  /** As in the preview. */
+  path: string;
+  /** From 1, of what the agent proposes. */
+  line: number;
+  text: string;
 }
 
 export interface ApprovalChanged {

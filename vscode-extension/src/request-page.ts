@@ -187,6 +187,12 @@ export function yesOf({ request }: Approval): string {
   return request.decisions?.find(({ id }) => id === "approve")?.title ?? "Approve";
 }
 
+/** `Reject`, `Reject with 2 Comments`. */
+export function no({ request, comments: { length } }: Approval): string {
+  const title = request.decisions?.[0]?.title ?? "Reject";
+  return length === 0 ? title : `${title} with ${length === 1 ? "1 Comment" : `${String(length)} Comments`}`;
+}
+
 /** `Approve`, `Approve 7 Files`, `Approve 3 of 5 Hunks`. */
 export function yes(approval: Approval): string {
   const { chosen, files } = approval;

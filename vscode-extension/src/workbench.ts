@@ -8,6 +8,7 @@ import type { Changes } from "./changes";
 import type { Conversations } from "./conversation";
 import type { Documents } from "./documents";
 import type { Front } from "./front";
+import type { LineComments } from "./line-comments";
 import type { Pages } from "./pages";
 import type { Hands, ProcessTerminals } from "./process-terminals";
 import type { Processes } from "./processes";
@@ -33,6 +34,7 @@ export interface Workbench {
   trust: Trust;
   rules: RulesView;
   changes: Changes;
+  lineComments: LineComments;
   conversations: Conversations;
   front: Front;
   waitingView: WaitingView;
