@@ -321,7 +321,13 @@ function Approval:answer(choice)
     return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback, comments = comments }
   elseif choice.kind == "reject" or choice.kind == "cancel" then
     local feedback = choice.feedback ~= "" and choice.feedback or nil
-    return { decision = "reject", decisionId = self.request.decisions[1].id, digest = self.request.digest, feedback = feedback, comments = comments }
+    return {
+      decision = "reject",
+      decisionId = self.request.decisions[1].id,
+      digest = self.request.digest,
+      feedback = feedback,
+      comments = comments,
+    }
   elseif comments then
     return nil, "comments"
   elseif self.chosen:is_nothing() then
