@@ -136,3 +136,24 @@ func TestAutoSaysWhereCommandsAsk(t *testing.T) {
 	chosen.Must("session/setMode", object{"mode": "auto"}, nil)
 	check.Has(t, "what is shown then", testrig.Wait(t, chosen.Logs, "window/logMessage"), why)
 }
+
+// TestAStoppedCommandChangesNothing: what it wrote until then is left in its layer.
+func TestAStoppedCommandChangesNothing(t *testing.T) {
+	t.Parallel()
+	e := inAuto(t, map[string]string{"a.py": "one\n"})
+	started := make(chan struct{})
+	var once sync.Once
+	e.OnNotice(func(_ string, params json.RawMessage) {
+		if strings.Contains(string(params), "it began") {
+			once.Do(func() { close(started) })
+		}
+	})
+	done := e.Start("run_command", object{"command": "echo two >a.py; echo new >b.py; echo it began; sleep 999"})
+	testrig.Wait(t, started, "the command's first words")
+	e.Must("session/pause", object{}, nil)
+	check.Same(t, "the result is an error", testrig.Wait(t, done, "the result").IsError, true)
+	check.Same(t, "a.py", e.Read("a.py"), "one\n")
+	if _, err := os.Stat(filepath.Join(e.Dir, "b.py")); err == nil {
+		t.Error("b.py is there")
+	}
+}

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -96,7 +95,7 @@ const privateKey = "a private key"
 // as group 1, the value.
 var markedShapes = []struct {
 	kind, mark, also string // also stands somewhere in the text
-	shape            func() *regexp.Regexp
+	shape            pattern.Pattern
 }{
 	{"an AWS secret key", "aws_secret_access_key", "", pattern.New(`key["']?\s*[:=]\s*["']?([\w/+]{40})(?:[^\w/+=]|$)`)},
 	{"an AWS secret key", "AWS_SECRET_ACCESS_KEY", "", pattern.New(`KEY["']?\s*[:=]\s*["']?([\w/+]{40})(?:[^\w/+=]|$)`)},

@@ -69,7 +69,7 @@ func (l *launcher) start(o order) (*child, error) {
 	}
 	l.mu.Unlock()
 	for {
-		c, spare, err := l.take(o)
+		c, spare, err := l.spareOrNew(o)
 		if err != nil {
 			return nil, err
 		}
@@ -100,9 +100,9 @@ func (l *launcher) startAnew(o order) (*child, error) {
 	return &c.child, nil
 }
 
-// take returns the spare guardian, or a new one. A spare that has made another box
+// spareOrNew returns the spare guardian, or a new one. A spare that has made another box
 // than the wanted one is of no use, nor one that mounts layers for another command, and the other way round.
-func (l *launcher) take(o order) (c *guarded, spare bool, err error) {
+func (l *launcher) spareOrNew(o order) (c *guarded, spare bool, err error) {
 	l.mu.Lock()
 	c, l.spare = l.spare, nil
 	if c != nil && (c.box != "" && c.box != o.box.key || c.layered != o.hold.layered()) {

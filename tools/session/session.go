@@ -40,39 +40,40 @@ type Session struct {
 	keeping sync.Mutex // guards slot, and the order in which it is saved to
 	slot    Slot       // nil: nothing is kept
 
-	mu                 sync.Mutex       // guards what follows
-	texted             map[textKey]bool // the texts that this session remembered
-	pieces             *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
-	arrivals           map[string]*arrival
-	started            time.Time
-	mode               policy.Mode
-	standard           policy.Mode // the settings' default mode
-	chosen             bool        // the mode was, by the user or the agent's editor: no default any more
-	dialect            string
-	offered            []string // nil: every tool
-	turn               int
-	called             bool   // in this turn
-	prompt             string // what the user wrote that began it, its first words; "": that is not known
-	underway           int    // calls that began and have not ended
-	paused             bool
-	reason             string              // why it is paused
-	pausing            chan struct{}       // closed by Pause
-	seen               map[string]sighting // by path, as last read or written
-	grants, turnGrants []policy.Rule       // of the session, and of its turn
-	once               map[string]bool     // keys of questions that one yes answers for the session
-	judged             int                 // how often what a call is judged by was tightened
-	todos              []Todo
-	revision           int    // of todos
-	known              []Todo // what the agent knows of todos, once the user has changed them
-	unaware            bool   // the user has changed todos, and the agent does not know
-	counts             Counts
-	later              []string  // see Later
-	last               time.Time // of the last call's end
-	away               bool      // nobody is connected
-	vacant             bool      // it was looked up for the user, and waits for its agent
-	ended              bool      // the user ended it
-	secret             string    // the hash of what its agent proves itself by
-	context            []ContextFile
+	mu       sync.Mutex       // guards what follows
+	texted   map[textKey]bool // the texts that this session remembered
+	pieces   *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
+	arrivals map[string]*arrival
+	started  time.Time
+	mode     policy.Mode
+	standard policy.Mode // the settings' default mode
+	chosen   bool        // the mode was, by the user or the agent's editor: no default any more
+	dialect  string
+	offered  []string // nil: every tool
+	turn     int
+	called   bool   // in this turn
+	prompt   string // what the user wrote that began it, its first words; "": that is not known
+	underway int    // calls that began and have not ended
+	paused   bool
+	reason   string              // why it is paused
+	pausing  chan struct{}       // closed by Pause
+	seen     map[string]sighting // by path, as last read or written
+	grants   []policy.Rule
+	forTurn  []policy.Rule   // likewise, until the turn ends
+	once     map[string]bool // keys of questions that one yes answers for the session
+	judged   int             // how often what a call is judged by was tightened
+	todos    []Todo
+	revision int    // of todos
+	known    []Todo // what the agent knows of todos, once the user has changed them
+	unaware  bool   // the user has changed todos, and the agent does not know
+	counts   Counts
+	later    []string  // see Later
+	last     time.Time // of the last call's end
+	away     bool      // nobody is connected
+	vacant   bool      // it was looked up for the user, and waits for its agent
+	ended    bool      // the user ended it
+	secret   string    // the hash of what its agent proves itself by
+	context  []ContextFile
 }
 
 // New makes a session in its first turn.
@@ -195,8 +196,8 @@ func (s *Session) Grant(r policy.Rule) {
 func (s *Session) GrantForTurn(r policy.Rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.turnGrants, r) {
-		s.turnGrants = append(s.turnGrants, r)
+	if !slices.Contains(s.forTurn, r) {
+		s.forTurn = append(s.forTurn, r)
 		s.changed(s)
 	}
 }
@@ -208,7 +209,7 @@ func (s *Session) Revoke(text string) bool {
 	defer s.mu.Unlock()
 	before := len(s.granted())
 	is := func(r policy.Rule) bool { return r.String() == text }
-	s.grants, s.turnGrants = slices.DeleteFunc(slices.Clone(s.grants), is), slices.DeleteFunc(slices.Clone(s.turnGrants), is)
+	s.grants, s.forTurn = slices.DeleteFunc(slices.Clone(s.grants), is), slices.DeleteFunc(slices.Clone(s.forTurn), is)
 	delete(s.once, text)
 	if len(s.granted()) == before {
 		return false
@@ -223,7 +224,7 @@ func (s *Session) DropGrants() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.granted()) > 0 {
-		s.grants, s.turnGrants = nil, nil
+		s.grants, s.forTurn = nil, nil
 		clear(s.once)
 		s.judged++
 		s.changed(s)
@@ -240,7 +241,7 @@ func (s *Session) Judged() int {
 // granted needs the lock.
 func (s *Session) granted() []string {
 	out := make([]string, 0, len(s.grants)+len(s.once))
-	for _, r := range slices.Concat(s.grants, s.turnGrants) {
+	for _, r := range slices.Concat(s.grants, s.forTurn) {
 		out = append(out, r.String())
 	}
 	return append(out, slices.Sorted(maps.Keys(s.once))...)
@@ -250,7 +251,7 @@ func (s *Session) granted() []string {
 func (s *Session) Grants() []policy.Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Concat(s.grants, s.turnGrants)
+	return slices.Concat(s.grants, s.forTurn)
 }
 
 // GrantOnce remembers the yes to the keys of a policy.Decision's OncePerSession.

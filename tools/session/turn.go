@@ -22,8 +22,8 @@ func (s *Session) NewTurn() (turn int) {
 func (s *Session) nextTurn() {
 	s.turn++
 	s.called, s.prompt = false, ""
-	if len(s.turnGrants) > 0 {
-		s.turnGrants = nil
+	if len(s.forTurn) > 0 {
+		s.forTurn = nil
 		s.judged++
 	}
 	s.changed(s)
