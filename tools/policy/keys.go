@@ -313,14 +313,18 @@ const inBase = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 // LooksLikeKeyBody says whether a text has a run of characters such as private keys are made of:
 // whether it is one, the lines around it say.
 func LooksLikeKeyBody(text string) bool {
-	run := 0
-	for i := range len(text) {
-		if c := text[i]; isWordByte(c) || c == '/' || c == '+' {
-			if run++; run == 40 {
-				return true
-			}
-		} else {
-			run = 0
+	const least = 40
+	inBody := func(i int) bool { return isWordByte(text[i]) || text[i] == '/' || text[i] == '+' }
+	for i := least - 1; i < len(text); i += least { // one of so many is in a run of that length
+		from, to := i, i
+		for from > 0 && inBody(from-1) {
+			from--
+		}
+		for to < len(text) && inBody(to) && to-from < least {
+			to++
+		}
+		if inBody(i) && to-from >= least {
+			return true
 		}
 	}
 	return false
