@@ -34,6 +34,7 @@ framed like a language server's, and logs to standard error.
 func serve(args []string) error {
 	flags := flag.NewFlagSet("pillion serve", flag.ContinueOnError)
 	flags.Bool("stdio", true, "")
+	draftOf := flags.String(sidecar.DraftOf, "", "")
 	if _, err := parse(flags, serveHelp, [2]int{0, 0}, args); err != nil {
 		return err
 	}
@@ -43,8 +44,8 @@ func serve(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	start := func(s rpc.Setup) (*rpc.Core, error) {
-		core, err := sidecar.ForEditor(s, version)
-		if err == nil {
+		core, err := sidecar.ForEditor(s, version, *draftOf)
+		if err == nil && *draftOf == "" {
 			ready := core.Ready
 			core.Ready = func() {
 				ready()

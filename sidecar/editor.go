@@ -30,17 +30,25 @@ func foldersThere(s rpc.Setup) []workspace.Folder {
 	})
 }
 
+// DraftOf is the flag of `pillion serve` by which a draft's sidecar is started; see Options.
+const DraftOf = "draft-of"
+
 // ForEditor wires a sidecar to the editor that has just said hello, and
 // opens the socket on which agents find it.
-func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
+//
+// Of a draft, draftOf is the state's folder of the sidecar whose it is. Then the agents are that one's.
+func ForEditor(s rpc.Setup, version, draftOf string) (*rpc.Core, error) {
 	c, err := New(Options{
 		Folders: foldersThere(s), Settings: reported(s, s.Settings), Asker: s.Asker, Human: s.Human, Editor: s.Editor,
-		Events: s.Events, Languages: s.Languages,
+		Events: s.Events, Languages: s.Languages, DraftOf: draftOf,
 	})
 	if err != nil {
 		return nil, err
 	}
-	agents := listenForAgents(s, c, version)
+	var agents agentServer = noAgents{}
+	if draftOf == "" {
+		agents = listenForAgents(s, c, version)
+	}
 	c.onToolsChanged(agents.ToolsChanged)
 	gateway := c.Gateway(version)
 	c.track(func(changes []tracking.Change) {

@@ -81,7 +81,7 @@ func (c *Sidecar) now() tools.Settings {
 	if s.settings.Memory, err = OpenMemory(c.workspace, view.Settings); err != nil {
 		s.unknown = append(s.unknown, fmt.Sprintf("the file of memory.file cannot be used, so memories go into the project: %v", err))
 	}
-	s.settings.Sandbox = sandbox(view.Settings, c.runner)
+	s.settings.Sandbox = sandbox(view.Settings, c.runner, c.draftOf)
 	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {
 		s.settings.Folders[f.Root] = f.Rules
@@ -183,6 +183,16 @@ func (s *liveSettings) notify() {
 		}
 	}
 }
+
+// sent are the user's own settings, as an editor sends them.
+func (c *Sidecar) sent() json.RawMessage {
+	c.settings.mu.Lock()
+	defer c.settings.mu.Unlock()
+	out, _ := json.Marshal(c.settings.view.Own) //nolint:errcheck // they were read from JSON
+	return out
+}
+
+func (c *Sidecar) draftChanged(string) {}
 
 // Announce begins to tell of files that are not trusted, and to watch all folders:
 // the editor is ready.

@@ -20,6 +20,7 @@ import (
 	"pillion/audit"
 	"pillion/config"
 	"pillion/conversation"
+	"pillion/draft"
 	"pillion/internal/state"
 	"pillion/lspbridge"
 	"pillion/rpc"
@@ -33,6 +34,7 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/git"
 	"pillion/workspace/tracking"
 	"pillion/workspace/watch"
 )
@@ -48,6 +50,9 @@ type Options struct {
 	// Passing: no rule is remembered beyond the session. What asks may be the agent's
 	// own program, whose word must not outlive it.
 	Passing bool
+
+	// DraftOf says that the folders are a draft, and gives the state's folder of the sidecar whose it is.
+	DraftOf string
 
 	// Events is where the sidecar reports what happens by itself. Nil: it logs what a
 	// person should know, and nobody follows the rest.
@@ -84,6 +89,9 @@ type Sidecar struct {
 	recovered     []string               // what became of sets that were interrupted, until the user can be told
 	alsoGuarded   alsoGuarded
 	atOnce        time.Time // until then whoever asks at once is not disturbed: see giveWay
+
+	drafts  *draft.Set // nil: there are none
+	draftOf string     // see Options
 
 	unkeep func() // saves the sessions, and keeps no more
 
@@ -130,6 +138,7 @@ func New(o Options) (*Sidecar, error) {
 		events:    o.Events,
 		atOnce:    time.Now().Add(atOnce),
 		unkeep:    func() {},
+		draftOf:   o.DraftOf,
 	}
 	makeSettingsFolder()
 	c.tree = c.newTree()
@@ -149,6 +158,8 @@ func New(o Options) (*Sidecar, error) {
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
 		GitStarter: c.held,
+
+		IsDraft: o.DraftOf != "",
 	}
 	c.Registry.Committer.Git = c.Registry.Git()
 	c.Registry.Committer.Observer = &change.Observer{List: c.Registry.Files.List, Told: c.Registry.Files.Told}
@@ -166,6 +177,11 @@ func New(o Options) (*Sidecar, error) {
 	c.Registry.Languages = c.languages
 	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
+	if o.Editor != nil && o.DraftOf == "" {
+		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Changed: c.draftChanged, Logf: logf})
+		c.Registry.Drafts = c.drafts
+		c.tree.Follow(func([]watch.Event) { c.drafts.Moved() })
+	}
 	if !o.Passing { // else what asks may be the agent's own program, and its word must not last
 		if store, err := kept.Open(c.Roots, logf); err != nil {
 			c.events.Remark("sessions are not kept: " + err.Error())
@@ -211,6 +227,9 @@ func (c *Sidecar) Roots() []string {
 // Close ends everything that the sidecar started.
 func (c *Sidecar) Close() error {
 	c.alarms.stop()
+	if c.drafts != nil {
+		c.drafts.Close()
+	}
 	c.unkeep()
 	c.following.Lock()
 	c.unfollow()
@@ -225,7 +244,7 @@ func (c *Sidecar) Close() error {
 
 // sandbox is how commands are confined. They never see the registry: with what
 // is in it a program can call tools as an agent.
-func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
+func sandbox(s config.Settings, runner *process.Runner, draftOf string) tools.Sandbox {
 	home, _ := os.UserHomeDir() //nolint:errcheck // without a home no folder begins with ~
 	out := tools.Sandbox{
 		Mode:       cmp.Or(tools.SandboxMode(s.Sandbox), tools.SandboxPrefer),
@@ -246,9 +265,12 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 	// What files held before they were changed is no command's business either, nor the
 	// audit log, the locks (who holds one holds up everybody's calls) and what is kept of
 	// sessions: with the key of one a program could be its agent.
-	for _, name := range []string{"relay", "journal", "audit", "locks", "sessions"} {
+	for _, name := range []string{"relay", "journal", "audit", "locks", "sessions", "drafts"} {
 		if dir, err := state.Folder(name); err == nil {
 			out.Hidden = append(out.Hidden, process.Resolve(dir))
+		}
+		if draftOf != "" {
+			out.Hidden = append(out.Hidden, process.Resolve(filepath.Join(draftOf, name)))
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ import (
 // layer puts layers over the workspace, where the call is to run in them. At its end what is in them is one change of the
 // workspace, but for what an edit would ask about.
 func (p *pending) layer() func(*process.Confine) (func(context.Context, *Answer), error) {
-	if !p.decision.Layer {
+	if !p.decision.Layer || p.registry.IsDraft {
 		return nil
 	}
 	return func(held *process.Confine) (func(context.Context, *Answer), error) {

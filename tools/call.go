@@ -41,19 +41,30 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	c.Session.Begin()
 	r.report(c, nil, Activity{State: Queued}, started)
 	var answer *Answer
-	p, err := r.admit(ctx, c)
-	if err == nil {
+	var p *pending
+	var err error
+	onDraft := r.goesToDraft(c)
+	if onDraft {
+		if result, err = r.inDraft(ctx, c, started); err == nil {
+			answer = &Answer{Err: result.Err, Summary: c.tool.Title, Display: result.Display}
+		}
+	} else if p, err = r.admit(ctx, c); err == nil {
 		answer, err = r.run(ctx, p, started)
 	}
 	if err != nil {
 		answer = failed(c, err)
 	}
 	answer.noteStopped(ctx)
-	result = c.tool.result(answer)
-	result.Deed = c.tool.Access != policy.Read
-	if !answer.Paged {
-		result.page(c.PageBytes, answer.Rest)
+	if !onDraft || err != nil {
+		result = c.tool.result(answer)
+		if !answer.Paged {
+			result.page(c.PageBytes, answer.Rest)
+		}
 	}
+	if r.IsDraft && c.tool.onDraft() || onDraft && err != nil {
+		result.add("draft", true)
+	}
+	result.Deed = c.tool.Access != policy.Read
 	result.addChangedOutside(r.changedOutside(c.Session, started))
 	result.addTodosChanged(c.Session.TodosNews())
 	result.addCausedLater(c.Session.TakeLater())
@@ -187,7 +198,10 @@ func allowRate(c Call, kind session.Kind) error {
 		With("retry_after_ms", wait.Milliseconds())
 }
 
-// approve asks the user about the plan. It is the program's one approval site.
+// ask is the program's one approval site.
+func (r *Registry) ask(ctx context.Context, p approval.Plan) (approval.Answer, error) { return r.Approvals.Ask(ctx, p) }
+
+// approve asks the user about the plan.
 func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) (err error) {
 	leave, err := r.waiting.reserve(p.weight())
 	if err != nil {
@@ -205,7 +219,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) (
 			}
 		}()
 	}
-	answer, err := r.Approvals.Ask(ctx, p)
+	answer, err := r.ask(ctx, p)
 	p.noteAnswer(answer, err)
 	switch {
 	case errors.Is(err, approval.ErrUnavailable):

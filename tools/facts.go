@@ -78,7 +78,8 @@ func (p *pending) policyRequest() (policy.Request, error) {
 func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 	s := p.settings.Sandbox
 	looks, apart := c.LooksOnly()
-	layer = plan.Layered && p.call.Session.Mode() == policy.Auto && !looks
+	mode := p.call.Session.Mode()
+	layer = plan.Layered && (mode == policy.Auto || mode == policy.Draft && p.registry.IsDraft) && !looks
 	if s.Box == nil || !layer && !(plan.Boxed && looks) {
 		return false, false
 	}

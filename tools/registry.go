@@ -41,6 +41,10 @@ type Registry struct {
 	Languages Languages
 	// Agents runs sub-agents. Nil: nobody does.
 	Agents Agents
+	// Drafts has sessions in mode draft work on drafts. Nil: nobody does.
+	Drafts Drafts
+	// IsDraft says that the folders are a draft, of the one whose layers are mounted here.
+	IsDraft bool
 	// Files is the list of files; nil is a list that is always made anew.
 	Files *search.Files
 	// GitStarter starts the git program to read; nil just starts it. See git.Reader.

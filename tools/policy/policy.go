@@ -304,7 +304,10 @@ func (r Request) boxed() bool {
 // layered says whether the call is a command that the box holds with a layer over the workspace: it wants no network,
 // has no git that writes, and names no secret nor what is outside, of which the box would show nothing.
 func (r Request) layered() bool {
-	if !r.Layer || r.Mode != Auto || r.Access != Exec || r.AlwaysAsk || !r.Command.POSIX || len(r.Command.Hosts) > 0 || r.reading.RunsGit() {
+	if !r.Layer || r.Access != Exec || r.AlwaysAsk || !r.Command.POSIX || len(r.Command.Hosts) > 0 {
+		return false
+	}
+	if r.Mode != Draft && (r.Mode != Auto || r.reading.RunsGit()) { // on a draft no git can write
 		return false
 	}
 	unseen := func(name string) bool {

@@ -29,6 +29,7 @@ type Mode string
 // The modes.
 const (
 	Plan       Mode = "plan"
+	Draft      Mode = "draft"
 	Default    Mode = "default"
 	AutoEdit   Mode = "auto_edit"
 	Auto       Mode = "auto"
@@ -36,7 +37,7 @@ const (
 )
 
 // modes are all there are, the strictest first.
-var modes = []Mode{Plan, Default, AutoEdit, Auto, FullAccess}
+var modes = []Mode{Plan, Draft, Default, AutoEdit, Auto, FullAccess}
 
 // Stricter says that the mode leaves agents less room than another.
 func (m Mode) Stricter(than Mode) bool { return slices.Index(modes, m) < slices.Index(modes, than) }
@@ -55,7 +56,7 @@ func ParseMode(s string) (Mode, error) {
 		return Mode(s), nil
 	}
 	return "", fault.New(fault.InvalidArguments,
-		"unknown mode %s: use plan, default, auto_edit, auto or full_access", fault.Quote(s))
+		"unknown mode %s: use plan, draft, default, auto_edit, auto or full_access", fault.Quote(s))
 }
 
 // Verdict is what happens to a call.
@@ -70,14 +71,14 @@ const (
 
 // table is section 7 of the tool contract, without its special rows.
 var table = map[Access]map[Mode]Verdict{
-	Read:    {Plan: Run, Default: Run, AutoEdit: Run, Auto: Run, FullAccess: Run},
-	Session: {Plan: Run, Default: Run, AutoEdit: Run, Auto: Run, FullAccess: Run},
-	Human:   {Plan: Run, Default: Run, AutoEdit: Run, Auto: Run, FullAccess: Run},
-	Skill:   {Plan: Ask, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
-	Edit:    {Plan: Refuse, Default: Ask, AutoEdit: Run, Auto: Run, FullAccess: Run},
-	Exec:    {Plan: Refuse, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
-	Network: {Plan: Refuse, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
-	VCS:     {Plan: Refuse, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
+	Read:    {Plan: Run, Draft: Run, Default: Run, AutoEdit: Run, Auto: Run, FullAccess: Run},
+	Session: {Plan: Run, Draft: Run, Default: Run, AutoEdit: Run, Auto: Run, FullAccess: Run},
+	Human:   {Plan: Run, Draft: Run, Default: Run, AutoEdit: Run, Auto: Run, FullAccess: Run},
+	Skill:   {Plan: Ask, Draft: Ask, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
+	Edit:    {Plan: Refuse, Draft: Run, Default: Ask, AutoEdit: Run, Auto: Run, FullAccess: Run},
+	Exec:    {Plan: Refuse, Draft: Ask, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
+	Network: {Plan: Refuse, Draft: Ask, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
+	VCS:     {Plan: Refuse, Draft: Ask, Default: Ask, AutoEdit: Ask, Auto: Ask, FullAccess: Run},
 }
 
 // verdictOf refuses what the table does not know.

@@ -190,14 +190,14 @@ func sweepCaches(base string) {
 	entries, _ := os.ReadDir(base) //nolint:errcheck // then there are none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && e.IsDir() && time.Since(info.ModTime()) > cacheDays*24*time.Hour {
-			removeAll(filepath.Join(base, e.Name()))
+			RemoveAll(filepath.Join(base, e.Name()))
 		}
 	}
 }
 
-// removeAll is os.RemoveAll for folders too that cannot be written, as Go makes them. It
+// RemoveAll is os.RemoveAll for folders too that cannot be written, as Go makes them. It
 // follows no link, also none that a command puts there meanwhile.
-func removeAll(dir string) {
+func RemoveAll(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return

@@ -124,7 +124,7 @@ func TestUnusedCachesAreRemoved(t *testing.T) {
 	if left, err := os.ReadDir(base); err != nil || len(left) != 1 || left[0].Name() != "new" {
 		t.Errorf("%v, %v", left, err)
 	}
-	removeAll(filepath.Join(base, "new"))
+	RemoveAll(filepath.Join(base, "new"))
 }
 
 func TestWhereTheUsersCachesAre(t *testing.T) {
@@ -172,7 +172,7 @@ func TestRemovingFollowsNoLinks(t *testing.T) {
 				_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, "a"), unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
 			}
 		}()
-		removeAll(dir)
+		RemoveAll(dir)
 		<-done
 		_ = os.RemoveAll(dir)
 		_ = os.RemoveAll(link)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,12 +46,12 @@ func (r *Runner) NewLayers(folders []string) (layers []Layer, remove func(), ok 
 			ok = os.Mkdir(l.Changes, info.Mode().Perm()|0o700) == nil && os.Mkdir(l.Work, 0o700) == nil
 		}
 		if !ok {
-			removeAll(dir)
+			RemoveAll(dir)
 			return nil, nil, false
 		}
 		layers = append(layers, l)
 	}
-	return layers, func() { removeAll(dir) }, true
+	return layers, func() { RemoveAll(dir) }, true
 }
 
 // layersFolder is on a disk: folders for temporary files may be memory.
@@ -84,7 +85,7 @@ func (r *Runner) tryLayers(f found) Wall {
 	if err != nil {
 		return Wall{Why: err.Error()}
 	}
-	defer removeAll(dir)
+	defer RemoveAll(dir)
 	l := Layer{Folder: filepath.Join(dir, "folder"), Changes: filepath.Join(dir, "changes"), Work: filepath.Join(dir, "work")}
 	err = errors.Join(os.Mkdir(l.Folder, 0o700), os.Mkdir(l.Changes, 0o700), os.Mkdir(l.Work, 0o700))
 	if err == nil {
@@ -133,8 +134,8 @@ func (h hold) mountLayers() error {
 }
 
 func (l Layer) mount() error {
-	through := make([]*os.File, 0, len(l.Through))
-	for _, path := range l.Through {
+	through := make([]*os.File, 0, len(l.Through)+len(l.Fixed))
+	for _, path := range slices.Concat(l.Through, l.Fixed) {
 		file, err := openStraight(path)
 		if err != nil {
 			continue // it is gone, or something else now: then it is in the layer as all is
@@ -149,6 +150,12 @@ func (l Layer) mount() error {
 	}
 	for _, file := range through {
 		if err := unix.Mount(linkOf(file), file.Name(), "", unix.MS_BIND, ""); err != nil {
+			return err
+		}
+		if !slices.Contains(l.Fixed, file.Name()) {
+			continue
+		}
+		if err := unix.Mount("", file.Name(), "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
 			return err
 		}
 	}

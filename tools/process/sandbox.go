@@ -77,6 +77,7 @@ type Layer struct {
 	Changes string   // as overlayfs leaves them
 	Work    string   // overlayfs's own, on the same disk
 	Through []string // folders in Folder, absolute
+	Fixed   []string // what in Folder stays as it is everywhere and cannot be written, absolute
 }
 
 // holds says whether anything does.

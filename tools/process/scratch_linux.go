@@ -98,7 +98,7 @@ func (s *scratch) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, base := range s.bases {
-		removeAll(base)
+		RemoveAll(base)
 	}
 	s.bases = nil
 }

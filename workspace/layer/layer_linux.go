@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -198,4 +199,21 @@ func ChangedAt(info fs.FileInfo) int64 {
 		return 0
 	}
 	return s.Ctim.Nano()
+}
+
+// Drop takes what the layer has at absolute paths out of it, with what is below them: it shows again what the folder has. Nothing is
+// mounted on it.
+func (l Layer) Drop(paths []string) error {
+	root, err := os.OpenRoot(l.Changes)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var failed error
+	for _, path := range paths {
+		if rel, err := filepath.Rel(l.Folder, path); err == nil && rel != "." && filepath.IsLocal(rel) {
+			failed = errors.Join(failed, root.RemoveAll(rel))
+		}
+	}
+	return failed
 }

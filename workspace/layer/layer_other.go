@@ -22,3 +22,6 @@ func Made(string) int64 { return 0 }
 
 // ChangedAt knows nothing.
 func ChangedAt(fs.FileInfo) int64 { return 0 }
+
+// Drop drops nothing.
+func (l Layer) Drop([]string) error { return errors.ErrUnsupported }

@@ -1,0 +1,311 @@
+// Package draft has sessions work on drafts: on layers over the open folders, of which nobody else sees anything until the
+// user has reviewed them.
+//
+// A draft is a sidecar of its own, started where the layers are mounted at the folders' own paths, so that all tools, commands
+// and language servers work on it as they do on a workspace. This sidecar is its editor (host.go): it passes the session's calls
+// on, and shows the user what the other asks. Set is the entry point; it implements tools.Drafts.
+//
+// What is below a mounted layer must not change under it: where something in the folders has changed, the sidecar
+// of a draft is ended, and started anew with the next call. What lasts is in a folder of the state: the layers, what files had before the
+// draft changed them, and draft.json.
+//
+// Deliberately not here: what goes to a draft (tools.Drafts), how its changes are read (workspace/layer) and reviewed
+// (the tool submit_changes).
+package draft
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/internal/state"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/process"
+	"pillion/workspace/layer"
+)
+
+// folderName is where drafts are kept, of the state's.
+const folderName = "drafts"
+
+// Options are what drafts are made of.
+type Options struct {
+	Roots    func() []string // the open folders
+	Walls    func() process.Walls
+	Settings func() json.RawMessage // the user's, as an editor sends them
+	// Repositories are git's own folders and files in a folder.
+	Repositories func(folder string) []string
+	// Changed hears of a draft whose files may be others now. It must not block.
+	Changed func(session string)
+	Logf    func(format string, args ...any)
+}
+
+// Set is the drafts of the sessions of one sidecar.
+type Set struct {
+	o Options
+
+	mu     sync.Mutex // guards all
+	all    map[string]*draft
+	closed bool
+}
+
+// draft is one session's.
+type draft struct {
+	set *Set
+	dir string
+	record
+
+	using sync.RWMutex // held by calls, and by whoever changes what is in it, alone
+	mu    sync.Mutex   // guards what follows; taken after using
+	host  *host        // nil: it is not running
+	stale bool         // something below the layers has changed since it started
+}
+
+// record is what is kept of a draft.
+type record struct {
+	Session string    `json:"session"`
+	Agent   string    `json:"agent"`
+	Folders []string  `json:"folders"`
+	Started time.Time `json:"started"`
+	Began   int64     `json:"began"`
+}
+
+// Open knows the drafts that were kept for the folders.
+func Open(o Options) *Set {
+	s := &Set{o: o, all: map[string]*draft{}}
+	base, err := state.Folder(folderName)
+	if err != nil {
+		return s
+	}
+	entries, _ := os.ReadDir(base) //nolint:errcheck // then there are none
+	roots := o.Roots()
+	for _, e := range entries {
+		dir := filepath.Join(base, e.Name())
+		d := &draft{set: s, dir: dir}
+		text, err := state.Read(filepath.Join(dir, "draft.json"), 1<<20)
+		if err != nil || json.Unmarshal(text, &d.record) != nil {
+			continue
+		}
+		if slices.Equal(d.Folders, roots) && e.Name() == nameOf(d.Session) {
+			s.all[d.Session] = d
+		}
+	}
+	return s
+}
+
+// nameOf is the folder's name: a session's id may be anything.
+func nameOf(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return hex.EncodeToString(sum[:12])
+}
+
+// of gives a session's draft, and makes it if it is wanted.
+func (s *Set) of(session, agent string, wanted bool) (*draft, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.all[session]; d != nil || !wanted {
+		return d, nil
+	}
+	if s.closed {
+		return nil, fault.New(fault.Cancelled, "the sidecar is ending")
+	}
+	d, err := s.make(session, agent)
+	if err != nil {
+		return nil, fault.New(fault.ExecutionFailed, "no draft can be made here: %w", err).WithHint("ask the user to choose another mode than draft; `pillion doctor` says what is missing")
+	}
+	s.all[session] = d
+	return d, nil
+}
+
+func (s *Set) make(session, agent string) (*draft, error) {
+	if walls := s.o.Walls(); !walls.Layers.Works {
+		return nil, errors.New("no layer can be mounted over the workspace: " + walls.Layers.Why)
+	}
+	dir, err := state.Folder(filepath.Join(folderName, nameOf(session)))
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{set: s, dir: dir, record: record{Session: session, Agent: agent, Folders: s.o.Roots(), Started: time.Now().UTC().Truncate(time.Second)}}
+	if len(d.Folders) == 0 {
+		return nil, errors.New("no folder is open")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for i, folder := range d.Folders {
+		info, err := os.Stat(folder)
+		if err == nil {
+			err = errors.Join(os.Mkdir(d.changes(i), info.Mode().Perm()|0o700), os.Mkdir(d.work(i), 0o700))
+		}
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	if err := d.linkConsent(); err != nil {
+		return nil, err
+	}
+	d.Began = layer.Made(d.changes(0))
+	text, err := json.Marshal(d.record)
+	if err == nil {
+		err = state.ReplaceSynced(filepath.Join(dir, "draft.json"), text)
+	}
+	return d, err
+}
+
+// linkConsent has the other sidecar know what the user trusts and allows in the folders.
+func (d *draft) linkConsent() error {
+	const consent = "folders"
+	own, err := state.Folder(consent)
+	if err != nil {
+		return err
+	}
+	theirs := filepath.Join(d.dir, "state", "pillion")
+	return errors.Join(os.MkdirAll(theirs, 0o700), os.Symlink(own, filepath.Join(theirs, consent)))
+}
+
+func (d *draft) changes(i int) string { return filepath.Join(d.dir, strconv.Itoa(i)) }
+
+func (d *draft) work(i int) string { return filepath.Join(d.dir, strconv.Itoa(i)+"-work") }
+
+func (d *draft) layers() (mounts []process.Layer, kept []layer.Layer) {
+	for i, folder := range d.Folders {
+		mounts = append(mounts, process.Layer{Folder: folder, Changes: d.changes(i), Work: d.work(i), Fixed: d.set.o.Repositories(folder)})
+		kept = append(kept, layer.Layer{Folder: folder, Changes: d.changes(i)})
+	}
+	return mounts, kept
+}
+
+// Call does a call on the draft: see tools.Drafts.
+func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, approval.Plan) (approval.Answer, error)) (json.RawMessage, error) {
+	d, err := s.of(c.Session.ID(), c.Session.Agent().Name, true)
+	if err != nil {
+		return nil, err
+	}
+	d.using.RLock()
+	defer d.using.RUnlock()
+	h, err := d.running()
+	if err != nil {
+		return nil, fault.New(fault.ExecutionFailed, "the draft cannot be worked on: %w", err).WithHint("what is in it is kept; ask the user to look into it")
+	}
+	defer s.o.Changed(d.Session)
+	defer h.leave()
+	return h.call(ctx, c, ask)
+}
+
+// running is the draft's sidecar, until leave. One that is stale is ended first, unless something still runs in it.
+func (d *draft) running() (*host, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.host != nil && (d.host.ended() || d.stale && d.host.idle()) {
+		d.host.close()
+		d.host = nil
+	}
+	if d.host == nil {
+		d.stale = false
+		mounts, _ := d.layers()
+		h, err := start(d, mounts)
+		if err != nil {
+			return nil, err
+		}
+		d.host = h
+	}
+	d.host.mu.Lock()
+	defer d.host.mu.Unlock()
+	d.host.users++
+	return d.host, nil
+}
+
+// Moved has the drafts see, from the next call on, what has changed in the folders.
+func (s *Set) Moved() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.all {
+		d.mu.Lock()
+		d.stale = true
+		d.mu.Unlock()
+	}
+}
+
+// Of gives a session's draft: see tools.Drafts.
+func (s *Set) Of(_ context.Context, session string) (_ tools.Draft, leave func(), ok bool) {
+	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
+	if d == nil {
+		return tools.Draft{}, nil, false
+	}
+	d.using.Lock()
+	_, kept := d.layers()
+	return tools.Draft{Session: session, Agent: d.Agent, Started: d.Started, Layers: kept, Began: d.Began}, d.using.Unlock, true
+}
+
+// Drop takes changes away: see tools.Drafts. The caller is who has left Of not yet.
+func (s *Set) Drop(session string, paths []string) error {
+	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
+	if d == nil {
+		return nil
+	}
+	d.end() // nothing is to be mounted on what changes
+	_, kept := d.layers()
+	var failed error
+	for _, l := range kept {
+		failed = errors.Join(failed, l.Drop(paths))
+	}
+	s.o.Changed(session)
+	return failed
+}
+
+// end ends the sidecar, which starts anew with the next call.
+func (d *draft) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.host != nil {
+		d.host.close()
+		d.host = nil
+	}
+}
+
+// End takes a draft away: see tools.Drafts. The caller is who has left Of not yet.
+func (s *Set) End(session string) error {
+	s.mu.Lock()
+	d := s.all[session]
+	delete(s.all, session)
+	s.mu.Unlock()
+	if d == nil {
+		return nil
+	}
+	d.end()
+	process.RemoveAll(d.dir)
+	s.o.Changed(session)
+	return nil
+}
+
+// Sessions are those that have drafts, in no order.
+func (s *Set) Sessions() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]string, 0, len(s.all))
+	for session := range s.all {
+		out = append(out, session)
+	}
+	return out
+}
+
+// Close ends what runs. Drafts stay.
+func (s *Set) Close() {
+	s.mu.Lock()
+	s.closed = true
+	all := s.all
+	s.all = map[string]*draft{}
+	s.mu.Unlock()
+	for _, d := range all {
+		d.end()
+	}
+}

@@ -1,0 +1,100 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+	"pillion/workspace/layer"
+)
+
+// Drafts has the sessions in mode draft work on drafts: on layers over the open folders, of which nobody else sees anything
+// until the user has reviewed them.
+type Drafts interface {
+	// Call does a call on its session's draft, which it makes if there is none, and gives its result as on the wire. What the
+	// user must be asked about it goes to ask.
+	Call(ctx context.Context, c Call, ask func(context.Context, approval.Plan) (approval.Answer, error)) (json.RawMessage, error)
+	// Of is a session's draft; false: it has none. Until leave is called nothing changes it.
+	Of(ctx context.Context, session string) (d Draft, leave func(), ok bool)
+	// Drop has the draft show again what the workspace has, at absolute paths and below them.
+	Drop(session string, paths []string) error
+	// End takes a draft away, with all that is in it.
+	End(session string) error
+}
+
+// Draft is one of them.
+type Draft struct {
+	Session string    `json:"sessionId"`
+	Agent   string    `json:"agent"`
+	Started time.Time `json:"started"`
+	// Layers are over the open folders; Began is when they were made, as layer.Made gives it.
+	Layers []layer.Layer `json:"-"`
+	Began  int64         `json:"-"`
+}
+
+// onDraft says whether a call in a draft is done there: one about files, code, repositories or commands. The others
+// are about the session, the user, or what lies elsewhere.
+func (t Tool) onDraft() bool {
+	if t.origin != nil || slices.Contains([]string{"skill", "save_memory", "submit_changes", "task"}, t.Name) || t.PartOf != "" {
+		return false
+	}
+	return t.Access == policy.Read || t.Access == policy.Edit || t.Access == policy.Exec || t.Name == "kill_process"
+}
+
+// goesToDraft says whether a call is to be done on its session's draft.
+func (r *Registry) goesToDraft(c Call) bool {
+	return r.Drafts != nil && c.refused == nil && c.tool.Name != "" && c.Session.Mode() == policy.Draft && c.tool.onDraft()
+}
+
+// inDraft does such a call.
+func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (Result, error) {
+	if err := paused(c.Session); err != nil {
+		return Result{}, err
+	}
+	kind := session.Changes
+	if c.tool.Access == policy.Read {
+		kind = session.Reads
+	}
+	if err := allowRate(c, kind); err != nil {
+		return Result{}, err
+	}
+	if err := r.Settings().off(c.Session, c.tool.Name); err != nil {
+		return Result{}, err
+	}
+	r.report(c, nil, Activity{State: Running, Summary: c.tool.Title}, started)
+	raw, err := r.Drafts.Call(ctx, c, func(ctx context.Context, p approval.Plan) (approval.Answer, error) {
+		r.report(c, nil, Activity{State: Waiting, Summary: p.Request().Title}, started)
+		defer r.report(c, nil, Activity{State: Running, Summary: c.tool.Title}, started)
+		if c.Waits != nil {
+			c.Waits(true)
+			defer c.Waits(false)
+		}
+		return r.ask(ctx, p)
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	var got struct {
+		Content    []Part          `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+		Display    *Display        `json:"display"`
+	}
+	var failed struct {
+		Error *fault.Error `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return Result{}, err
+	}
+	if err := json.Unmarshal(got.Structured, &failed); err != nil {
+		return Result{}, err
+	}
+	out := Result{Content: got.Content, Structured: got.Structured, IsError: got.IsError, Display: got.Display, Err: failed.Error}
+	out.page(c.PageBytes, "")
+	return out, nil
+}
