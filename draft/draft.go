@@ -14,11 +14,13 @@
 package draft
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,7 @@ import (
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/process"
+	"pillion/tools/session"
 	"pillion/workspace/layer"
 )
 
@@ -44,6 +47,8 @@ type Options struct {
 	Settings func() json.RawMessage // the user's, as an editor sends them
 	// Repositories are git's own folders and files in a folder.
 	Repositories func(folder string) []string
+	// Unsaved are the texts of the open folders' files that the user has not saved, as they would be on disk, by absolute paths.
+	Unsaved func() map[string][]byte
 	// Changed hears of a draft whose files may be others now. It must not block.
 	Changed func(session string)
 	Logf    func(format string, args ...any)
@@ -64,10 +69,11 @@ type draft struct {
 	dir string
 	record
 
-	using sync.RWMutex // held by calls, and by whoever changes what is in it, alone
-	mu    sync.Mutex   // guards what follows; taken after using
-	host  *host        // nil: it is not running
-	stale bool         // something below the layers has changed since it started
+	using sync.RWMutex      // held by calls, and by whoever changes what is in it, alone
+	mu    sync.Mutex        // guards what follows; taken after using
+	host  *host             // nil: it is not running
+	stale bool              // something below the layers has changed since it started
+	shows map[string][]byte // the unsaved texts when it started
 }
 
 // record is what is kept of a draft.
@@ -196,21 +202,33 @@ func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, 
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the draft cannot be worked on: %w", err).WithHint("what is in it is kept; ask the user to look into it")
 	}
-	defer s.o.Changed(d.Session)
 	defer h.leave()
-	return h.call(ctx, c, ask)
+	started := time.Now()
+	result, err := h.call(ctx, c, ask)
+	if c.Changes() {
+		d.keepBases(context.WithoutCancel(ctx), started)
+		s.o.Changed(d.Session)
+	}
+	return result, err
 }
 
 // running is the draft's sidecar, until leave. One that is stale is ended first, unless something still runs in it.
 func (d *draft) running() (*host, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	unsaved := d.set.o.Unsaved()
+	if !maps.EqualFunc(unsaved, d.shows, bytes.Equal) {
+		d.stale = true
+	}
 	if d.host != nil && (d.host.ended() || d.stale && d.host.idle()) {
 		d.host.close()
 		d.host = nil
 	}
 	if d.host == nil {
-		d.stale = false
+		d.stale, d.shows = false, unsaved
+		if err := d.refresh(unsaved); err != nil {
+			return nil, err
+		}
 		mounts, _ := d.layers()
 		h, err := start(d, mounts)
 		if err != nil {
@@ -235,31 +253,34 @@ func (s *Set) Moved() {
 	}
 }
 
-// Of gives a session's draft: see tools.Drafts.
-func (s *Set) Of(_ context.Context, session string) (_ tools.Draft, leave func(), ok bool) {
-	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
-	if d == nil {
-		return tools.Draft{}, nil, false
-	}
-	d.using.Lock()
-	_, kept := d.layers()
-	return tools.Draft{Session: session, Agent: d.Agent, Started: d.Started, Layers: kept, Began: d.Began}, d.using.Unlock, true
+// Open makes a session's draft: see tools.Drafts.
+func (s *Set) Open(owner *session.Session) error {
+	_, err := s.of(owner.ID(), owner.Agent().Name, true)
+	return err
 }
 
-// Drop takes changes away: see tools.Drafts. The caller is who has left Of not yet.
-func (s *Set) Drop(session string, paths []string) error {
+// Of gives a session's draft: see tools.Drafts.
+func (s *Set) Of(session string) (tools.Draft, bool) {
+	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
+	if d == nil {
+		return tools.Draft{}, false
+	}
+	_, kept := d.layers()
+	return tools.Draft{Session: session, Agent: d.Agent, Started: d.Started, Layers: kept, Began: d.Began, Base: d.base}, true
+}
+
+// Settle is told what became of a review: see tools.Drafts.
+func (s *Set) Settle(session string, gone []string, left map[string][]byte) error {
 	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
 	if d == nil {
 		return nil
 	}
+	d.using.Lock()
+	defer d.using.Unlock()
 	d.end() // nothing is to be mounted on what changes
-	_, kept := d.layers()
-	var failed error
-	for _, l := range kept {
-		failed = errors.Join(failed, l.Drop(paths))
-	}
+	err := d.settled(gone, left)
 	s.o.Changed(session)
-	return failed
+	return err
 }
 
 // end ends the sidecar, which starts anew with the next call.
@@ -272,7 +293,7 @@ func (d *draft) end() {
 	}
 }
 
-// End takes a draft away: see tools.Drafts. The caller is who has left Of not yet.
+// End takes a draft away: see tools.Drafts.
 func (s *Set) End(session string) error {
 	s.mu.Lock()
 	d := s.all[session]
@@ -281,6 +302,8 @@ func (s *Set) End(session string) error {
 	if d == nil {
 		return nil
 	}
+	d.using.Lock()
+	defer d.using.Unlock()
 	d.end()
 	process.RemoveAll(d.dir)
 	s.o.Changed(session)

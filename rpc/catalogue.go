@@ -51,6 +51,7 @@ var sent = map[string]Audience{
 
 	"settings/untrusted": Plugins,
 
+	"draft/changed":      Plugins,
 	"session/changed":    Plugins,
 	"session/unusual":    Plugins,
 	"workspace/changed":  Plugins,
@@ -74,7 +75,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "context/", "conversation/", "document/", "editor/", "gateway/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "rules/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "context/", "conversation/", "document/", "draft/", "editor/", "gateway/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "rules/", "session/", "settings/", "tools/", "window/focused",
 	"workspace/changed", "workspace/tracking", "workspace/index",
 }
 

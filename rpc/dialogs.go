@@ -40,6 +40,14 @@ func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer,
 		return d.askPlainly(ctx, r)
 	}
 	d.notifyAway(r.Agent, "wants to "+r.Preview.Deed)
+	if r.Preview.Draft {
+		switch {
+		case d.shows("review"):
+			r.Preview.Kind = "review"
+		case d.client.Capabilities.Review:
+			return d.reviewDraft(ctx, r)
+		}
+	}
 	wait, err := d.begin(ctx, r)
 	var a approval.Answer
 	if err == nil {
@@ -176,10 +184,35 @@ func (d *dialogs) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.R
 		return r.Answer(a), err
 	case d.client.Capabilities.Review:
 		var answer tools.ReviewAnswer
-		err := d.server.conn.Call(ctx, "patch/review", patchReview{rand.Text(), r.SessionID, r.Agent, r.Message, r.Files}, &answer)
+		err := d.server.conn.Call(ctx, "patch/review", patchReview{rand.Text(), r.SessionID, r.Agent, r.Message, r.Files, false}, &answer)
 		return answer, promptFault(err)
 	}
 	return tools.ReviewPatchByPrompt(ctx, d, r)
+}
+
+// reviewDraft asks by patch/review.
+func (d *dialogs) reviewDraft(ctx context.Context, r approval.Request) (approval.Answer, error) {
+	params := patchReview{ReviewID: r.ApprovalID, SessionID: r.SessionID, Agent: r.Agent, Message: r.Preview.Message, Draft: true}
+	for _, f := range r.Preview.Files {
+		params.Files = append(params.Files, patching.ReviewOf(f.FilePreview))
+	}
+	var got tools.ReviewAnswer
+	if err := d.server.conn.Call(ctx, "patch/review", params, &got); err != nil {
+		return approval.Answer{}, denied(err)
+	}
+	out := approval.Answer{Decision: approval.Reject, Feedback: got.Feedback, Comments: got.Comments, Digest: r.Digest}
+	switch got.Action {
+	case tools.ReviewApply:
+		out.Decision, out.Selected, out.After = approval.Approve, got.Selected, got.Edited
+		if len(got.Edited) > 0 {
+			out.Decision = approval.Edit
+		}
+	case tools.ReviewCancel:
+		out.Decision = approval.Cancel
+	case tools.DiscardID:
+		out.DecisionID = tools.DiscardID
+	}
+	return out, nil
 }
 
 // patchReview is patch/review.
@@ -189,6 +222,7 @@ type patchReview struct {
 	Agent     approval.Agent        `json:"agent"`
 	Message   string                `json:"message"`
 	Files     []patching.ReviewFile `json:"files"`
+	Draft     bool                  `json:"draft,omitempty"` // of what is in a draft
 }
 
 type promptUser struct {

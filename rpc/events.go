@@ -28,6 +28,8 @@ type Events interface {
 	Index(i Index)
 	// Journal is a change set that was made or put back.
 	Journal(changed change.JournalChanged)
+	// DraftChanged is a session whose draft may be another.
+	DraftChanged(session string)
 	// Unusual is an agent that behaves suspiciously.
 	Unusual(u Unusual)
 	// Gateway is how a session is connected to a gateway, Frame a frame for the one that the

@@ -115,6 +115,7 @@ type server struct {
 	bars     bars
 	doubts   doubts
 	screens  screens
+	drafts   draftNews
 	away     atomic.Bool // the user has left the window
 	sounds   atomic.Bool // and wants to hear when something is asked
 
@@ -236,6 +237,10 @@ func init() {
 		"session/revoke":  {inline: true, handle: onSession((*server).sessionRevoke)},
 
 		"activity/show": {ahead: true, handle: with((*server).activityShow)},
+
+		"draft/list":    {ahead: true, handle: (*server).draftList},
+		"draft/review":  {ahead: true, handle: with((*server).draftReview)},
+		"draft/discard": {ahead: true, handle: with((*server).draftDiscard)},
 
 		"journal/list":   {ahead: true, handle: with((*server).journalList)},
 		"journal/revert": {ahead: true, handle: with((*server).journalRevert)},

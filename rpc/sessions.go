@@ -73,6 +73,11 @@ func (s *server) changeSession(p sessionParams, do func(*server, *session.Sessio
 }
 
 func (s *server) sessionSetMode(owner *session.Session, p sessionParams) error {
+	if p.Mode == policy.Draft {
+		if err := s.running().Registry.OpenDraft(owner); err != nil {
+			return invalid(err)
+		}
+	}
 	if err := owner.SetMode(p.Mode); err != nil {
 		return invalid(err)
 	}

@@ -24,6 +24,7 @@ func (Logged) Changed([]tracking.Change)     {}
 func (Logged) Tracking(rpc.Tracking)         {}
 func (Logged) Index(rpc.Index)               {}
 func (Logged) Journal(change.JournalChanged) {}
+func (Logged) DraftChanged(string)           {}
 func (Logged) Gateway(any)                   {}
 func (Logged) Rules(any)                     {}
 func (Logged) Frame(json.RawMessage)         {}

@@ -192,8 +192,6 @@ func (c *Sidecar) sent() json.RawMessage {
 	return out
 }
 
-func (c *Sidecar) draftChanged(string) {}
-
 // Announce begins to tell of files that are not trusted, and to watch all folders:
 // the editor is ready.
 func (c *Sidecar) Announce() {

@@ -178,7 +178,7 @@ func New(o Options) (*Sidecar, error) {
 	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	if o.Editor != nil && o.DraftOf == "" {
-		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Changed: c.draftChanged, Logf: logf})
+		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Unsaved: c.unsaved, Changed: o.Events.DraftChanged, Logf: logf})
 		c.Registry.Drafts = c.drafts
 		c.tree.Follow(func([]watch.Event) { c.drafts.Moved() })
 	}
@@ -194,6 +194,20 @@ func New(o Options) (*Sidecar, error) {
 		c.reportRecovered()
 	}
 	return c, nil
+}
+
+// unsaved are texts that the user has not saved, as they would be on disk.
+func (c *Sidecar) unsaved() map[string][]byte {
+	out := map[string][]byte{}
+	snapshot := c.documents.Snapshot(tools.DefaultLimits.ReadBytes)
+	for _, b := range snapshot.Dirty() {
+		if f, err := snapshot.Read(b.Path, ""); err == nil {
+			if data, err := f.Encode(); err == nil {
+				out[b.Path.Abs()] = data
+			}
+		}
+	}
+	return out
 }
 
 // reportRecovered says once what was found interrupted.

@@ -17,6 +17,7 @@ type ownText struct {
 	base     string // the text that both started from
 	text     string // the user's
 	leftOut  bool   // nothing is to be done to the file; text is base
+	own      bool   // they wrote it, and did not only choose hunks
 }
 
 // treeKey names a change of the tree in a plan that is made again.
@@ -64,7 +65,7 @@ func (p *pending) Adopt(ctx context.Context, a approval.Answer) error {
 				return fault.Invalid("the editor's answer has text for %s, which is not a text file; nothing was changed", fault.Quote(f.Path().String()))
 			}
 			edited++
-			own.text, own.leftOut = document.RestoreLineEnds(f.After.Text, text), false
+			own.text, own.leftOut, own.own = document.RestoreLineEnds(f.After.Text, text), false, true
 		} else if own.text == own.proposed && !own.leftOut {
 			continue
 		}

@@ -19,6 +19,9 @@ import (
 // take acts on an answer: remembers what is to be remembered, and makes the
 // user's own version of the proposal the plan.
 func (p *pending) take(ctx context.Context, a approval.Answer) error {
+	if err := p.reviewed(a); err != nil {
+		return err
+	}
 	switch a.Decision {
 	case approval.Reject:
 		return rejected(a.Reason())

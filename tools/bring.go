@@ -82,13 +82,25 @@ func (p *pending) bring(ctx context.Context, b layer.Bringing, a *Answer) {
 
 // judgeBrought finds what an edit would ask about more than once in a session.
 func (p *pending) judgeBrought(all []layer.Placed) func(layer.Placed) (string, error) {
+	judge := p.judgeOf(all)
+	return func(c layer.Placed) (string, error) {
+		d, err := judge(c)
+		if err != nil || d.Verdict == policy.Run || len(d.OncePerSession) > 0 {
+			return "", err
+		}
+		return d.Why(), nil
+	}
+}
+
+// judgeOf judges what is in a layer as edits of the workspace.
+func (p *pending) judgeOf(all []layer.Placed) func(layer.Placed) (policy.Decision, error) {
 	written := make([]workspace.Path, 0, len(all))
 	for _, c := range all {
 		written = append(written, c.Path)
 	}
 	p.guards = nil
 	after := p.layoutWith(written...)
-	return func(c layer.Placed) (string, error) {
+	return func(c layer.Placed) (policy.Decision, error) {
 		w := Written{Path: c.Path, Abs: c.Path.Abs(), New: c.Was == nil, Deleted: c.Is == nil}
 		ignored := c.Path.IsIgnored(false) // what builds make
 		if c.Is != nil && c.Was != nil && !ignored {
@@ -101,14 +113,10 @@ func (p *pending) judgeBrought(all []layer.Placed) func(layer.Placed) (string, e
 		}
 		fact, err := p.factOf(resolveTouch(w.touch()), after)
 		if err != nil {
-			return "", err
+			return policy.Decision{}, err
 		}
 		fact.Executable = fact.Executable && !ignored
-		d := policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Edit, Mode: policy.AutoEdit, Paths: []policy.PathFact{fact}, Rules: p.rules(site{})})
-		if d.Verdict != policy.Run && len(d.OncePerSession) == 0 {
-			return d.Why(), nil
-		}
-		return "", nil
+		return policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Edit, Mode: policy.AutoEdit, Paths: []policy.PathFact{fact}, Rules: p.rules(site{})}), nil
 	}
 }
 

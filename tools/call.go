@@ -22,6 +22,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/schema"
 	"pillion/tools/session"
+	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/journal"
 )
@@ -143,7 +144,10 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 // ended is what a call comes to that was given up with an error: of a plan that cannot be
 // made any more what it would have answered, which says more.
 func (p *pending) ended(err error) (*Answer, error) {
+	var over settled
 	switch {
+	case errors.As(err, &over):
+		return over.answer, nil
 	case p.gone != nil && err == error(p.gone.Err):
 		return p.gone, nil
 	case errors.Is(err, errElsewhere):
@@ -179,6 +183,9 @@ func (r *Registry) admit(ctx context.Context, c Call) (*pending, error) {
 	if looks || p == nil {
 		return p, err
 	}
+	if _, only := p.plan.(*Answer); access == policy.VCS && !only && c.Session.Mode() == policy.Draft && r.hasDraft(ctx, c.Session) {
+		return p, fault.New(fault.PolicyDenied, "the draft has changes that the repository does not know").WithHint("call submit_changes first: what the user takes is in the workspace then")
+	}
 	kind := session.Changes
 	if _, only := p.plan.(*Answer); only || err != nil {
 		kind = session.Reads
@@ -199,7 +206,9 @@ func allowRate(c Call, kind session.Kind) error {
 }
 
 // ask is the program's one approval site.
-func (r *Registry) ask(ctx context.Context, p approval.Plan) (approval.Answer, error) { return r.Approvals.Ask(ctx, p) }
+func (r *Registry) ask(ctx context.Context, p approval.Plan) (approval.Answer, error) {
+	return r.Approvals.Ask(ctx, p)
+}
 
 // approve asks the user about the plan.
 func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) (err error) {
@@ -300,8 +309,19 @@ func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answe
 		return nil, err
 	}
 	p.outcomes = outcomes
+	if edits.Draft != nil {
+		edits.Draft.own = map[workspace.Path]bool{}
+		for path, own := range p.human.files {
+			edits.Draft.own[path] = own.own
+		}
+	}
 	answer := edits.answer(outcomes)
 	p.noteHumanEdit(answer, outcomes)
+	if edits.Draft != nil {
+		if err := p.settleDraft(outcomes); err != nil {
+			answer.Notes = append(answer.Notes, "(what was applied may still be in the draft: "+fault.From(err).Message+")")
+		}
+	}
 	return answer, nil
 }
 

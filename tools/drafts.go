@@ -19,23 +19,34 @@ type Drafts interface {
 	// Call does a call on its session's draft, which it makes if there is none, and gives its result as on the wire. What the
 	// user must be asked about it goes to ask.
 	Call(ctx context.Context, c Call, ask func(context.Context, approval.Plan) (approval.Answer, error)) (json.RawMessage, error)
-	// Of is a session's draft; false: it has none. Until leave is called nothing changes it.
-	Of(ctx context.Context, session string) (d Draft, leave func(), ok bool)
-	// Drop has the draft show again what the workspace has, at absolute paths and below them.
-	Drop(session string, paths []string) error
+	// Open makes a session's draft, if it has none.
+	Open(session *session.Session) error
+	// Of is a session's draft; false: it has none.
+	Of(session string) (Draft, bool)
+	// Settle has the draft show again what the folders have, at the absolute paths that are gone from it and below them. Files of
+	// which something is left in it have these bytes, and stand on what the folders have now.
+	Settle(session string, gone []string, left map[string][]byte) error
 	// End takes a draft away, with all that is in it.
 	End(session string) error
+	// Sessions are those that have one, in no order.
+	Sessions() []string
 }
 
 // Draft is one of them.
 type Draft struct {
-	Session string    `json:"sessionId"`
-	Agent   string    `json:"agent"`
-	Started time.Time `json:"started"`
+	Session, Agent string
+	Started        time.Time
 	// Layers are over the open folders; Began is when they were made, as layer.Made gives it.
-	Layers []layer.Layer `json:"-"`
-	Began  int64         `json:"-"`
+	Layers []layer.Layer
+	Began  int64
+	// Base is what the file at an absolute path had before the draft changed it, where that is known.
+	Base func(path string) (data []byte, known bool)
 }
+
+// Changes says whether the call may change files.
+func (c Call) Changes() bool { return c.tool.Access != policy.Read }
+
+var errNoDrafts = fault.New(fault.ExecutionFailed, "there are no drafts without an editor").WithHint("ask the user to choose another mode than draft")
 
 // onDraft says whether a call in a draft is done there: one about files, code, repositories or commands. The others
 // are about the session, the user, or what lies elsewhere.
@@ -48,11 +59,14 @@ func (t Tool) onDraft() bool {
 
 // goesToDraft says whether a call is to be done on its session's draft.
 func (r *Registry) goesToDraft(c Call) bool {
-	return r.Drafts != nil && c.refused == nil && c.tool.Name != "" && c.Session.Mode() == policy.Draft && c.tool.onDraft()
+	return !r.IsDraft && c.refused == nil && c.tool.Name != "" && c.Session.Mode() == policy.Draft && c.tool.onDraft()
 }
 
 // inDraft does such a call.
 func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (Result, error) {
+	if r.Drafts == nil {
+		return Result{}, errNoDrafts
+	}
 	if err := paused(c.Session); err != nil {
 		return Result{}, err
 	}

@@ -24,6 +24,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		Grants:    p.call.Session.Grants(),
 		Once:      p.call.Session.GrantedOnce(),
 		AlwaysAsk: p.alwaysAsks(),
+		InDraft:   p.registry.IsDraft,
 	}
 	switch plan := p.plan.(type) {
 	case *Answer:

@@ -22,6 +22,8 @@ type ReviewAnswer struct {
 	Selected []string       `json:"selected"`
 	Edited   approval.Texts `json:"edited,omitempty"` // whole texts, by ReviewFile.Path
 	Feedback string         `json:"feedback,omitempty"`
+	// Comments are on lines, of a draft.
+	Comments []approval.Comment `json:"comments,omitempty"`
 }
 
 // The actions of a review. Whatever is not ReviewApply is ReviewCancel.

@@ -180,7 +180,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Sandbox: p.settings.Sandbox, protected: p.protectedIn, ChangedBy: p.changedBy,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Range: p.call.RangeBytes, Lines: &p.registry.lines, Files: p.registry.Files, Git: p.registry.Git(), Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill, Runners: p.settings.Runners,
-		Taken: own.Taken, Unasked: own.Unasked, First: p.first,
+		Taken: own.Taken, Unasked: own.Unasked, First: p.first, Draft: p.drafted,
 	}, p.call.Arguments)
 	if err != nil {
 		refused := p.settings.Limits.advise(fault.From(err))

@@ -41,6 +41,8 @@ type Input struct {
 	Memory   workspace.Path                   // as in Settings
 	Skills   func(only string) []skills.Skill // as in Settings
 	Search   web.Search                       // likewise
+	// Draft reads the session's draft.
+	Draft func(context.Context) (Drafted, error)
 	// Denied says that the settings deny a skill by its name.
 	Denied func(skill string) bool
 	// Taken is why the session cannot start a process of that name now; nil if it can.
@@ -179,6 +181,9 @@ type Edits struct {
 	Believes Knowledge
 	Chunks   string // the id of the chunks that the set was made from
 	Several  bool   // it may be of several files, so that its result names each
+	// Draft is of a review of a draft, and Message what the agent says of it.
+	Draft   *Drafted
+	Message string
 	// Learns says of which files the session knows the new text; nil: of all.
 	Learns func(change.File) bool
 	// Answer tells what became of the set.

@@ -143,7 +143,7 @@ func reasonTexts(reasons []approval.Reason) []string {
 func (p *pending) preview() approval.Preview {
 	switch plan := p.plan.(type) {
 	case *Edits:
-		return approval.Preview{Kind: "diff", Files: approval.Files(plan.Set.Preview())}
+		return approval.Preview{Kind: "diff", Files: approval.Files(plan.Set.Preview()), Draft: plan.Draft != nil, Message: plan.Message}
 	case *Action:
 		return p.commandPreview(plan)
 	}
@@ -174,6 +174,10 @@ func (p *pending) choices() []approval.Choice {
 	out := []approval.Choice{
 		{ID: approval.RejectID, Title: "Reject", Scope: approval.Once},
 		{ID: approval.ApproveID, Title: "Approve", Scope: approval.Once, Meaning: p.meansForSession()},
+	}
+	if e := p.edits(); e != nil && e.Draft != nil {
+		out[0].Title, out[1].Title = "Leave", "Apply"
+		out = append(out, approval.Choice{ID: DiscardID, Title: "Discard the Draft", Scope: approval.Once, Meaning: "nothing is applied, and all of it is gone"})
 	}
 	for _, o := range p.decision.Offers {
 		out = append(out, approval.Choice{ID: o.ID, Title: o.Title, Scope: approval.Scope(o.Scope), Rule: o.Saves()})

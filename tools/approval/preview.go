@@ -53,6 +53,7 @@ type Preview struct {
 	Facts    []Fact   `json:"facts"`
 
 	Files []File `json:"files,omitempty"` // diff and review
+	Draft bool   `json:"draft,omitempty"` // they are what is in a draft
 
 	Command string        `json:"command,omitempty"` // command
 	Cwd     string        `json:"cwd,omitempty"`

@@ -477,3 +477,29 @@ func (f *reviewedFile) show() ReviewFile {
 	}
 	return out
 }
+
+// ReviewOf is a change that was made without a patch, as a file of a review.
+func ReviewOf(p change.FilePreview) ReviewFile {
+	out := ReviewFile{
+		Path: p.Path, URI: p.URI, Operation: p.Operation, Language: p.Language, Note: p.Note, Whole: p.Whole, Before: p.Before, After: p.After,
+		Additions: p.Additions, Deletions: p.Deletions, OpenInEditor: p.OpenInEditor, Dirty: p.Dirty, Hunks: []ReviewHunk{},
+	}
+	before, after := strings.SplitAfter(p.Before, "\n"), strings.SplitAfter(p.After, "\n")
+	for _, h := range p.Hunks {
+		shown := ReviewHunk{ID: h.ID, Header: h.Header, Lines: []string{}}
+		for _, side := range []struct {
+			mark string
+			text []string
+			at   *change.HunkLines
+		}{{"-", before, h.Before}, {"+", after, h.After}} {
+			if side.at == nil {
+				continue
+			}
+			for _, line := range side.text[min(side.at.Start, len(side.text)):min(side.at.End, len(side.text))] {
+				shown.Lines = append(shown.Lines, side.mark+strings.TrimSuffix(line, "\n"))
+			}
+		}
+		out.Hunks = append(out.Hunks, shown)
+	}
+	return out
+}

@@ -63,7 +63,7 @@ func nextWrites(r Request) []onceQuestion {
 				clause = RunsNext(name)
 			}
 		}
-		if !fact.Write || clause == "" {
+		if !fact.Write || clause == "" || r.InDraft {
 			continue
 		}
 		file := fact.real()

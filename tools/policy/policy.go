@@ -54,6 +54,7 @@ type Request struct {
 	// to be asked about them, by the table or by a rule that is not about them, and Layer that others can run
 	// there with a layer over the workspace.
 	Box, Layer bool
+	InDraft    bool // what it changes goes into a draft
 	// Covered is set when an earlier yes of the session holds for this call: it is
 	// input for a process whose start was approved.
 	Covered bool
@@ -228,7 +229,9 @@ func Decide(r Request) Decision {
 		r.looks, apart = r.Command.LooksOnly()
 		r.looks = r.looks && r.Box && r.Access == Exec // nothing is excused where it cannot be held to that
 	}
-	r.protected = protectedReasons(r)
+	if !r.InDraft { // what is changed there is reviewed
+		r.protected = protectedReasons(r)
+	}
 	d, plain := decide(r), r
 	plain.looks = false
 	switch {

@@ -217,3 +217,45 @@ func (l Layer) Drop(paths []string) error {
 	}
 	return failed
 }
+
+// Prune takes out of the layer what files have in the folder anyway, and what they had that base, a folder, has of them: nobody has
+// changed it. Nothing is mounted on it.
+func (l Layer) Prune(base string) error {
+	upper, err := os.OpenRoot(l.Changes)
+	if err != nil {
+		return err
+	}
+	defer upper.Close()
+	for _, from := range []string{l.Folder, base} {
+		below, err := os.OpenRoot(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer below.Close()
+		r := reader{below: below, upper: upper}
+		err = fs.WalkDir(upper.FS(), ".", func(rel string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() {
+				return err
+			}
+			is, err := upper.Lstat(rel)
+			if err != nil {
+				return err
+			}
+			was, err := below.Lstat(rel)
+			if err != nil || !was.Mode().IsRegular() || was.Size() != is.Size() || from == l.Folder && was.Mode() != is.Mode() {
+				return nil
+			}
+			if same, err := r.same(rel); err != nil || !same {
+				return err
+			}
+			return upper.Remove(rel)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -25,3 +25,6 @@ func ChangedAt(fs.FileInfo) int64 { return 0 }
 
 // Drop drops nothing.
 func (l Layer) Drop([]string) error { return errors.ErrUnsupported }
+
+// Prune prunes nothing.
+func (l Layer) Prune(string) error { return errors.ErrUnsupported }

@@ -38,6 +38,9 @@ type Bringing struct {
 	Label  string
 	// Judge says why a change is not made, "" where it is. It is told of all changes first.
 	Judge func(all []Placed) func(Placed) (why string, err error)
+	// Base gives what a file had that the layer changed since, where that is known: what somebody else changed meanwhile is then
+	// merged. Nil: it is not known.
+	Base func(Placed) (data []byte, known bool)
 	// IsBuilt says of a folder that builds make it, with too much in it to be looked at: a new one is made empty.
 	IsBuilt func(workspace.Path) bool
 }
@@ -67,10 +70,20 @@ func (b Bringing) Set(ctx context.Context, snapshot *document.Snapshot) (change.
 			continue
 		}
 		reason, err := judge(c)
-		if err == nil && reason == "" && c.Was != nil && p.isNewer(c.Path) {
-			reason = "somebody else changed it meanwhile"
+		var base []byte
+		known := false
+		if b.Base != nil && c.Was != nil && c.Was.Mode().IsRegular() {
+			base, known = b.Base(c)
 		}
-		if err == nil && reason == "" && c.Is != nil && c.Is.IsDir() && c.Was == nil && b.IsBuilt(c.Path) {
+		if err == nil && reason == "" && c.Was != nil && p.isNewer(c.Path) && !known {
+			reason = changedMeanwhile
+		}
+		if known {
+			p.base = base
+		} else {
+			p.base = nil
+		}
+		if err == nil && reason == "" && c.Is != nil && c.Is.IsDir() && c.Was == nil && b.IsBuilt != nil && b.IsBuilt(c.Path) {
 			if err = p.add(c, false); err == nil {
 				reason = "it was made empty: run the command once more, and what it puts there stays"
 			}
@@ -115,8 +128,11 @@ func (c Placed) Leads() (below string, inside bool) {
 	return filepath.ToSlash(below), err == nil && filepath.IsLocal(below) && !filepath.IsAbs(c.Link)
 }
 
+const changedMeanwhile = "somebody else changed it meanwhile"
+
 type planning struct {
 	snapshot *document.Snapshot
+	base     []byte // what the file had that is planned; nil: what it has on disk
 	began    int64
 	set      change.Set
 	left     []Left
@@ -142,6 +158,11 @@ func (p *planning) isNewer(at workspace.Path) bool {
 func (p *planning) add(c Placed, hasMore bool) error {
 	switch {
 	case c.Is == nil:
+		if p.base != nil {
+			if now, _, err := c.Path.ReadFile(p.snapshot.Limit()); err != nil || !bytes.Equal(now, p.base) {
+				return fault.New(fault.ConcurrentModification, changedMeanwhile)
+			}
+		}
 		return p.delete(c.Path)
 	case c.Was != nil && c.Was.IsDir() != c.Is.IsDir():
 		return fault.New(fault.NotAFile, "it was a folder and is none any more, or the other way round")
@@ -216,6 +237,9 @@ func (p *planning) content(at workspace.Path, data []byte) (change.File, error) 
 	if before, err = p.snapshot.ReadIfExists(at, document.Binary); err != nil {
 		return change.File{}, err
 	}
+	if p.base != nil && before.Text != string(p.base) {
+		return change.File{}, fault.New(fault.ConcurrentModification, changedMeanwhile)
+	}
 	after := document.Content{Text: string(data), Encoding: document.Binary}
 	if !before.Exists {
 		if text, err := document.Decode(data, ""); err == nil {
@@ -226,20 +250,27 @@ func (p *planning) content(at workspace.Path, data []byte) (change.File, error) 
 }
 
 func (p *planning) merged(before *document.File, after document.Content) (change.File, error) {
-	if !before.Dirty {
+	data, why := p.base, "it has changed in the same places"
+	if data == nil {
+		if !before.Dirty {
+			return change.New(before, after)
+		}
+		var err error
+		if data, _, err = before.Path.ReadFile(p.snapshot.Limit()); err != nil {
+			return change.File{}, err
+		}
+		why = "it has unsaved text in the same places"
+	}
+	base, err := document.Decode(data, before.Encoding)
+	if err != nil {
+		return change.File{}, err
+	}
+	if base.Text == before.Text {
 		return change.New(before, after)
 	}
-	data, _, err := before.Path.ReadFile(p.snapshot.Limit())
-	if err != nil {
-		return change.File{}, err
-	}
-	disk, err := document.Decode(data, before.Encoding)
-	if err != nil {
-		return change.File{}, err
-	}
-	text, ok := change.Merge(disk.Text, before.Text, after.Text)
+	text, ok := change.Merge(base.Text, before.Text, after.Text)
 	if !ok {
-		return change.File{}, fault.New(fault.ConcurrentModification, "it has unsaved text in the same places")
+		return change.File{}, fault.New(fault.ConcurrentModification, "%s", why)
 	}
 	after.Text = text
 	f, err := change.New(before, after)
