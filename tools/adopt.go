@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
@@ -30,10 +31,11 @@ type treeKey struct {
 type choice struct {
 	files     map[workspacePath]ownText
 	tree      map[treeKey]change.TreeChange // what was left out of it
+	links     []workspacePath               // likewise
 	taken, of int                           // hunks, 0 where they were not chosen one by one
 }
 
-func (c choice) changed() bool { return len(c.files)+len(c.tree) > 0 }
+func (c choice) changed() bool { return len(c.files)+len(c.tree)+len(c.links) > 0 }
 
 // Adopt makes the user's version the proposal: their arguments, or the hunks that they chose,
 // and their own text where they wrote one. Where it was given for an older proposal, the two
@@ -78,6 +80,11 @@ func (p *pending) Adopt(ctx context.Context, a approval.Answer) error {
 	for i, t := range shown.Tree {
 		if chosen.Tree[i].LeftOut {
 			c.tree[treeKey{t.Operation, t.Source}] = t
+		}
+	}
+	for _, x := range shown.Restores {
+		if !slices.ContainsFunc(chosen.Restores, func(y change.Restore) bool { return y.Path == x.Path }) {
+			c.links = append(c.links, x.Path)
 		}
 	}
 	p.human = c
@@ -139,6 +146,7 @@ func (p *pending) keepChoice() error {
 			return err
 		}
 	}
+	e.Set.Restores = slices.DeleteFunc(e.Set.Restores, func(x change.Restore) bool { return slices.Contains(p.human.links, x.Path) })
 	for i, t := range e.Set.Tree {
 		if _, ok := p.human.tree[treeKey{t.Operation, t.Source}]; ok {
 			e.Set.Tree[i].LeaveOut()

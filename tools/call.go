@@ -308,13 +308,18 @@ func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answe
 	if err != nil {
 		return nil, err
 	}
-	p.outcomes = outcomes
 	if edits.Draft != nil {
+		outcomes = slices.DeleteFunc(outcomes, func(o change.Outcome) bool { return o.Tree == nil && o.File.Before == nil }) // links
 		edits.Draft.own = map[workspace.Path]bool{}
 		for path, own := range p.human.files {
 			edits.Draft.own[path] = own.own
 		}
+		edits.Draft.links = map[workspace.Path]bool{}
+		for _, path := range p.human.links {
+			edits.Draft.links[path] = true
+		}
 	}
+	p.outcomes = outcomes
 	answer := edits.answer(outcomes)
 	p.noteHumanEdit(answer, outcomes)
 	if edits.Draft != nil {

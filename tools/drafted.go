@@ -27,7 +27,8 @@ type Drafted struct {
 	Exists    bool
 
 	comments []approval.Comment // of the review
-	own      map[workspace.Path]bool
+	own      map[workspace.Path]bool // files that the user changed: true, if by their own text
+	links    map[workspace.Path]bool // that they left
 }
 
 // Submitted is what became of a review of a draft.
@@ -192,7 +193,11 @@ func (d Drafted) Answer(outcomes []change.Outcome) *Answer {
 		}
 	}
 	for _, x := range d.Set.Restores {
-		out.Applied = append(out.Applied, AppliedFile{Path: x.Path.String()})
+		if d.links[x.Path] {
+			leave(x.Path.String(), "")
+		} else {
+			out.Applied = append(out.Applied, AppliedFile{Path: x.Path.String()})
+		}
 	}
 	for _, one := range d.Left {
 		leave(one.Path, one.Reason)
@@ -249,7 +254,11 @@ func (p *pending) reviewed(a approval.Answer) error {
 		s := Submitted{Applied: []AppliedFile{}, ChangedByUser: []string{}, Left: []LeftFile{}, Discarded: true}
 		return settled{s.answer()}
 	case a.Decision == approval.Reject && a.Reason() == "":
-		none := e.Set
+		none, d := e.Set, *e.Draft
+		d.links = map[workspace.Path]bool{}
+		for _, x := range none.Restores {
+			d.links[x.Path] = true
+		}
 		none.Files, none.Tree = slices.Clone(none.Files), slices.Clone(none.Tree)
 		for i := range none.Files {
 			none.Files[i].LeaveOut()
@@ -257,8 +266,6 @@ func (p *pending) reviewed(a approval.Answer) error {
 		for i := range none.Tree {
 			none.Tree[i].LeaveOut()
 		}
-		d := *e.Draft
-		d.Set.Restores = nil
 		return settled{d.Answer(none.Unchanged())}
 	}
 	e.Draft.comments = a.Comments

@@ -364,6 +364,10 @@ func (p *pending) computeDigest() string {
 				part(c.Target.Abs())
 			}
 		}
+		for _, x := range plan.Set.Restores {
+			part(x.Path.Abs())
+			part(x.State.Link)
+		}
 	case *Action:
 		part(string(mustMarshal(plan.Preview)))
 	}

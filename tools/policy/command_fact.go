@@ -336,7 +336,7 @@ func (c Command) placeWhy(name string, reads bool) string {
 // whatever was allowed: protected paths in every mode, and places outside the
 // workspace unless the mode leaves commands alone.
 func writeReasons(r Request) []string {
-	if r.Command == nil || r.looks {
+	if r.Command == nil || r.looks || r.InDraft && r.layered() { // on a draft what is protected is as the rest, or cannot be written
 		return nil
 	}
 	var out []string

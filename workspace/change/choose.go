@@ -32,6 +32,7 @@ func (s Set) Choose(ids []string) (chosen Set, taken, of int, err error) {
 			s.Tree[i].LeaveOut()
 		}
 	}
+	s.Restores = slices.DeleteFunc(slices.Clone(s.Restores), func(x Restore) bool { return x.isLink() && !next() })
 	if taken != len(wanted) {
 		return Set{}, 0, 0, fault.Invalid("the editor's answer names hunks that are not in the proposal; nothing was changed").
 			WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")

@@ -112,10 +112,10 @@ func (s Set) Preview() []FilePreview {
 			out = append(out, c.preview())
 		}
 	}
-	number(out)
 	for _, x := range s.Restores {
 		out = append(out, x.preview())
 	}
+	number(out)
 	for _, p := range s.Empty {
 		out = append(out, FilePreview{Path: p.String(), URI: p.URI(), Operation: Delete, Hunks: []HunkPreview{}, Entries: new(int)})
 	}

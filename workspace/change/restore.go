@@ -29,9 +29,14 @@ type Restore struct {
 // Restored is the operation of a Restore in the journal.
 const Restored Operation = "restore"
 
+func (x Restore) isLink() bool { return x.State.Type == journal.TypeSymlink }
+
 func (x Restore) preview() FilePreview {
 	p := FilePreview{Path: x.Path.String(), URI: x.Path.URI(), Operation: Create, Hunks: []HunkPreview{}}
 	switch {
+	case x.isLink():
+		p.Whole = "link to " + fault.Quote(x.State.Link)
+		p.Hunks = append(p.Hunks, WholeHunk(p.Whole))
 	case x.State.Type == journal.TypeDirectory:
 		n := 0
 		var names strings.Builder
