@@ -24,13 +24,14 @@ type Settings struct {
 	// Path is where the editor finds the sidecar; the sidecar has no use for it.
 	Path  string `json:"path,omitempty"`
 	Trace Trace  `json:"trace,omitzero"`
-	// Mode is the mode of a new session: plan, default, auto_edit or auto.
+	// Mode is the mode of a new session: plan, draft, default, auto_edit or auto.
 	Mode        policy.Mode `json:"mode,omitempty"`
 	Permissions Permissions `json:"permissions,omitzero"`
 	Approvals   Approvals   `json:"approvals,omitzero"`
 	Limits      Limits      `json:"limits,omitzero"`
 	Commands    Commands    `json:"commands,omitzero"`
 	Box         Box         `json:"box,omitzero"`
+	Drafts      Drafts      `json:"drafts,omitzero"`
 	// Sandbox is whether commands are held: require, prefer or off.
 	Sandbox string `json:"sandbox,omitempty"`
 	// SandboxWritable are folders beside the workspace that commands may write.
@@ -66,6 +67,11 @@ type Commands struct {
 // Box is where commands run that nobody was asked about.
 type Box struct {
 	Home []string `json:"home,omitempty"` // what of the home they see, beside the usual
+}
+
+// Drafts is what sessions in mode draft work on.
+type Drafts struct {
+	MaxBytes int64 `json:"maxBytes,omitempty"`
 }
 
 // Memory is what agents are to remember.

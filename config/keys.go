@@ -3,8 +3,6 @@ package config
 import (
 	"reflect"
 	"slices"
-
-	"pillion/tools/policy"
 )
 
 // Key is one setting: what it is for people, which values it has, and what a project may do to it. docs/settings.md and Neovim's help are
@@ -47,8 +45,8 @@ var keys = []Key{
 		Meaning: "how much of the traffic between editor and sidecar is logged: `off`, `messages` or `verbose`. Only editors read it",
 	},
 	{
-		Name: "mode", Default: `"default"`, tighter: ranked(policy.Plan, policy.Default, policy.AutoEdit, policy.Auto),
-		Meaning: "the mode of a new session: `plan` (agents only read), `default` (changes and commands ask), " +
+		Name: "mode", Default: `"default"`, tighter: modeTighter,
+		Meaning: "the mode of a new session: `plan` (agents only read), `draft` (edits and commands run on a draft, which you review), `default` (changes and commands ask), " +
 			"`auto_edit` (edits in the workspace run, commands ask) or `auto` (commands run too that the sandbox holds). In each, commands that only read run (`commands.readOnly`). `full_access` cannot be a setting; choose it for one session in the editor",
 	},
 	{Name: "permissions.allow", Default: "[]", Meaning: "calls that run without asking"},
@@ -77,6 +75,7 @@ var keys = []Key{
 		Name: "commands.readOnly", Default: "true", tighter: falsest,
 		Meaning: "whether commands that only read run without asking, in the box (security.md): `ls -la`, `grep -rn x src`, `git log`, `cat *.md | head`. Where there is no box, they ask",
 	},
+	{Name: "drafts.maxBytes", Default: "2147483648", tighter: lowest, Meaning: "how large what a draft holds may become; a command that makes it larger is ended"},
 	{
 		Name: "box.home", Meaning: "files and folders of your home that commands in the box may read, in addition to programs, toolchains, package caches and git's settings: starting with `~/`", Default: "[]",
 	},

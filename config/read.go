@@ -198,12 +198,12 @@ const longestCommand = 600
 // check drops what cannot be, and says so.
 func (p *problems) check(s *Settings) {
 	switch s.Mode {
-	case "", policy.Plan, policy.Default, policy.AutoEdit, policy.Auto:
+	case "", policy.Plan, policy.Draft, policy.Default, policy.AutoEdit, policy.Auto:
 	case policy.FullAccess:
 		p.add("mode full_access cannot be a setting; choose it for a session, in the editor")
 		s.Mode = ""
 	default:
-		p.add("mode %q does not exist; use plan, default, auto_edit or auto", s.Mode)
+		p.add("mode %q does not exist; use plan, draft, default, auto_edit or auto", s.Mode)
 		s.Mode = ""
 	}
 	leaves("", func(key string, values []reflect.Value) { p.checkValue(keyOf(key), values[0]) }, reflect.ValueOf(s).Elem())

@@ -23,6 +23,11 @@ func ranked[T comparable](order ...T) func(value, than reflect.Value) bool {
 	return func(value, than reflect.Value) bool { return rank(value) <= rank(than) }
 }
 
+// modeTighter: a draft is stricter than the modes above it, but runs commands, which no project can have without trust.
+func modeTighter(value, than reflect.Value) bool {
+	return value.Interface() != policy.Draft && ranked(policy.Plan, policy.Draft, policy.Default, policy.AutoEdit, policy.Auto)(value, than)
+}
+
 // needsTrust is for what runs a program, whichever.
 func needsTrust(value, than reflect.Value) bool { return value.Equal(than) }
 

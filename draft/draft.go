@@ -20,13 +20,17 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"pillion/internal/fault"
 	"pillion/internal/state"
@@ -49,6 +53,8 @@ type Options struct {
 	Repositories func(folder string) []string
 	// Unsaved are the texts of the open folders' files that the user has not saved, as they would be on disk, by absolute paths.
 	Unsaved func() map[string][]byte
+	// MaxBytes is how large what a draft holds may become.
+	MaxBytes func() int64
 	// Changed hears of a draft whose files may be others now. It must not block.
 	Changed func(session string)
 	Logf    func(format string, args ...any)
@@ -65,8 +71,9 @@ type Set struct {
 
 // draft is one session's.
 type draft struct {
-	set *Set
-	dir string
+	set  *Set
+	dir  string
+	lock *flock.Flock
 	record
 
 	using sync.RWMutex      // held by calls, and by whoever changes what is in it, alone
@@ -85,7 +92,10 @@ type record struct {
 	Began   int64     `json:"began"`
 }
 
-// Open knows the drafts that were kept for the folders.
+// keptFor is how long a draft stays that nobody works on or reviews.
+const keptFor = 14 * 24 * time.Hour
+
+// Open knows the drafts that were kept for the folders, and takes away what is too old.
 func Open(o Options) *Set {
 	s := &Set{o: o, all: map[string]*draft{}}
 	base, err := state.Folder(folderName)
@@ -95,22 +105,45 @@ func Open(o Options) *Set {
 	entries, _ := os.ReadDir(base) //nolint:errcheck // then there are none
 	roots := o.Roots()
 	for _, e := range entries {
-		dir := filepath.Join(base, e.Name())
-		d := &draft{set: s, dir: dir}
-		text, err := state.Read(filepath.Join(dir, "draft.json"), 1<<20)
-		if err != nil || json.Unmarshal(text, &d.record) != nil {
+		d := &draft{set: s, dir: filepath.Join(base, e.Name())}
+		text, err := state.Read(d.about(), 1<<20)
+		if err != nil || json.Unmarshal(text, &d.record) != nil || e.Name() != nameOf(d.Session, d.Folders) {
 			continue
 		}
-		if slices.Equal(d.Folders, roots) && e.Name() == nameOf(d.Session) {
+		info, err := os.Lstat(d.about())
+		old := err == nil && time.Since(info.ModTime()) > keptFor
+		switch mine := slices.Equal(d.Folders, roots); {
+		case !mine && !old, !d.take():
+		case old:
+			d.remove()
+		default:
 			s.all[d.Session] = d
 		}
 	}
 	return s
 }
 
-// nameOf is the folder's name: a session's id may be anything.
-func nameOf(session string) string {
-	sum := sha256.Sum256([]byte(session))
+func (d *draft) about() string { return filepath.Join(d.dir, "draft.json") }
+
+// take has the draft be this program's alone.
+func (d *draft) take() bool {
+	d.lock = flock.New(filepath.Join(d.dir, "lock"), flock.SetPermissions(0o600))
+	taken, err := d.lock.TryLock()
+	if !taken || err != nil {
+		_ = d.lock.Close()
+		return false
+	}
+	return true
+}
+
+func (d *draft) remove() {
+	process.RemoveAll(d.dir)
+	_ = d.lock.Close()
+}
+
+// nameOf is the folder's name: a session's id may be anything, and the same in several windows.
+func nameOf(session string, folders []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{session}, folders...), "\x00")))
 	return hex.EncodeToString(sum[:12])
 }
 
@@ -136,16 +169,20 @@ func (s *Set) make(session, agent string) (*draft, error) {
 	if walls := s.o.Walls(); !walls.Layers.Works {
 		return nil, errors.New("no layer can be mounted over the workspace: " + walls.Layers.Why)
 	}
-	dir, err := state.Folder(filepath.Join(folderName, nameOf(session)))
+	folders := s.o.Roots()
+	if len(folders) == 0 {
+		return nil, errors.New("no folder is open")
+	}
+	dir, err := state.Folder(filepath.Join(folderName, nameOf(session, folders)))
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{set: s, dir: dir, record: record{Session: session, Agent: agent, Folders: s.o.Roots(), Started: time.Now().UTC().Truncate(time.Second)}}
-	if len(d.Folders) == 0 {
-		return nil, errors.New("no folder is open")
-	}
+	d := &draft{set: s, dir: dir, record: record{Session: session, Agent: agent, Folders: folders, Started: time.Now().UTC().Truncate(time.Second)}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
+	}
+	if !d.take() {
+		return nil, errors.New("another window works on a draft of this session")
 	}
 	for i, folder := range d.Folders {
 		info, err := os.Stat(folder)
@@ -153,7 +190,8 @@ func (s *Set) make(session, agent string) (*draft, error) {
 			err = errors.Join(os.Mkdir(d.changes(i), info.Mode().Perm()|0o700), os.Mkdir(d.work(i), 0o700))
 		}
 		if err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
+			d.remove()
+			return nil, err
 		}
 	}
 	if err := d.linkConsent(); err != nil {
@@ -162,7 +200,7 @@ func (s *Set) make(session, agent string) (*draft, error) {
 	d.Began = layer.Made(d.changes(0))
 	text, err := json.Marshal(d.record)
 	if err == nil {
-		err = state.ReplaceSynced(filepath.Join(dir, "draft.json"), text)
+		err = state.ReplaceSynced(d.about(), text)
 	}
 	return d, err
 }
@@ -203,13 +241,60 @@ func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, 
 		return nil, fault.New(fault.ExecutionFailed, "the draft cannot be worked on: %w", err).WithHint("what is in it is kept; ask the user to look into it")
 	}
 	defer h.leave()
-	started := time.Now()
-	result, err := h.call(ctx, c, ask)
-	if c.Changes() {
-		d.keepBases(context.WithoutCancel(ctx), started)
-		s.o.Changed(d.Session)
+	if !c.Changes() {
+		return h.call(ctx, c, ask)
 	}
+	started := time.Now()
+	_ = os.Chtimes(d.about(), started, started)
+	bounded, stop := d.bounded(ctx)
+	result, err := h.call(bounded, c, ask)
+	if over := context.Cause(bounded); err != nil && errors.Is(over, errTooLarge) {
+		err = over
+	}
+	stop()
+	d.keepBases(context.WithoutCancel(ctx), started)
+	s.o.Changed(d.Session)
 	return result, err
+}
+
+var errTooLarge = fault.New(fault.FileTooLarge, "the draft has become too large, and the command was ended").
+	WithHint("make it smaller: delete what it need not have, or have the user review it; the setting drafts.maxBytes is the limit")
+
+// bounded ends with errTooLarge when the draft becomes too large.
+func (d *draft) bounded(ctx context.Context) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	ticks := time.NewTicker(time.Second)
+	go func() {
+		for {
+			select {
+			case <-ticks.C:
+				if d.bytes() > d.set.o.MaxBytes() {
+					end(errTooLarge)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		ticks.Stop()
+		end(nil)
+	}
+}
+
+// bytes is what is in the layers.
+func (d *draft) bytes() (sum int64) {
+	for i := range d.Folders {
+		_ = filepath.WalkDir(d.changes(i), func(_ string, e fs.DirEntry, err error) error { // what goes meanwhile does not count
+			if err == nil && e.Type().IsRegular() {
+				if info, err := e.Info(); err == nil {
+					sum += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	return sum
 }
 
 // running is the draft's sidecar, until leave. One that is stale is ended first, unless something still runs in it.
@@ -305,7 +390,7 @@ func (s *Set) End(session string) error {
 	d.using.Lock()
 	defer d.using.Unlock()
 	d.end()
-	process.RemoveAll(d.dir)
+	d.remove()
 	s.o.Changed(session)
 	return nil
 }
@@ -330,5 +415,6 @@ func (s *Set) Close() {
 	s.mu.Unlock()
 	for _, d := range all {
 		d.end()
+		_ = d.lock.Close()
 	}
 }

@@ -192,6 +192,11 @@ func (c *Sidecar) sent() json.RawMessage {
 	return out
 }
 
+// draftBytes is how large a draft may be.
+func (c *Sidecar) draftBytes() int64 {
+	return cmp.Or(c.ownSettings().Drafts.MaxBytes, 2<<30)
+}
+
 // Announce begins to tell of files that are not trusted, and to watch all folders:
 // the editor is ready.
 func (c *Sidecar) Announce() {

@@ -178,7 +178,7 @@ func New(o Options) (*Sidecar, error) {
 	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	if o.Editor != nil && o.DraftOf == "" {
-		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Unsaved: c.unsaved, Changed: o.Events.DraftChanged, Logf: logf})
+		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Unsaved: c.unsaved, MaxBytes: c.draftBytes, Changed: o.Events.DraftChanged, Logf: logf})
 		c.Registry.Drafts = c.drafts
 		c.tree.Follow(func([]watch.Event) { c.drafts.Moved() })
 	}
