@@ -230,7 +230,8 @@ func (d *draft) layers() (mounts []process.Layer, kept []layer.Layer) {
 
 // Call does a call on the draft: see tools.Drafts.
 func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, approval.Plan) (approval.Answer, error)) (json.RawMessage, error) {
-	d, err := s.of(c.Session.ID(), c.Session.Agent().Name, true)
+	owner := tools.DraftOwner(c.Session)
+	d, err := s.of(owner.ID(), owner.Agent().Name, true)
 	if err != nil {
 		return nil, err
 	}

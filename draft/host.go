@@ -19,6 +19,7 @@ import (
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/process"
+	"pillion/tools/session"
 )
 
 // host is the sidecar of a draft, of which this one is the editor.
@@ -30,9 +31,10 @@ type host struct {
 
 	mu      sync.Mutex // guards what follows
 	calls   map[string]*calling
-	asking  map[string]*question // by the other's approvalId
-	running map[string]bool      // processes that go on
-	users   int                  // calls that have it
+	asking  map[string]*question   // by the other's approvalId
+	running map[string]bool        // processes that go on
+	users   int                    // calls that have it
+	modes   map[string]policy.Mode // of the sessions that it knows
 }
 
 // calling is a call that is under way.
@@ -52,7 +54,7 @@ func start(d *draft, mounts []process.Layer) (_ *host, err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &host{draft: d, cancel: cancel, calls: map[string]*calling{}, asking: map[string]*question{}, running: map[string]bool{}}
+	h := &host{draft: d, cancel: cancel, calls: map[string]*calling{}, asking: map[string]*question{}, running: map[string]bool{}, modes: map[string]policy.Mode{}}
 	defer func() {
 		if err != nil {
 			cancel()
@@ -114,14 +116,29 @@ func (h *host) hello(ctx context.Context) error {
 	if err := h.conn.Call(ctx, "initialize", params, nil); err != nil {
 		return err
 	}
-	if err := h.conn.Notify("initialized", struct{}{}); err != nil {
-		return err
+	return h.conn.Notify("initialized", struct{}{})
+}
+
+// open has the other sidecar know the session of a call.
+func (h *host) open(ctx context.Context, s *session.Session) error {
+	mode := s.Mode()
+	h.mu.Lock()
+	known := h.modes[s.ID()] == mode
+	h.mu.Unlock()
+	if known {
+		return nil
 	}
-	session := map[string]any{"sessionId": h.draft.Session, "agent": map[string]string{"name": h.draft.Agent}, "mode": policy.Draft}
-	if err := h.conn.Call(ctx, "session/open", session, nil); err != nil {
-		return err
+	params := map[string]any{"sessionId": s.ID(), "agent": map[string]string{"name": s.Agent().Name}, "mode": mode}
+	err := h.conn.Call(ctx, "session/open", params, nil)
+	if err == nil { // it may have been kept in another one
+		err = h.conn.Call(ctx, "session/setMode", params, nil)
 	}
-	return h.conn.Call(ctx, "session/setMode", session, nil) // it may have been kept
+	if err == nil {
+		h.mu.Lock()
+		h.modes[s.ID()] = mode
+		h.mu.Unlock()
+	}
+	return err
 }
 
 // leave ends what running began.
@@ -132,6 +149,9 @@ func (h *host) leave() {
 }
 
 func (h *host) call(ctx context.Context, c tools.Call, ask func(context.Context, approval.Plan) (approval.Answer, error)) (json.RawMessage, error) {
+	if err := h.open(ctx, c.Session); err != nil {
+		return nil, err
+	}
 	h.mu.Lock()
 	h.calls[c.CallID] = &calling{c, ask}
 	h.mu.Unlock()
@@ -141,7 +161,7 @@ func (h *host) call(ctx context.Context, c tools.Call, ask func(context.Context,
 		delete(h.calls, c.CallID)
 	}()
 	params := map[string]any{
-		"name": c.Name, "arguments": c.Arguments, "callId": c.CallID, "sessionId": h.draft.Session,
+		"name": c.Name, "arguments": c.Arguments, "callId": c.CallID, "sessionId": c.Session.ID(),
 		"requiresApproval": c.RequiresApproval, "timeoutSeconds": c.Timeout.Seconds(), "workDoneToken": c.CallID,
 	}
 	var result json.RawMessage

@@ -183,7 +183,7 @@ func (r *Registry) admit(ctx context.Context, c Call) (*pending, error) {
 	if looks || p == nil {
 		return p, err
 	}
-	if _, only := p.plan.(*Answer); access == policy.VCS && !only && c.Session.Mode() == policy.Draft && r.hasDraft(ctx, c.Session) {
+	if _, only := p.plan.(*Answer); access == policy.VCS && !only && !r.IsDraft && InDraft(c.Session) && r.hasDraft(ctx, DraftOwner(c.Session)) {
 		return p, fault.New(fault.PolicyDenied, "the draft has changes that the repository does not know").WithHint("call submit_changes first: what the user takes is in the workspace then")
 	}
 	kind := session.Changes

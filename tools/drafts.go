@@ -59,7 +59,18 @@ func (t Tool) onDraft() bool {
 
 // goesToDraft says whether a call is to be done on its session's draft.
 func (r *Registry) goesToDraft(c Call) bool {
-	return !r.IsDraft && c.refused == nil && c.tool.Name != "" && c.Session.Mode() == policy.Draft && c.tool.onDraft()
+	return !r.IsDraft && c.refused == nil && c.tool.Name != "" && c.tool.onDraft() && InDraft(c.Session)
+}
+
+// InDraft says whether a session works on a draft: its own, or that of the one whose sub-agent it is.
+func InDraft(s *session.Session) bool { return s.Mode() == policy.Draft || DraftOwner(s).Mode() == policy.Draft }
+
+// DraftOwner is the session whose draft it is that a session works on.
+func DraftOwner(s *session.Session) *session.Session {
+	for s.Parent() != nil {
+		s = s.Parent()
+	}
+	return s
 }
 
 // inDraft does such a call.

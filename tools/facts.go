@@ -80,7 +80,7 @@ func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 	s := p.settings.Sandbox
 	looks, apart := c.LooksOnly()
 	mode := p.call.Session.Mode()
-	layer = plan.Layered && (mode == policy.Auto || mode == policy.Draft && p.registry.IsDraft) && !looks
+	layer = (plan.Layered && mode == policy.Auto || p.registry.IsDraft) && !looks
 	if s.Box == nil || !layer && !(plan.Boxed && looks) {
 		return false, false
 	}
