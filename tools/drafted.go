@@ -26,7 +26,7 @@ type Drafted struct {
 	Bytes     int64
 	Exists    bool
 
-	comments []approval.Comment // of the review
+	comments []approval.Comment      // of the review
 	own      map[workspace.Path]bool // files that the user changed: true, if by their own text
 	links    map[workspace.Path]bool // that they left
 }
@@ -106,6 +106,18 @@ func (p *pending) drafted(ctx context.Context) (Drafted, error) {
 		}
 	}
 	return out, nil
+}
+
+// Edits are what its review asks about.
+func (d Drafted) Edits(summary string) (*Edits, error) {
+	e := &Edits{Set: d.Set, Draft: &d, Message: strings.TrimSpace(summary), AlwaysAsk: true, Several: true}
+	e.Title = "Apply a draft of " + Count(len(d.Set.Files)+len(d.Set.Tree)+len(d.Set.Restores), "file")
+	for _, left := range d.Left {
+		e.Because("left", "%s stays in the draft: %s", fault.Quote(left.Path), left.Reason)
+	}
+	e.Learns = func(change.File) bool { return false }
+	e.Answer = func(outcomes []change.Outcome) *Answer { return d.Answer(outcomes) }
+	return e, CheckAllShown(d.Set, summary)
 }
 
 const ignoredByGit = "git ignores it"

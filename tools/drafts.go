@@ -63,7 +63,9 @@ func (r *Registry) goesToDraft(c Call) bool {
 }
 
 // InDraft says whether a session works on a draft: its own, or that of the one whose sub-agent it is.
-func InDraft(s *session.Session) bool { return s.Mode() == policy.Draft || DraftOwner(s).Mode() == policy.Draft }
+func InDraft(s *session.Session) bool {
+	return s.Mode() == policy.Draft || DraftOwner(s).Mode() == policy.Draft
+}
 
 // DraftOwner is the session whose draft it is that a session works on.
 func DraftOwner(s *session.Session) *session.Session {

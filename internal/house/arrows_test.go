@@ -81,6 +81,7 @@ var arrows = map[string][]string{
 	"agents/mcp":     {"tools", "tools/all", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state", "internal/way"},
 	"agents/acp":     {"tools", "tools/process", "tools/session"},
+	"draft":          {"internal/state", "internal/wire", "tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "workspace/layer"},
 	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
 	"conversation":   {},
 	"terminal":       {"conversation", "tools", "tools/approval", "workspace/diff"},
@@ -92,7 +93,7 @@ var arrows = map[string][]string{
 	"config":         {"internal/state", "tools/policy", "workspace"},
 
 	"sidecar": {
-		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
+		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "draft", "internal/state", "internal/wire", "lspbridge", "rpc",
 		"internal/way", "internal/web", "tools", "tools/all", "tools/approval", "tools/found", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
@@ -133,7 +134,7 @@ var confined = map[string][]string{
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"github.com/coder/acp-go-sdk":         {"agents/acp"},
 	"golang.org/x/crypto/":                {},
-	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "tools/process", "try", "workspace/git/program"}, // programs' --version, a person's own editor, pillion try's own agent, git to read
+	"os/exec":                             {"cli", "doctor", "draft", "sidecar", "terminal", "tools/process", "try", "workspace/git/program"}, // programs' --version, a person's own editor, pillion try's own agent, a draft's sidecar, git to read
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {"config", "internal/wire"},
 }

@@ -118,6 +118,8 @@ var writers = map[string]string{
 	"workspace/git":             "a repository's own folder, where there is no git program, and the index of a draft",
 	"workspace/git/program":     "a folder for what is thrown away",
 	"cli":                       "the new folder of pillion try",
+	"draft":                     "drafts, in the state folder",
+	"workspace/layer":           "layers on which nothing is mounted, in the state folder",
 	"config":                    "what the user agreed to, in the state folder",
 	"internal/generate":         "generated files",
 	"scripts/bench":             "texts to compare, in the bench's folder",

@@ -2,13 +2,10 @@ package agent
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/policy"
-	"pillion/workspace/change"
 )
 
 var _ = tools.Define(tools.NewEdit(tools.Spec{
@@ -34,12 +31,5 @@ func planSubmitChanges(ctx context.Context, in tools.Input, args submitChangesAr
 	if in.Session.Mode() != policy.Draft && !d.Exists {
 		return nil, fault.Invalid("this session has no draft: what it changes is in the workspace already")
 	}
-	e := &tools.Edits{Set: d.Set, Draft: &d, Message: strings.TrimSpace(args.Summary), AlwaysAsk: true, Several: true}
-	e.Title = fmt.Sprintf("Apply a draft of %s", tools.Count(len(d.Set.Files)+len(d.Set.Tree)+len(d.Set.Restores), "file"))
-	for _, left := range d.Left {
-		e.Because("left", "%s stays in the draft: %s", fault.Quote(left.Path), left.Reason)
-	}
-	e.Learns = func(change.File) bool { return false }
-	e.Answer = func(outcomes []change.Outcome) *tools.Answer { return d.Answer(outcomes) }
-	return e, tools.CheckAllShown(d.Set, args.Summary)
+	return d.Edits(args.Summary)
 }
