@@ -53,6 +53,8 @@ type Options struct {
 	Repositories func(folder string) []string
 	// Unsaved are the texts of the open folders' files that the user has not saved, as they would be on disk, by absolute paths.
 	Unsaved func() map[string][]byte
+	// Settle returns when Moved has been called for what changed before; it may fail.
+	Settle func(context.Context) error
 	// MaxBytes is how large what a draft holds may become.
 	MaxBytes func() int64
 	// Changed hears of a draft whose files may be others now. It must not block.
@@ -237,6 +239,7 @@ func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, 
 	}
 	d.using.RLock()
 	defer d.using.RUnlock()
+	_ = s.o.Settle(ctx) // where nobody knows, the files are as they were seen last
 	h, err := d.running()
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the draft cannot be worked on: %w", err).WithHint("what is in it is kept; ask the user to look into it")

@@ -178,7 +178,7 @@ func New(o Options) (*Sidecar, error) {
 	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	if o.Editor != nil && o.DraftOf == "" {
-		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Unsaved: c.unsaved, MaxBytes: c.draftBytes, Changed: o.Events.DraftChanged, Logf: logf})
+		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Settle: c.tree.Settle, Unsaved: c.unsaved, MaxBytes: c.draftBytes, Changed: o.Events.DraftChanged, Logf: logf})
 		c.Registry.Drafts = c.drafts
 		c.tree.Follow(func([]watch.Event) { c.drafts.Moved() })
 	}
@@ -269,7 +269,7 @@ func sandbox(s config.Settings, runner *process.Runner, draftOf string) tools.Sa
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
 	}
 	out.Box = func(b process.Box) (process.Confine, bool) {
-		if !b.Layered && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
+		if draftOf == "" && !b.Writes && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
 			return process.Confine{}, false
 		}
 		b.Home = config.Folders(s.Box.Home, home)

@@ -280,7 +280,7 @@ func (p *pending) reviewed(a approval.Answer) error {
 		}
 		return settled{d.Answer(none.Unchanged())}
 	}
-	e.Draft.comments = a.Comments
+	p.comments = a.Comments
 	return nil
 }
 
