@@ -43,6 +43,9 @@ type calling struct {
 	ask func(context.Context, approval.Plan) (approval.Answer, error)
 }
 
+// Variable has the state's folder of this sidecar, for that of a draft.
+const Variable = "PILLION_DRAFT_OF"
+
 const (
 	startWithin = 30 * time.Second
 	endWithin   = 3 * time.Second
@@ -60,10 +63,10 @@ func start(d *draft, mounts []process.Layer) (_ *host, err error) {
 			cancel()
 		}
 	}()
-	if h.cmd, err = process.InLayers(ctx, mounts, "serve", "--draft-of", own); err != nil {
+	if h.cmd, err = process.InLayers(ctx, mounts, "serve"); err != nil {
 		return nil, err
 	}
-	h.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.dir, "state"))
+	h.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.dir, "state"), Variable+"="+own)
 	in, err := h.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
