@@ -57,6 +57,8 @@ type Options struct {
 	Settle func(context.Context) error
 	// MaxBytes is how large what a draft holds may become.
 	MaxBytes func() int64
+	// Look: the drafts are looked into, also those that another program works on.
+	Look bool
 	// Changed hears of a draft whose files may be others now. It must not block.
 	Changed func(session string)
 	Logf    func(format string, args ...any)
@@ -76,6 +78,7 @@ type draft struct {
 	set  *Set
 	dir  string
 	lock *flock.Flock
+	busy bool // another program has it
 	record
 
 	using sync.RWMutex      // held by calls, and by whoever changes what is in it, alone
@@ -115,7 +118,7 @@ func Open(o Options) *Set {
 		info, err := os.Lstat(d.about())
 		old := err == nil && time.Since(info.ModTime()) > keptFor
 		switch mine := slices.Equal(d.Folders, roots); {
-		case !mine && !old, !d.take():
+		case !mine && !old, !d.take() && !(mine && o.Look):
 		case old:
 			d.remove()
 		default:
@@ -131,11 +134,16 @@ func (d *draft) about() string { return filepath.Join(d.dir, "draft.json") }
 func (d *draft) take() bool {
 	d.lock = flock.New(filepath.Join(d.dir, "lock"), flock.SetPermissions(0o600))
 	taken, err := d.lock.TryLock()
-	if !taken || err != nil {
+	if d.busy = !taken || err != nil; d.busy {
 		_ = d.lock.Close()
-		return false
 	}
-	return true
+	return !d.busy
+}
+
+// Busy says whether another program works on a session's draft.
+func (s *Set) Busy(session string) bool {
+	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
+	return d != nil && d.busy
 }
 
 func (d *draft) remove() {
@@ -388,8 +396,11 @@ func (s *Set) End(session string) error {
 	d := s.all[session]
 	delete(s.all, session)
 	s.mu.Unlock()
-	if d == nil {
+	switch {
+	case d == nil:
 		return nil
+	case d.busy:
+		return errors.New("another program works on the draft")
 	}
 	d.using.Lock()
 	defer d.using.Unlock()
