@@ -270,3 +270,20 @@ func TestAReviewByPatchReview(t *testing.T) {
 		t.Error("n.txt is there")
 	}
 }
+
+// TestADraftIsReviewedWhenATurnEnds of an agent behind a gateway.
+func TestADraftIsReviewedWhenATurnEnds(t *testing.T) {
+	t.Parallel()
+	e, _, c := atGateway(t, testrig.Options{Home: t.TempDir(), Kinds: []string{"review"}})
+	e.Write("a.txt", "one\n")
+	e.Must("session/setMode", object{"sessionId": "one", "mode": "draft"}, nil)
+	c.Send(object{"type": "agent_status", "status": "thinking"})
+	c.Call("w1", "write_file", object{"path": "a.txt", "content": "two\n"})
+	check.Same(t, "the call's end", c.Next().Text("type"), "tool_result")
+	check.Same(t, "a.txt", e.Read("a.txt"), "one\n")
+	c.Send(object{"type": "agent_status", "status": "idle"})
+	a := testrig.Wait(t, e.Approvals, "the review")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	testrig.Wait(t, e.Journal, "the change of the workspace")
+	check.Same(t, "a.txt", e.Read("a.txt"), "two\n")
+}
