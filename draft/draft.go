@@ -162,6 +162,9 @@ func (s *Set) of(session, agent string, wanted bool) (*draft, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.all[session]; d != nil || !wanted {
+		if d != nil && wanted && !slices.Equal(d.Folders, s.o.Roots()) {
+			return nil, fault.New(fault.ExecutionFailed, "the open folders are others now than those of the draft").WithHint("ask the user to review the draft, or to discard it")
+		}
 		return d, nil
 	}
 	if s.closed {
