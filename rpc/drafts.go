@@ -25,6 +25,7 @@ func (s *server) draftList(ctx context.Context, _ json.RawMessage) (any, error) 
 		for _, id := range registry.Drafts.Sessions() {
 			if info, has := registry.DraftOf(ctx, s.drafter(id)); has {
 				out = append(out, info)
+				s.drafts.know(id)
 			}
 		}
 	}
@@ -75,6 +76,16 @@ type draftNews struct {
 	known   map[string]bool // those with files
 }
 
+// know has the editor hear when this draft ends.
+func (n *draftNews) know(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.known == nil {
+		n.waiting, n.known = map[string]bool{}, map[string]bool{}
+	}
+	n.known[id] = true
+}
+
 // DraftChanged tells of a draft, in a moment.
 func (e events) DraftChanged(id string) {
 	if !e.client.Pillion {
@@ -83,7 +94,7 @@ func (e events) DraftChanged(id string) {
 	n := &e.server.drafts
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.waiting == nil {
+	if n.known == nil {
 		n.waiting, n.known = map[string]bool{}, map[string]bool{}
 	}
 	if n.waiting[id] {
