@@ -40,20 +40,24 @@ func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer,
 		return d.askPlainly(ctx, r)
 	}
 	d.notifyAway(r.Agent, "wants to "+r.Preview.Deed)
-	if r.Preview.Draft {
-		switch {
-		case d.shows("review"):
-			r.Preview.Kind = "review"
-		case d.client.Capabilities.Review:
-			return d.reviewDraft(ctx, r)
-		}
+	if r.Preview.Draft && !d.shows("review") && d.client.Capabilities.Review {
+		return d.reviewDraft(ctx, r)
 	}
+	r.Preview = d.asReview(r.Preview)
 	wait, err := d.begin(ctx, r)
 	var a approval.Answer
 	if err == nil {
 		err = wait(&a)
 	}
 	return a, denied(err)
+}
+
+// asReview is a draft as a review, for an editor that shows those.
+func (d *dialogs) asReview(p approval.Preview) approval.Preview {
+	if p.Draft && d.shows("review") {
+		p.Kind = "review"
+	}
+	return p
 }
 
 // begin sends one question after the other, each when the editor has read those before it:
@@ -103,6 +107,7 @@ func (d *dialogs) Changed(c approval.Changed) {
 		d.questions.update(c)
 		return
 	}
+	c.Preview = d.asReview(c.Preview)
 	d.server.conn.Notify("approval/changed", c) //nolint:errcheck // the answer is checked against the digest
 }
 

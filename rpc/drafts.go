@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/policy"
@@ -25,6 +26,7 @@ func (s *server) draftList(ctx context.Context, _ json.RawMessage) (any, error) 
 		for _, id := range registry.Drafts.Sessions() {
 			if info, has := registry.DraftOf(ctx, s.drafter(id)); has {
 				out = append(out, info)
+				s.drafts.know(id)
 			}
 		}
 	}
@@ -46,7 +48,7 @@ func (s *server) draftReview(ctx context.Context, p draftParams) (any, error) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "the session has no draft")
 	}
 	result := s.running().Registry.ReviewDraft(ctx, owner)
-	if result.Err != nil {
+	if result.Err != nil && result.Err.Code != fault.UserRejected {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "%s", result.Err.Message)
 	}
 	var out struct {
@@ -54,6 +56,7 @@ func (s *server) draftReview(ctx context.Context, p draftParams) (any, error) {
 		Left      json.RawMessage `json:"left"`
 		Discarded bool            `json:"discarded"`
 	}
+	out.Applied, out.Left = json.RawMessage("[]"), json.RawMessage("[]") // of what the user left with a reason
 	err := json.Unmarshal(result.Structured, &out)
 	return out, err
 }
@@ -75,6 +78,16 @@ type draftNews struct {
 	known   map[string]bool // those with files
 }
 
+// know has the editor hear when this draft ends.
+func (n *draftNews) know(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.known == nil {
+		n.waiting, n.known = map[string]bool{}, map[string]bool{}
+	}
+	n.known[id] = true
+}
+
 // DraftChanged tells of a draft, in a moment.
 func (e events) DraftChanged(id string) {
 	if !e.client.Pillion {
@@ -83,7 +96,7 @@ func (e events) DraftChanged(id string) {
 	n := &e.server.drafts
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.waiting == nil {
+	if n.known == nil {
 		n.waiting, n.known = map[string]bool{}, map[string]bool{}
 	}
 	if n.waiting[id] {

@@ -120,10 +120,12 @@ func (p *pending) reasons() []approval.Reason {
 	case *Action:
 		out = append(out, plan.Reasons...)
 	}
-	// That it always asks says least, and a line beside a diff shows the first reason alone.
+	// That it always asks says least, and a line beside a diff shows the first reason alone. Of a review it says nothing.
 	if at := slices.IndexFunc(out, func(r approval.Reason) bool { return r.Code == policy.ReasonAlways }); at >= 0 {
 		general := out[at]
-		out = append(slices.Delete(out, at, at+1), general)
+		if out = slices.Delete(out, at, at+1); p.edits() == nil || p.edits().Draft == nil {
+			out = append(out, general)
+		}
 	}
 	if p.call.RequiresApproval && len(out) == 0 {
 		out = append(out, approval.Because("gateway", "the agent's gateway requires approval of every such call"))

@@ -1,5 +1,6 @@
 /** Taking a part of what an agent proposes, hunk by hunk, and patches that an agent shows, in a real Neovim. */
 import assert from 'node:assert/strict';
+import { draftCase } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
 import { lines } from '../rig/greeting.js';
 import { clock } from '../rig/kettle.js';
@@ -156,6 +157,30 @@ ride('a patch that the user does not want: the agent reads why', files, async (i
   assert.equal(result.structured.feedback, 'keep whole minutes');
   assert.equal(sandbox.read('clock.py'), clock);
 }, { opened: 'clock.py', columns: 160 });
+
+draftCase((name, all, body) => ride(name, all, body, { columns: 160 }), {
+  choose: async ({ nvim }) => {
+    await nvim.command('Pillion mode draft');
+    await nvim.sees(/scripted-agent · draft/);
+  },
+  listed: async ({ nvim }, words) => {
+    await nvim.command('Pillion sessions');
+    await nvim.sees(words);
+  },
+  take: async ({ nvim }, left) => {
+    const dialog = await nvim.dialog('apply its draft');
+    await dialog.show();
+    await nvim.sees('Draft of scripted-agent');
+    if (left !== undefined) {
+      await nvim.sees('hunk 1 of 3 selected · clock.py (1 of 2)');
+      await nvim.press(']hgh');
+      await nvim.sees('hunk 2 of 3 left out');
+      await nvim.sees('ga apply 2 of 3');
+    }
+    nvim.screenshot(left === undefined ? 'draft-rest' : 'draft-review');
+    await dialog.press('approve');
+  },
+});
 
 /** An agent that has read the file proposes three changes of it, which the person looks at. @param {import('./ride.js').Ride} it */
 async function proposed(it) {

@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { agents, run } from './agents.js';
 import { eventually } from './expect.js';
+import { clock } from './kettle.js';
 import { edit, edited, files as greetingFiles, greeting } from './greeting.js';
 import { pillion } from './places.js';
 import { ScriptedModel } from './scripted-model.js';
@@ -146,6 +147,44 @@ export function autoCase(ride) {
     assert.equal(it.sandbox.read('sub/made.txt'), 'made\n');
     assert.equal(it.sandbox.exists('sub/.envrc'), false);
     await it.picture('auto');
+  });
+}
+
+/** @template R @typedef {{
+ *   choose: (it: R) => Promise<void>, listed: (it: R, words: RegExp) => Promise<void>,
+ *   take: (it: R, left: string | undefined) => Promise<void>,
+ * }} DraftHands `choose` the mode draft; `listed`: the list of sessions has a line like that; `take` applies the draft, but for the hunk with these words */
+
+/**
+ * An agent works on a draft, which a person reviews: one hunk stays in it at first.
+ * @template {Rider} R @param {Riding<R>} ride @param {DraftHands<R>} hands
+ */
+export function draftCase(ride, { choose, listed, take }) {
+  ride('in mode draft an agent changes nothing until it is reviewed; what is left out stays in the draft', { 'clock.py': clock, 'read.sh': 'cat cup.py\n' }, async (it) => {
+    const { sandbox } = it;
+    const agent = await it.agent();
+    await agent.call('read_file', { path: 'clock.py' });
+    await choose(it);
+    const [padded, counted] = [['{minutes}:{seconds}', '{minutes}:{seconds:02d}'], ['left -= 1', 'left = left - 1']];
+    const edits = [padded, counted].map(([old_string, new_string]) => ({ old_string, new_string }));
+    const made = [await agent.call('edit_file', { path: 'clock.py', edits }), await agent.call('write_file', { path: 'cup.py', content: 'cup = 1\n' })];
+    assert.deepEqual(made.map(({ structured }) => [structured.ok, structured.draft]), [[true, true], [true, true]], made.map(({ text }) => text).join('\n'));
+    assert.match((await agent.call('run_command', { command: 'sh read.sh' })).text, /cup = 1/, 'its commands see the draft');
+    assert.equal(sandbox.read('clock.py'), clock);
+    assert.equal(sandbox.exists('cup.py'), false);
+    await listed(it, /Draft: 2 files, \+3 −2/);
+    await it.picture('draft');
+    const first = agent.call('submit_changes', { summary: 'Pads the seconds, and counts in plain words.' });
+    await take(it, counted[1]);
+    const { text, structured: { ok, applied, left, discarded } } = await first;
+    assert.deepEqual([ok, applied.map((/** @type {any} */ one) => one.path).sort(), left.map((/** @type {any} */ one) => one.path), discarded], [true, ['clock.py', 'cup.py'], ['clock.py'], false], text);
+    assert.equal(sandbox.read('clock.py'), clock.replace(padded[0], padded[1]));
+    assert.equal(sandbox.read('cup.py'), 'cup = 1\n');
+    await listed(it, /Draft: 1 file, \+1 −1/);
+    const second = agent.call('submit_changes', {});
+    await take(it, undefined);
+    assert.equal((await second).structured.ok, true, (await second).text);
+    assert.equal(sandbox.read('clock.py'), clock.replace(padded[0], padded[1]).replace(counted[0], counted[1]));
   });
 }
 

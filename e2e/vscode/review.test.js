@@ -1,5 +1,6 @@
 /** Taking a part of what an agent proposes, in a real VS Code: hunk by hunk, of a change and of a patch to review. */
 import assert from 'node:assert/strict';
+import { draftCase } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
 import { clock } from '../rig/kettle.js';
 import { patch, texts } from '../rig/patches.js';
@@ -181,4 +182,26 @@ ride('a patch of two files, some of its hunks approved: the files hold exactly t
   assert.equal(result.isError, false, result.text);
   assert.equal(sandbox.read('clock.py'), counted(padded(clock)));
   assert.equal(sandbox.read('tea.py'), oolong(tea));
+});
+
+draftCase(ride, {
+  choose: async ({ window }) => {
+    await window.command('Pillion: Change an Agent\'s Mode…');
+    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'a draft that nobody else sees' }).click();
+    await eventually('the status bar says so', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode Draft'));
+  },
+  listed: async ({ window }, words) => {
+    await eventually(`a row says ${words}`, async () => (await window.sessions()).some((row) => words.test(row.replaceAll(/\s+/g, ' '))));
+  },
+  take: async ({ window }, left) => {
+    const dialog = await (await window.dialog(/^Draft of scripted-agent: clock\.py/)).drawn('Apply');
+    if (left !== undefined) {
+      await window.chooseHunks(dialog);
+      await window.tick(left);
+      await dialog.button('Apply Selected').waitFor();
+    }
+    await window.rest();
+    await window.screenshot(left === undefined ? 'draft-rest' : 'draft-review');
+    await dialog.press(left === undefined ? 'Apply' : 'Apply Selected');
+  },
 });

@@ -227,7 +227,7 @@ export class Workbench {
   async tick(row, view = 'Waiting for You') {
     await this.#showView();
     const box = this.#rows(view).filter({ hasText: row }).getByRole('checkbox').first();
-    const look = async () => view === 'Waiting for You' ? (await this.waiting()).filter((text) => /^(Approve|Send to Agent)/.test(text)).join() : box.getAttribute('aria-checked');
+    const look = async () => view === 'Waiting for You' ? (await this.waiting()).filter((text) => /^(Approve|Apply|Send to Agent)/.test(text)).join() : box.getAttribute('aria-checked');
     const before = await look();
     await this.click(box);
     await eventually(`the box of ${row} counts`, async () => await look() !== before);
@@ -457,7 +457,7 @@ export class Dialog {
 
   /** Waits until a person has had the time to read it: in its first half second the buttons that answer are grey. */
   async takesAnswers() {
-    const buttons = this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name: /^(Reject|Cancel|Revert|Trust These Rules|Connect)( \(|$)/ });
+    const buttons = this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name: /^(Reject|Cancel|Leave|Revert|Trust These Rules|Connect)( \(|$)/ });
     await eventually('its buttons are not grey', () => buttons.first().isEnabled());
   }
 

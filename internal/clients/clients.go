@@ -185,7 +185,7 @@ func Neovim(root string) (Names, error) {
 var (
 	luaComment = regexp.MustCompile(`(?m)--.*$`)
 	// Whatever begins as a method of LSP, of ours or of the design does.
-	literal = regexp.MustCompile("[\"'`]((?:textDocument|workspace|window|client|\\$|document|conversation|tools|session|relay|approval|prompt|patch|plan|" +
+	literal = regexp.MustCompile("[\"'`]((?:textDocument|workspace|window|client|\\$|document|draft|conversation|tools|session|relay|approval|prompt|patch|plan|" +
 		"activity|agent|journal|context|process|rules|settings|gateway|editor)(?:/[a-zA-Z]+)+)[\"'`]")
 )
 

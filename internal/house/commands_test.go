@@ -27,6 +27,8 @@ var counterparts = map[string]string{
 	"editMessage":            "edit",
 	"reject":                 "reject",
 	"rejectWithReason":       "reject", // :Pillion reject REASON
+	"reviewDraft":            "draft",
+	"discardDraft":           "draft",
 	"cancel":                 "cancel",
 	"saveAndRun":             "save",
 	"answerTogether":         "together",

@@ -46,6 +46,8 @@ var mirror = map[string]goType{
 	"DocumentState":       {"rpc/documents.go", "documentStateParams"},
 	"ToolContent":         {"tools/result.go", "Part"},
 	"SettingsUntrusted":   {"rpc/events.go", "Untrusted"},
+	"DraftInfo":           {"tools/drafted.go", "DraftInfo"},
+	"DraftFile":           {"tools/drafted.go", "DraftFile"},
 	"ProcessInfo":         {"rpc/processes.go", "processInfo"},
 	"SessionUnusual":      {"rpc/events.go", "Unusual"},
 	"SessionChanged":      {"rpc/sessions.go", "sessionChanged"},
@@ -77,6 +79,7 @@ var mirror = map[string]goType{
 // no use in the extension.
 var parts = map[string]goType{
 	"FilePreview":   {"tools/approval/preview.go", "File"},
+	"DraftSelector": {"rpc/drafts.go", "draftParams"},
 	"SessionPause":  {"rpc/sessions.go", "sessionParams"},
 	"SessionClose":  {"rpc/sessions.go", "sessionParams"},
 	"SessionTodos":  {"rpc/sessions.go", "sessionParams"},
@@ -100,7 +103,7 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // send yet, or that have no struct in Go.
 var ahead = []string{
 	"Composed", // of every preview
-	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList", "JournalList", "JournalReverted",
+	"ToolResult", "SessionNewTurn", "SessionList", "DraftList", "SessionSetMode", "SettingsTrust", "ProcessList", "JournalList", "JournalReverted",
 }
 
 // TestMirror: both ends of the wire use the same field names.

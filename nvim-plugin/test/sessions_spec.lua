@@ -238,8 +238,8 @@ with_sessions("an agent is paused and resumed, its mode changed, a rule forgotte
   human:type("p")
   human:eventually("vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'claude  asks first'")
   human:type("m")
-  human:sees("3: auto_edit")
-  human:type("3<CR>")
+  human:sees("4: auto_edit")
+  human:type("4<CR>")
   human:sees("claude  edits freely")
   human:type("3Gr") -- the rule under the cursor
   human:sees("claude asks again for run_command(make *)")

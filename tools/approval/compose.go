@@ -163,10 +163,12 @@ func (r Request) saysNew(before Request) bool {
 // composeDecisions says what comes of each decision.
 func (r *Request) composeDecisions() {
 	once, no := "once", "the agent goes on without it"
-	switch r.Preview.Kind {
-	case "plan":
+	switch kind := r.Preview.Kind; {
+	case r.Preview.Draft:
+		once, no = "what you selected is in the workspace then; the rest stays in the draft", "nothing is applied, and all of it stays in the draft"
+	case kind == "plan":
 		once, no = "the agent leaves plan mode and starts", "the agent stays in plan mode"
-	case "review":
+	case kind == "review":
 		once, no = "the agent gets the hunks that you selected; no file changes", "the agent gets nothing and goes on"
 	}
 	r.Decisions = slices.Clone(r.Decisions)
@@ -198,6 +200,8 @@ func (r *Request) composeDecisions() {
 func (p Preview) yes() string {
 	verb, _, _ := strings.Cut(p.Deed, " ")
 	switch {
+	case p.Draft:
+		return "Apply"
 	case p.Kind == "command":
 		return "Run"
 	case p.Kind == "plan":

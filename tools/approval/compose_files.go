@@ -21,17 +21,19 @@ func (r *Request) composeFiles() {
 	}
 	p.Deed = verb(p.Files, r.Tool) + " " + p.Subject
 	switch {
+	case p.Draft:
+		p.Act, p.Question, p.Deed = "apply its draft", "Draft of "+visible(r.Agent.Name), "apply its draft of "+p.Subject
 	case p.Kind == "review":
 		p.Act, p.Question, p.Deed = "have a patch reviewed", "Review a patch?", "have a patch of "+p.Subject+" reviewed"
-		if p.Message != "" {
-			r.add(NewFact("message", "Message", visibleLines(strings.TrimSpace(p.Message))...))
-		}
 	case len(p.Files) == 1:
 		p.Deed = p.Files[0].Deed
 		if !p.Files[0].Text {
 			p.Act = p.Deed
 		}
 		p.Question = p.Files[0].question()
+	}
+	if p.Message != "" {
+		r.add(NewFact("message", "Message", visibleLines(strings.TrimSpace(p.Message))...))
 	}
 	because := r.particulars()
 	for i := range p.Files {
@@ -195,7 +197,7 @@ func (f *File) banner(p *Preview, because string, files int) {
 		said = append(said, "merged with changes made since the agent read it")
 	}
 	switch {
-	case p.Kind == "review":
+	case p.Kind == "review" || p.Draft && p.Message != "":
 		said = append(said, fault.Clip(visible(strings.Join(strings.Fields(p.Message), " ")), longestBanner), f.Summary)
 	case because != "" && files == 1:
 		said = append(said, "asks because "+fault.Clip(because, longestBanner))

@@ -96,6 +96,10 @@ func TestBanners(t *testing.T) {
 	if got := two[0].Banner; got != "merged with changes made since the agent read it · the change of 2 files asks because run.sh is a program" {
 		t.Errorf("above one of two: %q", got)
 	}
+	draft := composed(approval.Preview{Kind: "diff", Draft: true, Message: "take\none", Files: approval.Files([]change.FilePreview{text})}, approval.Request{Agent: approval.Agent{Name: "claude"}, Decisions: []approval.Choice{{ID: approval.ApproveID}}})
+	if got := []string{draft.Preview.Deed, draft.Preview.Question, draft.Preview.Files[0].Banner, draft.Decisions[0].Title}; !slices.Equal(got, []string{"apply its draft of src/app.py", "Draft of claude", "take one", "Apply"}) {
+		t.Errorf("%q", got)
+	}
 	review := composed(approval.Preview{Kind: "review", Message: "take\none", Files: approval.Files([]change.FilePreview{text})}, approval.Request{}).Preview
 	if got := review.Files[0].Banner; got != "take one" || review.Deed != "have a patch of src/app.py reviewed" || !slices.Equal(facts(review.Facts), []string{"Message:\n- take\n- one", "Asked by: claude, over MCP"}) {
 		t.Errorf("above a review: %q, %q, %q", got, review.Deed, facts(review.Facts))
@@ -167,9 +171,10 @@ func TestWhatDecisionsMean(t *testing.T) {
 		"command": "the agent goes on without it|once|for this session, without asking|always in this workspace, without asking",
 		"plan":    "the agent stays in plan mode|the agent leaves plan mode and starts",
 		"review":  "the agent gets nothing and goes on|the agent gets the hunks that you selected; no file changes",
+		"draft":   "nothing is applied, and all of it stays in the draft|what you selected is in the workspace then; the rest stays in the draft",
 	} {
 		var got []string
-		for _, d := range composed(approval.Preview{Kind: kind, Files: approval.Files([]change.FilePreview{text})}, approval.Request{Decisions: decisions}).Decisions {
+		for _, d := range composed(approval.Preview{Kind: kind, Draft: kind == "draft", Files: approval.Files([]change.FilePreview{text})}, approval.Request{Decisions: decisions}).Decisions {
 			got = append(got, d.Meaning)
 		}
 		if !strings.HasPrefix(strings.Join(got, "|"), want) {

@@ -120,6 +120,7 @@ function answersOf(approval: Approval, modifier: string, path?: string): Answer[
     ...(messageOf(approval).join("").length > lineWidth ? [{ ...show("comment-discussion", "Message", "What the agent says of it"), command: "readMessage", args: [approval.id] }] : []),
     ...(next === undefined ? [] : [{ ...show("arrow-down", "Next File", visible(next)), args: [approval.id, next] }, { ...show("diff-multiple", `All ${String(paths.length)} Files`, "In one editor"), args: [approval.id] }]),
     ...answer("comment", `${rejects} with Reason…`, "rejectWithReason", "Shift+N", "The agent reads your reason and goes on"),
+    ...(approval.isDraft ? answer("trash", "Discard Draft…", "discardDraft", "", "Nothing is applied, and all of it is gone") : []),
     ...(approval.editableCommand === undefined ? [] : answer("edit", "Edit Command…", "editCommand", "", "Your command runs")),
     ...(approval.message === undefined ? [] : answer("edit", own.title, "editMessage", "", own.meaning)),
     ...(approval.remembering.length === 0 ? [] : answer("check-all", "Approve and Remember…", "approveAndRemember", "Shift+Y", "Calls like this one run without asking")),

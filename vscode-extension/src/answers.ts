@@ -20,7 +20,12 @@ export const answers: Record<string, Handler> = {
   ...answering("cancel", give({ kind: "cancel" })),
   ...Object.fromEntries(yesWords.map((word) => [`pillion.approveAs${word}`, inTitle(give({ kind: "approve" }))])),
   "pillion.approveInView": approveInView,
+  "pillion.approveAsApplyInView": approveInView,
   "pillion.approveSelected": inTitle(give({ kind: "approve" })),
+  "pillion.approveSelectedAsApply": inTitle(give({ kind: "approve" })),
+  "pillion.rejectAsLeave": inTitle(give({ kind: "reject" })),
+  "pillion.rejectAsLeaveInView": inList(give({ kind: "reject" })),
+  "pillion.rejectWithReasonAsLeave": inTitle(rejectWithReason),
   "pillion.applyReview": inTitle(give({ kind: "approve" })),
   "pillion.applySelected": inTitle(give({ kind: "approve" })),
   "pillion.applyReviewInView": approveInView,
@@ -161,9 +166,9 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
   if (ids.length === 0) {
     return;
   }
-  const reviews = ids.every((id) => bench.approvals.get(id)?.isReview);
+  const [only, ...others] = ids.map((id) => bench.approvals.get(id)?.request.decisions?.[0]?.title);
   const feedback = await window.showInputBox({
-    title: reviews ? "Cancel with a reason" : "Reject with a reason",
+    title: `${others.length === 0 && only !== undefined ? only : "Reject"} with a reason`,
     prompt: "The agent reads this and goes on. Escape keeps the request waiting.",
     placeHolder: "for example: keep the old name, other modules import it",
     ignoreFocusOut: true,

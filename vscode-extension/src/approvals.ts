@@ -59,7 +59,12 @@ export class Approval {
 
   /** A patch that an agent shows: whatever is answered, no file changes by it. */
   get isReview(): boolean {
-    return this.shown.preview.kind === "review";
+    return this.shown.preview.kind === "review" && !this.isDraft;
+  }
+
+  /** What is in an agent's draft, to be applied. */
+  get isDraft(): boolean {
+    return "draft" in this.shown.preview && (this.shown.preview.draft ?? false);
   }
 
   get comments(): readonly LineComment[] {
@@ -68,7 +73,7 @@ export class Approval {
 
   /** Whether there are lines of a change that the user may comment on. */
   get isCommentable(): boolean {
-    return this.shown.preview.kind === "diff" && this.texts.length > 0;
+    return (this.shown.preview.kind === "diff" || this.isDraft) && this.texts.length > 0;
   }
 
   get isEdited(): boolean {
@@ -201,7 +206,7 @@ export class Approval {
 
   answer(choice: Choice): Exclude<Verdict, "changed" | "gone"> {
     // What was typed into a box of its own no stray key did, and it must not be lost.
-    const deliberate = choice.kind === "amend" || (choice.kind === "approve" && choice.saved === true) || (choice.kind === "reject" && choice.feedback !== undefined);
+    const deliberate = choice.kind === "amend" || choice.kind === "discard" || (choice.kind === "approve" && choice.saved === true) || (choice.kind === "reject" && choice.feedback !== undefined);
     if (!this.isArmed && !deliberate) {
       return "too-soon";
     }
@@ -211,7 +216,7 @@ export class Approval {
     if (["approve", "remember"].includes(choice.kind) && this.ownMessage?.trim() === "") {
       return "no-message";
     }
-    if (["approve", "remember"].includes(choice.kind) && this.written.length > 0) {
+    if (["approve", "remember"].includes(choice.kind) && this.written.length > 0 && !this.isDraft) {
       return "commented";
     }
     this.settle(this.answerFor(choice));
@@ -259,15 +264,18 @@ export class Approval {
   private answerFor(choice: Choice): ApprovalAnswer {
     const { digest } = this.shown;
     const offered = this.shown.decisions ?? [];
+    const comments = this.written.length > 0 ? { comments: [...this.written] } : {};
     switch (choice.kind) {
       case "reject":
-        return { decision: "reject", ...(offered.some(({ id }) => id === "reject") ? { decisionId: "reject" } : {}), digest, ...(choice.feedback ? { feedback: choice.feedback } : {}), ...(this.written.length > 0 ? { comments: [...this.written] } : {}) };
+        return { decision: "reject", ...(offered.some(({ id }) => id === "reject") ? { decisionId: "reject" } : {}), digest, ...(choice.feedback ? { feedback: choice.feedback } : {}), ...comments };
+      case "discard":
+        return { decision: "reject", decisionId: "discard", digest };
       case "cancel":
         return { decision: "cancel", digest };
       case "amend":
         return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), command: choice.command }, digest };
       default:
-        return this.consent(choice.kind === "remember" ? choice.decisionId : offered.find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id);
+        return { ...this.consent(choice.kind === "remember" ? choice.decisionId : offered.find(({ scope, id }) => scope === "once" && !["reject", "cancel"].includes(id))?.id), ...comments };
     }
   }
 
@@ -424,6 +432,8 @@ export type Choice =
   /** Run this command in place of the agent's. */
   | { kind: "amend"; command: string }
   | { kind: "reject"; feedback?: string }
+  /** Of a draft: all of it goes. They were asked whether they are sure. */
+  | { kind: "discard" }
   | { kind: "cancel" };
 
 interface OwnText {

@@ -48,9 +48,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
 
   [proposals, pages, annotations, lineComments, front, new Announcer(front), { added: refresh, changed: refresh, seen: refresh, removed: refresh }].forEach((one) => approvals.listen(one));
   sidecar.onDidChangeState(({ kind }) => {
-    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, agents.rules, trust, left.processes, changes, talk.conversations]).forEach((part) => part.end("sidecar stopped"));
+    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, agents.drafts, agents.rules, trust, left.processes, changes, talk.conversations]).forEach((part) => part.end("sidecar stopped"));
     refresh();
-    [changes, agents.sessions].forEach((part) => part.lookSoon());
+    [changes, agents.sessions, agents.drafts].forEach((part) => part.lookSoon());
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, lineComments, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerForModels(sidecar, context.extension));

@@ -296,27 +296,33 @@ async function leaveFocus(): Promise<boolean> {
 }
 
 function isAnswer(outcome: string): boolean {
-  return ["approve", "remember", "amend", "reject", "cancel"].includes(outcome);
+  return ["approve", "remember", "amend", "reject", "discard", "cancel"].includes(outcome);
 }
 
 function diffTitle(approval: Approval, path: string): string {
-  const { files, request, isReview } = approval;
+  const { files, request, isReview, isDraft } = approval;
   const file = files.find((candidate) => candidate.path === path);
   const name = visible(path.split("/").at(-1) ?? path);
   const agent = visible(request.agent.name);
   const paths = pathsOf(files);
   const place = paths.length > 1 ? ` (${String(paths.indexOf(path) + 1)} of ${String(paths.length)})` : "";
   const deletes = file?.operation === "delete";
-  if (deletes && !isReview) {
+  if (deletes && !isReview && !isDraft) {
     return `Delete ${name}${place}? ${agent} proposes it`; // what comes last is cut off in a narrow tab
   }
   const what = [deletes ? "deleted" : file ? size([file]) : "", file?.merged ? "merged" : ""].filter(Boolean).join(", ");
+  if (isDraft) {
+    return `Draft of ${agent}: ${name}${place}, ${what}`;
+  }
   return isReview ? `Review ${name}${place}: ${agent}, ${what}` : `${name}${place}: ${agent} proposes ${what}`;
 }
 
 /** VS Code adds how many files there are. */
-function stackTitle({ files, request, isReview }: Approval): string {
+function stackTitle({ files, request, isReview, isDraft }: Approval): string {
   const agent = visible(request.agent.name);
+  if (isDraft) {
+    return `Draft of ${agent}: ${size(files)}`;
+  }
   return isReview ? `Review: ${agent}, ${size(files)}` : `${agent} proposes ${size(files)}`;
 }
 

@@ -1,5 +1,5 @@
 // Comments on lines of what an agent proposes, by VS Code's own way to write them. They belong to the approval, and go to the agent with a
-// rejection; this draws them beneath their lines. A comment is kept by its line of the proposal, whatever the user takes or writes above it.
+// rejection, of a draft with any answer; this draws them beneath their lines. A comment is kept by its line of the proposal, whatever the user takes or writes above it.
 
 import { type Comment, type CommentController, CommentMode, type CommentReply, comments, CommentThreadCollapsibleState, type CommentThread, Disposable, Range, type TextDocument } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
@@ -87,7 +87,7 @@ export class LineComments implements Partial<ApprovalListener>, Disposable {
       const here = written.filter((comment) => placeOf(comment) === place).map((comment) => new Drawn(approval.id, comment));
       if (here.length !== thread.comments.length || here.some(({ body }, index) => body !== thread.comments[index]?.body)) {
         thread.comments = here;
-        thread.label = "Goes to the agent with a rejection";
+        thread.label = approval.isDraft ? "Goes to the agent with your answer" : "Goes to the agent with a rejection";
         thread.collapsibleState = CommentThreadCollapsibleState.Expanded;
       }
     }

@@ -27,6 +27,10 @@ export const methods = {
   sessionRevoke: "session/revoke",
   sessionClose: "session/close",
   sessionChanged: "session/changed",
+  draftList: "draft/list",
+  draftReview: "draft/review",
+  draftDiscard: "draft/discard",
+  draftChanged: "draft/changed",
   processList: "process/list",
   processOutput: "process/output",
   processKill: "process/kill",
@@ -136,6 +140,8 @@ export interface Fact {
 export interface DiffPreview extends Composed {
   kind: "diff" | "review";
   files: FilePreview[] | null;
+  /** They are what is in a draft, to be applied. */
+  draft?: boolean;
 }
 
 export interface FilePreview {
@@ -225,7 +231,7 @@ export interface ApprovalAnswer {
   /** With `approve` or `edit`: the ids of the hunks that are to be made; left out, all are. */
   selected?: string[];
   feedback?: string;
-  /** With `reject`. */
+  /** With `reject`, and with any answer about a draft. */
   comments?: LineComment[];
   /** What was on show when the user answered. */
   digest?: string;

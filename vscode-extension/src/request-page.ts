@@ -135,6 +135,9 @@ function answers(sheet: Sheet, approval: Approval): void {
   }
   sheet.answer(no?.title ?? "Reject", no?.meaning ?? "");
   sheet.answer(`${no?.title ?? "Reject"} with Reason…`, "and reads your reason");
+  if (approval.isDraft) {
+    sheet.answer("Discard Draft…", "nothing is applied, and all of it is gone");
+  }
   if (!approval.isReview) {
     sheet.answer("Stop Agent", "rejects this and pauses the agent");
   }
@@ -180,7 +183,7 @@ export function particular(reasons: Reason[] | null): Reason[] {
 }
 
 /** What the button that approves may say, in place of *Approve*: a menu's titles are fixed, so each has a command of its own. */
-export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start"];
+export const yesWords = ["Run", "Commit", "Push", "Delete", "Fetch", "Read", "Start", "Apply"];
 
 /** The word for what approving does. */
 export function yesOf({ request }: Approval): string {

@@ -1,14 +1,16 @@
 // What a user does about an agent's session, its mode and its to-do list, and the parts that show them.
 
-import { commands, type QuickPickItem, type QuickPickOptions, window } from "vscode";
+import { commands, type QuickPickItem, type QuickPickOptions, Uri, window } from "vscode";
 import type { Approvals } from "./approvals";
+import { Drafts } from "./drafts";
 import { short, withoutIcons } from "./escape";
 import { say } from "./notices";
+import { approvalIdOf } from "./schemes";
 import { openRule, type RuleNode, RulesView } from "./rules-view";
 import type { Session } from "./session";
 import type { ListedRule, SessionInfo, SessionUnusual } from "./session-protocol";
 import { type SessionNode, SessionView } from "./session-view";
-import { counts, fullAccess, labelOf, modes } from "./session-words";
+import { counts, draftWords, fullAccess, labelOf, modes } from "./session-words";
 import { Sessions } from "./sessions";
 import { type TodoNode, TodoView } from "./todo-view";
 import { add, type ListChange, moveBy, remove, Todos } from "./todos";
@@ -21,6 +23,8 @@ export const sessionCommands: Record<string, Handler> = {
   "pillion.resume": resume,
   "pillion.changeMode": ({ sessions }) => changeMode(sessions),
   "pillion.changeModeInView": ({ sessions }, pressed) => changeMode(sessions, pointedAt(pressed)),
+  "pillion.reviewDraft": reviewDraft,
+  "pillion.discardDraft": discardDraft,
   "pillion.rules": () => commands.executeCommand("pillion.rules.focus"),
   "pillion.forgetRule": ({ rules }, pressed) => rules.forget((pressed as RuleNode & { kind: "rule" }).rule),
   "pillion.openRule": (_, rule) => openRule(rule as ListedRule),
@@ -38,6 +42,7 @@ export const sessionCommands: Record<string, Handler> = {
 
 interface SessionParts {
   sessions: Sessions;
+  drafts: Drafts;
   todos: Todos;
   rules: RulesView;
   views: (SessionView | TodoView | RulesView)[];
@@ -47,7 +52,8 @@ export function sessionParts(session: () => Session, approvals: Approvals, chang
   const sessions = new Sessions(session, changed);
   const todos = new Todos(sessions, changed);
   const rules = new RulesView(session, sessions);
-  return { sessions, todos, rules, views: [new SessionView(sessions, approvals), new TodoView(todos), rules] };
+  const drafts = new Drafts(session, approvals, changed);
+  return { sessions, drafts, todos, rules, views: [new SessionView(sessions, approvals, drafts), new TodoView(todos), rules] };
 }
 
 /** The session of the row that was pressed. */
@@ -87,6 +93,43 @@ async function endOne({ sessions }: Workbench, pressed: unknown): Promise<void> 
 /** The answer that changes nothing comes first: it is what a stray Enter takes. */
 async function isSure(no: string, yes: QuickPickItem, options: QuickPickOptions): Promise<boolean> {
   return (await window.showQuickPick([{ label: `$(close) No, ${no}` }, yes], options)) === yes;
+}
+
+/** Of the row or the review that was pressed, or that the user picks: the session of a draft. */
+async function whichDraft({ approvals, drafts, front }: Workbench, pressed: unknown, title: string): Promise<string | undefined> {
+  const node = pressed as SessionNode | undefined;
+  if (node && "draft" in node) {
+    return node.draft.sessionId;
+  }
+  const review = approvals.get((pressed instanceof Uri ? approvalIdOf(pressed) : front.focused) ?? "");
+  if (review?.isDraft) {
+    return review.request.sessionId;
+  }
+  const items = drafts.all.map((draft) => ({ label: withoutIcons(short(draft.agent, 40)), description: draftWords(draft), id: draft.sessionId }));
+  if (items.length === 0) {
+    void say.information("There is no draft. An agent in mode Draft makes one when it changes something.");
+  }
+  return (items.length <= 1 ? items[0] : await window.showQuickPick(items, { title }))?.id;
+}
+
+/** One that waits already comes up. */
+async function reviewDraft(bench: Workbench, pressed: unknown): Promise<void> {
+  const sessionId = await whichDraft(bench, pressed, "Review which draft?");
+  const waiting = bench.drafts.review(sessionId ?? "");
+  await (waiting ? bench.front.show(waiting.id) : sessionId !== undefined && bench.drafts.ask(sessionId));
+}
+
+async function discardDraft(bench: Workbench, pressed: unknown): Promise<void> {
+  const { drafts } = bench;
+  const sessionId = await whichDraft(bench, pressed, "Discard which draft?");
+  if (sessionId === undefined) {
+    return;
+  }
+  const files = drafts.size(sessionId);
+  const yes = { label: `$(trash) Yes, discard ${files === 1 ? "1 file" : `${String(files)} files`}`, detail: "Nothing of it is applied, and it cannot be brought back." };
+  if (await isSure("keep the draft", yes, { title: "Discard the draft?" })) {
+    await drafts.discard(sessionId);
+  }
 }
 
 /** What an agent may do without asking, for its session alone, and until that ends. */

@@ -29,6 +29,37 @@ export interface SessionInfo {
   parent?: string;
 }
 
+export interface DraftList {
+  drafts: DraftInfo[];
+}
+
+/** What is in a session's draft; `ended`: nothing any more. */
+export interface DraftInfo {
+  sessionId: string;
+  agent: string;
+  files: DraftFile[];
+  bytes: number;
+  started: string; // RFC 3339
+  /** Commands run on it. */
+  commands: boolean;
+  ended?: boolean;
+}
+
+export interface DraftFile {
+  path: string;
+  kind: string; // created, changed, deleted or moved
+  from?: string;
+  added: number;
+  removed: number;
+  /** By git. */
+  ignored?: boolean;
+  protected?: boolean;
+}
+
+export interface DraftSelector {
+  sessionId: string;
+}
+
 export interface Todo {
   id: string;
   content: string;

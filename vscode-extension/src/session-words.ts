@@ -3,7 +3,8 @@
 
 import { short, visible, withoutIcons } from "./escape";
 import { when } from "./journal";
-import type { SessionInfo, WorkspaceIndex } from "./session-protocol";
+import { bytes } from "./process-screen";
+import type { DraftFile, DraftInfo, SessionInfo, WorkspaceIndex } from "./session-protocol";
 
 export type Standing = "connected" | "waiting" | "paused" | "gone";
 
@@ -62,6 +63,7 @@ export const fullAccess = "full_access";
 /** From the strictest to the freest. */
 export const modes: readonly Mode[] = [
   { name: "plan", icon: "eye", label: "Plan", words: "It only reads." },
+  { name: "draft", icon: "git-pull-request-draft", label: "Draft", words: "It edits and runs commands on a draft that nobody else sees, and you review it once." },
   { name: "default", icon: "shield", label: "Ask", words: "It reads without asking, and asks before it changes or runs anything." },
   { name: "auto_edit", icon: "edit", label: "Edit Automatically", words: "Edits in the workspace run without asking. Commands ask." },
   { name: "auto", icon: "rocket", label: "Auto", words: "Edits run without asking, and so do commands that the sandbox holds. Where it cannot hold them, commands ask." },
@@ -91,6 +93,18 @@ export function modeLook(sessions: readonly SessionInfo[]): Look | undefined {
   const text = warns ? `$(warning) Full Access: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${labelOf(most.mode)}`;
   const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${labelOf(mode)}. ${modeOf(mode)?.words ?? ""}`.trim());
   return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), ...(warns ? { background: "warning" } : {}) };
+}
+
+/** `Draft: 3 files, +4 −1, 12 kB` */
+export function draftWords({ files, bytes: size }: DraftInfo): string {
+  const sum = (pick: (file: DraftFile) => number): string => String(files.reduce((total, file) => total + pick(file), 0));
+  return `Draft: ${count(files.length, "file")}, +${sum(({ added }) => added)} −${sum(({ removed }) => removed)}, ${bytes(size)}`;
+}
+
+/** What there is to say of one of its files. */
+export function draftFileWords({ path, from, added, removed, ignored, protected: guarded }: DraftFile): string {
+  const moved = from === undefined ? "" : `from ${visible(from)}`;
+  return [visible(path.split("/").slice(0, -1).join("/")), `+${String(added)} −${String(removed)}`, moved, ignored ? "ignored by git" : "", guarded ? "protected" : ""].filter(Boolean).join(" · ");
 }
 
 export function labelOf(name: string): string {

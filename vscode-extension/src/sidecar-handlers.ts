@@ -20,7 +20,7 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
-import type { RulesChanged, SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
+import type { DraftInfo, RulesChanged, SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
 import type { Workbench } from "./workbench";
 
 export function attend(client: LanguageClient, to: Omit<Workbench, "session">): void {
@@ -49,6 +49,7 @@ export function attend(client: LanguageClient, to: Omit<Workbench, "session">): 
     to.refresh();
   });
   client.onNotification(methods.sessionChanged, (changed: SessionChanged) => to.sessions.hear(changed));
+  client.onNotification(methods.draftChanged, (draft: DraftInfo) => to.drafts.hear(draft));
   client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => to.changes.unusual.hear(unusual));
   client.onNotification(methods.conversationChanged, (changed: ConversationChanged) => to.conversations.change(changed));
   client.onNotification(methods.conversationAppended, (appended: ConversationAppended) => to.conversations.append(appended));

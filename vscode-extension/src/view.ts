@@ -154,7 +154,7 @@ function approvalItem(approval: Approval): TreeItem {
   const expansion = files.length > 1 || chosen.isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
   const item = new TreeItem(short(rowTitle(approval) || request.title || request.tool, 120), hasDetails ? expansion : TreeItemCollapsibleState.None);
   item.id = approval.id;
-  item.contextValue = approval.isReview ? "review" : approval.remembering.length > 0 ? "approval.rememberable" : "approval";
+  item.contextValue = approval.isReview ? "review" : approval.isDraft ? "approval.draft" : approval.remembering.length > 0 ? "approval.rememberable" : "approval";
   const merged = files.some((file) => file.merged) ? "merged" : "";
   item.description = [visible(request.agent.name), approval.texts.length > 0 ? chosen.size() : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon(operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);

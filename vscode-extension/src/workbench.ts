@@ -7,6 +7,7 @@ import type { Approvals } from "./approvals";
 import type { Changes } from "./changes";
 import type { Conversations } from "./conversation";
 import type { Documents } from "./documents";
+import type { Drafts } from "./drafts";
 import type { Front } from "./front";
 import type { LineComments } from "./line-comments";
 import type { Pages } from "./pages";
@@ -27,6 +28,7 @@ export interface Workbench {
   activity: Activity;
   documents: Documents;
   sessions: Sessions;
+  drafts: Drafts;
   todos: Todos;
   processes: Processes;
   terminals: ProcessTerminals;

@@ -46,6 +46,7 @@ local Chosen = require("pillion.chosen")
 ---@field facts pillion.Fact[]
 ---@field files? pillion.FilePreview[]
 ---@field command? string
+---@field draft? boolean its files are what is in a draft, to be applied
 ---@field message? string the argument of that name, which you may change
 ---@field unsaved? string[] open files with changes that a command would not see, or a commit not contain
 ---@field diff? string in git's format
@@ -106,7 +107,7 @@ local Chosen = require("pillion.chosen")
 --- What the user asks for; the answer on the wire follows from it and from what they edited. `deliberate`: it came from a
 --- list or a line that they filled in, so no stray key did it.
 ---@class pillion.Choice
----@field kind "approve"|"remember"|"reject"|"cancel"
+---@field kind "approve"|"remember"|"reject"|"discard"|"cancel"
 ---@field decisionId? string
 ---@field digest? string what was on show when they chose, if that may be another by now
 ---@field feedback? string
@@ -128,7 +129,7 @@ local Chosen = require("pillion.chosen")
 ---@field client any
 ---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the user's own edit rests on the older text
 ---@field own? string the user's own command or message, in place of the agent's
----@field comments pillion.Comment[] the user's, which go with a rejection
+---@field comments pillion.Comment[] the user's, which go with a rejection, and with any answer about a draft
 ---@field chosen pillion.Chosen what of it the user selected, and what they wrote themselves
 ---@field private pending? pillion.ApprovalChanged
 ---@field private armed_at number
@@ -173,7 +174,12 @@ end
 
 --- Whether it is a patch that you review: no file changes by the answer.
 function Approval:is_review()
-  return self.request.preview.kind == "review"
+  return self.request.preview.kind == "review" and not self:is_draft()
+end
+
+--- Whether it is what is in an agent's draft, to be applied.
+function Approval:is_draft()
+  return self.request.preview.draft == true
 end
 
 function Approval:is_edited()
@@ -234,6 +240,9 @@ function Approval:answers()
   end
   if self:has_agent() then
     add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "reason")
+    if self:is_draft() then
+      add("discard", "Discard Draft…", "nothing is applied, and all of it is gone", "discard")
+    end
     if not self:is_review() then
       add("cancel", "Stop Agent", "rejects this and pauses the agent")
     end
@@ -328,7 +337,9 @@ function Approval:answer(choice)
       feedback = feedback,
       comments = comments,
     }
-  elseif comments then
+  elseif choice.kind == "discard" then
+    return { decision = "reject", decisionId = "discard", digest = self.request.digest }
+  elseif comments and not self:is_draft() then
     return nil, "comments"
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
@@ -337,7 +348,7 @@ function Approval:answer(choice)
   end
   local once = self.request.decisions[2]
   local digest = choice.digest or self.request.digest
-  local answer = { decision = "approve", decisionId = choice.decisionId or once and once.id, digest = digest }
+  local answer = { decision = "approve", decisionId = choice.decisionId or once and once.id, digest = digest, comments = comments }
   if self.own then
     answer.decision, answer.decisionId = "edit", nil
     answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { [self:editable()] = self.own })

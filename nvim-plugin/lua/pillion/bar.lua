@@ -184,7 +184,8 @@ end
 
 ---@param approval pillion.Approval
 local function agent_of(approval)
-  return plain(approval.request.agent.name, 30, "PillionTitle")
+  local name = approval.request.agent.name
+  return plain(approval:is_draft() and "Draft of " .. name or name, 40, "PillionTitle")
 end
 
 --- Above the current text: which hunk, who, what.

@@ -3,6 +3,7 @@
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local choose = require("pillion.choose")
+local drafts = require("pillion.drafts")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local marks = require("pillion.marks")
@@ -182,6 +183,14 @@ local actions = {
       end
     end)
   end,
+  discard = function(id)
+    local approval = approvals.get(id)
+    if approval and approval:is_draft() then
+      drafts.discard({ sessionId = approval.request.sessionId, client = approval.client })
+    else
+      announce.tell("Pillion: this is no draft; reject it instead")
+    end
+  end,
   cancel = answering_with("cancel"),
   edit = edit,
   comment = comment,
@@ -202,8 +211,18 @@ local actions = {
   end,
 }
 
-local answering =
-  { approve = true, save = true, turn = true, session = true, workspace = true, reject = true, reason = true, cancel = true, edit = true }
+local answering = {
+  approve = true,
+  save = true,
+  turn = true,
+  session = true,
+  workspace = true,
+  reject = true,
+  reason = true,
+  discard = true,
+  cancel = true,
+  edit = true,
+}
 
 --- A key of a dialog. One that was meant for another window must not answer a request that has just got the cursor.
 ---@param action pillion.Action
@@ -357,6 +376,7 @@ M.table = {
   kill = processes.kill_named,
   write = processes.write_named,
   mode = session_list.change_mode,
+  draft = drafts.run,
   pause = session_list.pause,
   resume = session_list.resume,
   sessions = session_list.open,
@@ -424,6 +444,7 @@ end
 local arguments = {
   approve = always({ "all" }),
   mode = always(session_list.modes),
+  draft = always({ "review", "discard" }),
   revert = function()
     return require("pillion.revert").names
   end,

@@ -15,7 +15,7 @@ local M = {}
 ---@field deny? (string|pillion.Rule)[] calls that are denied
 
 ---@class pillion.Settings
----@field mode? "plan"|"default"|"auto_edit"|"auto" the mode of a new session
+---@field mode? "plan"|"draft"|"default"|"auto_edit"|"auto" the mode of a new session
 ---@field permissions? pillion.Permissions
 ---@field approvals? { expireSeconds?: integer }
 ---@field limits? table<string, integer>
@@ -46,6 +46,7 @@ M.defaults = {
     workspace = "gS",
     reject = "gr",
     reason = "gR",
+    discard = "gD",
     cancel = "gC",
     edit = "ge",
     comment = "gm",

@@ -7,7 +7,7 @@ local api = vim.api
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"turn"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"comment"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
+---@alias pillion.Action "approve"|"save"|"turn"|"session"|"workspace"|"reject"|"reason"|"discard"|"cancel"|"edit"|"comment"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_since"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"|"next_mark"|"prev_mark"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -18,9 +18,10 @@ M.descriptions = {
   workspace = "Pillion: approve for this workspace, shows the rules",
   reject = "Pillion: reject",
   reason = "Pillion: reject with a reason",
+  discard = "Pillion: discard this draft, after a confirmation",
   cancel = "Pillion: stop the agent: reject this, and pause it",
   edit = "Pillion: change the command, or the message of a commit",
-  comment = "Pillion: comment on this line, for a rejection",
+  comment = "Pillion: comment on this line, for a rejection or about a draft",
   hunk = "Pillion: toggle this hunk",
   file = "Pillion: the same for all hunks of the file",
   next_hunk = "Pillion: next hunk",
@@ -234,7 +235,7 @@ function M.help(approval, is_page)
   end, M.answers(approval, is_page))
   if approval.chosen:is_open() then
     vim.list_extend(wanted, {
-      { "comment on this line, for a rejection", actions = { "comment" } },
+      { "comment on this line, for " .. (approval:is_draft() and "your answer" or "a rejection"), actions = { "comment" } },
       { "toggle this hunk, or all hunks of the file", actions = { "hunk", "file" } },
       { "next or previous hunk", actions = { "next_hunk", "prev_hunk" } },
     })

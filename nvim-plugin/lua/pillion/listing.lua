@@ -18,7 +18,7 @@ local minimum_height = 8
 ---@field name string of its buffer
 ---@field filetype string
 ---@field title string
----@field keys {[1]: pillion.Action, [2]: string, [3]: string?}[] as the line above the list shows them, and the help
+---@field keys {[1]: pillion.Action, [2]: string, [3]: string?}[] as the line above the list shows them, unless there is no word for it, and the help
 ---@field doings table<pillion.Action, fun(thing: any)> what they do; the thing that the cursor is on, if it is on one
 ---@field draw fun(): pillion.Sheet, table<integer, pillion.Listed> things by line, from 1
 ---@field renew? fun() asks for the things anew, where they are not known here
@@ -79,8 +79,16 @@ function Listing:refresh()
   line = now and now + (self.at[now + offset] == self.at[now] and offset or 0) or line
   api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(self.buffer)), 0 })
   for _, each in ipairs(vim.fn.win_findbuf(self.buffer)) do
-    bar.put(each, bar.listing(self.title, self.keys))
+    bar.put(each, bar.listing(self.title, self:shown_keys()))
   end
+end
+
+--- Those that the line above the list has room for.
+---@private
+function Listing:shown_keys()
+  return vim.tbl_filter(function(shown)
+    return shown[2] ~= ""
+  end, self.keys)
 end
 
 function Listing:help()

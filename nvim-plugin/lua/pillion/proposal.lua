@@ -101,7 +101,7 @@ end
 ---@return string[]
 local function remarks(approval, file)
   local found = { words.beneath[approval.beneath] }
-  if approval:is_review() then
+  if approval:is_review() or approval:is_draft() then
     local message = vim.iter(approval.request.preview.facts):find(function(fact)
       return fact.code == "message"
     end)

@@ -4,8 +4,10 @@
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local choose = require("pillion.choose")
+local drafts = require("pillion.drafts")
 local escape = require("pillion.escape")
 local journal = require("pillion.journal")
+local keys = require("pillion.keys")
 local sessions = require("pillion.sessions")
 local sheets = require("pillion.sheet")
 local view = require("pillion.view")
@@ -13,14 +15,21 @@ local words = require("pillion.words")
 
 local M = {}
 
-M.modes = { "plan", "default", "auto_edit", "auto", "full_access" }
+M.modes = { "plan", "draft", "default", "auto_edit", "auto", "full_access" }
 
 --- What a line has room for.
-local short =
-  { plan = "only reads", default = "asks first", auto_edit = "edits freely", auto = "edits and runs", full_access = "FULL ACCESS" }
+local short = {
+  plan = "only reads",
+  draft = "works on a draft",
+  default = "asks first",
+  auto_edit = "edits freely",
+  auto = "edits and runs",
+  full_access = "FULL ACCESS",
+}
 
 local meanings = {
   plan = "it only reads",
+  draft = "it edits and runs commands on a draft that nobody else sees, and you review it once",
   default = "it reads without asking; changes and commands ask",
   auto = "edits run without asking, and commands that the sandbox holds; where it cannot hold them, commands ask",
   auto_edit = "edits in the workspace run without asking; commands ask",
@@ -129,7 +138,8 @@ function M.resume()
 end
 
 ---@class pillion.ListedSession: pillion.Listed
----@field session pillion.Session
+---@field session? pillion.Session
+---@field draft? pillion.Draft
 ---@field rule? string the remembered rule that stands on the line
 
 ---@param session pillion.Session
@@ -165,6 +175,25 @@ end
 
 ---@param sheet pillion.Sheet
 ---@param at table<integer, pillion.ListedSession>
+---@param draft pillion.Draft
+---@param indent string
+---@param session? pillion.Session none of a session that is over
+local function add_draft(sheet, at, draft, indent, session)
+  local whose = session and "" or ("  of %s, whose session is over"):format(escape.short(draft.agent, 40))
+  local hint = ("  %s review  %s discard"):format(
+    keys.of("show") or ":Pillion draft review",
+    keys.of("discard") or ":Pillion draft discard"
+  )
+  sheet:parts({ { indent }, { drafts.line(draft), "Label" }, { whose }, { hint, "Muted" } })
+  at[#sheet.lines] = { id = "draft " .. draft.sessionId, session = session, draft = draft }
+  for _, line in ipairs(drafts.file_lines(draft)) do
+    sheet:parts({ { indent .. "  " }, { line[1] }, { "  " .. line[2], "Muted" } })
+    at[#sheet.lines] = { id = "draft " .. draft.sessionId .. line[1], session = session, draft = draft }
+  end
+end
+
+---@param sheet pillion.Sheet
+---@param at table<integer, pillion.ListedSession>
 ---@param session pillion.Session
 ---@param indent string
 local function add(sheet, at, session, indent)
@@ -183,6 +212,10 @@ local function add(sheet, at, session, indent)
   for _, rule in ipairs(session.grants or {}) do
     line({ { "  remembers  ", "Muted" }, { escape.visible(rule), "Rule" } }, rule)
   end
+  local draft = session.connected and drafts.of(session)
+  if draft then
+    add_draft(sheet, at, draft, indent .. "  ", session)
+  end
 end
 
 --- Each with its sub-agents below it.
@@ -200,6 +233,12 @@ local function draw()
     end
   end
   add_below(nil, "")
+  for _, draft in ipairs(drafts.all()) do
+    local session = sessions.find(draft)
+    if not (session and session.connected) then
+      add_draft(sheet, at, draft, "")
+    end
+  end
   if #sheet.lines == 0 then
     sheet:line("No agent is connected; :Pillion connect connects one.", "Muted")
   end
@@ -210,7 +249,7 @@ end
 local function of_session(act)
   ---@param listed? pillion.ListedSession
   return function(listed)
-    local session = listed and sessions.find(listed.session)
+    local session = listed and listed.session and sessions.find(listed.session)
     if listed and session then
       act(session, listed)
     end
@@ -250,11 +289,29 @@ local function finish(session)
   end)
 end
 
+---@param act fun(draft: pillion.Draft)
+local function of_draft(act)
+  ---@param listed? pillion.ListedSession
+  return function(listed)
+    local draft = listed and (listed.draft or drafts.of(listed.session))
+    if draft then
+      act(draft)
+    end
+  end
+end
+
 local listing = require("pillion.listing").new({
   name = "pillion://sessions",
   filetype = "pillion-sessions",
   title = "Sessions",
-  keys = { { "pause", "pause, resume" }, { "mode", "mode" }, { "rule", "forget a rule" }, { "finish", "end" } },
+  keys = {
+    { "pause", "pause, resume" },
+    { "mode", "mode" },
+    { "rule", "forget a rule" },
+    { "finish", "end" },
+    { "show", "", "review the draft" },
+    { "discard", "" },
+  },
   draw = draw,
   doings = {
     pause = of_session(function(session)
@@ -264,6 +321,8 @@ local listing = require("pillion.listing").new({
     mode = of_session(choose_mode),
     rule = of_session(forget),
     finish = of_session(finish),
+    show = of_draft(drafts.review),
+    discard = of_draft(drafts.discard),
   },
 })
 
@@ -276,6 +335,7 @@ local function refresh()
 end
 
 sessions.listen(refresh)
+drafts.listen(refresh)
 approvals.listen({ added = refresh, removed = refresh })
 
 return M

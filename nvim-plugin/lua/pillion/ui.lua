@@ -8,6 +8,7 @@ local changes = require("pillion.changes")
 local client = require("pillion.client")
 local config = require("pillion.config")
 local conversation = require("pillion.conversation")
+local drafts = require("pillion.drafts")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local processes = require("pillion.processes")
@@ -192,6 +193,7 @@ local function wire()
   client.on("workspace/tracking", heard(tracking.receive))
   client.on("workspace/index", heard(tracking.index))
   client.on("session/changed", heard(sessions.receive))
+  client.on("draft/changed", heard(drafts.receive))
   client.on("session/unusual", heard(unusual.receive))
   client.on("window/logMessage", function(params)
     if params.type <= vim.lsp.protocol.MessageType.Warning then -- the log has it already, with all the rest
@@ -205,10 +207,11 @@ local function wire()
   client.on_state(function(one)
     if one.state == "ready" then
       sessions.refresh(one)
+      drafts.refresh(one)
     else
       rules_list.receive(nil, one)
       approvals.abandon(one, "sidecar stopped")
-      for _, part in ipairs({ sessions, processes, trust, prompts, activity, unusual, tracking, conversation }) do
+      for _, part in ipairs({ sessions, drafts, processes, trust, prompts, activity, unusual, tracking, conversation }) do
         part.abandon(one)
       end
     end

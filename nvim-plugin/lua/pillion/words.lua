@@ -94,13 +94,17 @@ end
 
 --- By the kind of a choice.
 M.answers = { approve = "Approved", remember = "Approved", reject = "Rejected", cancel = "Cancelled" }
+local of_drafts = { approve = "Applied", reject = "Left in the draft", cancel = "Cancelled" }
 
 --- `Approved: app.py +1 −1`: what the user has just answered, in a line.
 ---@param approval pillion.Approval
 ---@param choice pillion.Choice
 function M.answered(approval, choice)
   local preview = approval.request.preview
-  local text = ("%s: %s"):format(M.answers[choice.kind], escape.short(preview.subject ~= "" and preview.subject or preview.deed, 60))
+  local text = ("%s: %s"):format(
+    (approval:is_draft() and of_drafts or M.answers)[choice.kind],
+    escape.short(preview.subject ~= "" and preview.subject or preview.deed, 60)
+  )
   if choice.kind == "reject" or choice.kind == "cancel" then
     return text
   end

@@ -67,7 +67,16 @@ test("lines of the proposal of a change can be commented on, and nothing else", 
   it.approvals.answer("a1", { kind: "reject" });
   assert.equal(it.ranges(proposal), 0);
   assert.equal(table({ ...diff([long]), kind: "review" }).ranges(proposal), 0);
+  assert.equal(table({ ...diff([long]), kind: "review", draft: true }).ranges(proposal), 1);
   assert.equal(table(command).ranges(proposal), 0);
+});
+
+test("of a draft the comments go with an approval too", async () => {
+  const it = table({ ...diff([long]), kind: "review", draft: true });
+  it.write(0, "why two?");
+  assert.equal(it.approvals.answer("a1", { kind: "approve" }), "taken");
+  const { decision, comments: said } = await it.answer;
+  assert.deepEqual([decision, said], ["approve", [{ path: file.path, line: 1, text: "why two?" }]]);
 });
 
 test("comments go with a rejection, with or without a reason, and their threads go with the request", async () => {

@@ -205,7 +205,7 @@ test("the words of a request decide nothing: in other words its page is the same
   const facts = [{ code: "merged", label: "Merged", text: "with changes made since", tone: "warning" as const }];
   const files = [{ ...file, facts, banner: "merged", hunks: [hunk("1", [0, 1], [0, 1])] }, { ...file, path: "b.py", name: "b.py", text: false, summary: "deleted", operation: "delete", facts }];
   const reasons = [{ code: "class", text: "this tool changes files" }, { code: "merged", text: "the file changed" }];
-  for (const preview of [command, { ...commit, lines: ["plain"], diff: "" }, diff(files), diff(files, { kind: "review" })]) {
+  for (const preview of [command, { ...commit, lines: ["plain"], diff: "" }, diff(files), diff(files, { kind: "review" }), diff(files, { kind: "review", draft: true })]) {
     const given = request(preview, { reasons, arguments: { message: "m" } });
     const [page, other] = [given, reworded(given)].map((one) => pageFor(one.preview, one));
     assert.ok(page && other);

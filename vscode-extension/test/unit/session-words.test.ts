@@ -50,8 +50,9 @@ test("of several agents the one that may do most is shown, and full access is ma
 });
 
 test("other modes are named and not marked", () => {
-  assert.deepEqual(["plan", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", { mode })])?.text), [
+  assert.deepEqual(["plan", "draft", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", { mode })])?.text), [
     "$(eye) Plan",
+    "$(git-pull-request-draft) Draft",
     "$(shield) Ask",
     "$(edit) Edit Automatically",
     "$(shield) something new",
