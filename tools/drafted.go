@@ -265,8 +265,9 @@ func (p *pending) reviewed(a approval.Answer) error {
 		}
 		s := Submitted{Applied: []AppliedFile{}, ChangedByUser: []string{}, Left: []LeftFile{}, Discarded: true}
 		return settled{s.answer()}
-	case a.Decision == approval.Reject && a.Reason() == "":
+	case a.Decision == approval.Reject && (a.Reason() == "" || p.call.byUser):
 		none, d := e.Set, *e.Draft
+		d.comments = a.Comments
 		d.links = map[workspace.Path]bool{}
 		for _, x := range none.Restores {
 			d.links[x.Path] = true
@@ -396,7 +397,7 @@ func (r *Registry) OpenDraft(owner *session.Session) error {
 
 // ReviewDraft has the user review a session's draft, as if its agent had called submit_changes.
 func (r *Registry) ReviewDraft(ctx context.Context, owner *session.Session) Result {
-	result, _ := r.execute(ctx, Call{Name: "submit_changes", Arguments: []byte("{}"), Session: owner})
+	result, _ := r.execute(ctx, Call{Name: "submit_changes", Arguments: []byte("{}"), Session: owner, byUser: true})
 	return result
 }
 

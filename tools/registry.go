@@ -111,6 +111,7 @@ type Call struct {
 	Stream func(context.Context, Chunk) error
 
 	tool    Tool  // whose call it is; zero: nobody's
+	byUser  bool  // the user wanted it, and has nobody to give reasons to
 	refused error // why it could not be translated from its session's dialect
 }
 
