@@ -22,7 +22,7 @@ type commandArguments struct {
 
 const maxWhy = 300
 
-const goesOn = "runs until it ends, you stop it or the agent disconnects; what the agent types into it is not asked about again"
+const goesOn = "runs until it ends, you stop it or the agent disconnects"
 
 func (r *Request) composeCommand() {
 	p := &r.Preview
@@ -32,10 +32,10 @@ func (r *Request) composeCommand() {
 	_ = json.Unmarshal(r.Arguments, &given) //nolint:errcheck // the tool has decoded them
 	if given.ProcessID != "" {
 		p.Act, p.Question, p.Deed = "start a process", "Start a process?", "start "+p.Subject
-		r.add(NewFact("process", "Process", visible(given.ProcessID)+": "+goesOn))
+		r.add(NewFact("process", "Process", visible(given.ProcessID)+": "+goesOn+"; what the agent types into it is not asked about again"))
 	}
 	if given.BackgroundAfter > 0 {
-		r.add(NewFact("process", "Process", fmt.Sprintf("after %g s it goes on beside the agent: %s", given.BackgroundAfter, goesOn)))
+		r.add(NewFact("process", "Process", fmt.Sprintf("after %g s it goes on beside the agent and %s", given.BackgroundAfter, goesOn)))
 	}
 	if what := risk(p.Parts); what != "" {
 		p.Act += " that " + what

@@ -77,6 +77,29 @@ func TestWhatIsSaidOfFiles(t *testing.T) {
 	}
 }
 
+// TestAnEncodingIsAFact: what is written is bytes, and the dialog shows a text.
+func TestAnEncodingIsAFact(t *testing.T) {
+	plain, hides := text, text
+	plain.Encoding, hides.Encoding, hides.Disguised = "windows-1252", "utf-16be", true
+	for _, c := range []struct {
+		file       change.FilePreview
+		want, tone string
+	}{
+		{text, "", ""},
+		{plain, "windows-1252", ""},
+		{hides, "utf-16be: read as ASCII, as programs do, its bytes are another text than this one", "warning"},
+	} {
+		f := changes("write_file", c.file).Files[0]
+		said, tone := "", ""
+		for _, fact := range f.Facts {
+			said, tone = fact.Text, string(fact.Tone)
+		}
+		if said != c.want || tone != c.tone || f.Banner != c.want {
+			t.Errorf("%q, %q, above it %q", said, tone, f.Banner)
+		}
+	}
+}
+
 // TestAPreviewOfNothing: of a revert that leaves every file alone.
 func TestAPreviewOfNothing(t *testing.T) {
 	if p := approval.ComposeFiles(nil); len(p.Files) != 0 || p.Facts == nil {
