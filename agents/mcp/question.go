@@ -8,7 +8,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
-	"pillion/workspace/change"
 )
 
 // columns are those of a line that every form has in a terminal of 80.
@@ -55,7 +54,10 @@ func reasons(r approval.Request) string {
 // preview is what would happen: of files the lines that change, and every fact but what is nearly always so.
 func preview(out *strings.Builder, p approval.Preview) {
 	for _, f := range p.Files {
-		fmt.Fprintf(out, "%s, +%d -%d\n", change.Words(f.Deed, fault.Line(f.Note)), f.Additions, f.Deletions)
+		if f.Note != "" {
+			f.Deed += ", " + fault.Line(f.Note)
+		}
+		fmt.Fprintf(out, "%s, +%d -%d\n", f.Deed, f.Additions, f.Deletions)
 		for _, fact := range f.Facts {
 			out.WriteString(fact.String() + "\n")
 		}
