@@ -51,7 +51,8 @@ func reasons(r approval.Request) string {
 	return strings.Join(out, "; ")
 }
 
-// preview is what would happen: of files the lines that change, and every fact but what is nearly always so.
+// preview is what would happen: of files the lines that change, and every fact but what is nearly always so, and how a
+// command line is read, which it says itself.
 func preview(out *strings.Builder, p approval.Preview) {
 	for _, f := range p.Files {
 		if f.Note != "" {
@@ -66,7 +67,7 @@ func preview(out *strings.Builder, p approval.Preview) {
 		}
 	}
 	p.Files = nil
-	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f approval.Fact) bool { return f.Tone == approval.Muted })
+	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f approval.Fact) bool { return f.Tone == approval.Muted || f.Code == "parts" })
 	out.WriteString(p.Text())
 }
 
