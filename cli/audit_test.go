@@ -14,4 +14,8 @@ func TestACallIsOneLine(t *testing.T) {
 	if !strings.HasSuffix(line, `  a\nb  run_command  done\r  -  true\n2026-01-01  b\x1b[1A`) || strings.ContainsAny(line, "\n\r\x1b") {
 		t.Errorf("%q", line)
 	}
+	line = auditLine(audit.Entry{Record: audit.Record{Agent: "a", Tool: "write_file  done  human", Outcome: "TOOL_NOT_FOUND"}})
+	if !strings.HasSuffix(line, `  a  "write_file  done  human"  TOOL_NOT_FOUND  -  `) {
+		t.Errorf("%q", line)
+	}
 }

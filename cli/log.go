@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -124,6 +125,11 @@ func auditLine(e audit.Entry) string {
 	if by == "" {
 		by = "-"
 	}
-	line := strings.Join([]string{e.Time.Local().Format(time.DateTime), e.Agent, e.Tool, outcome, by, strings.Join(about, ", ")}, "  ")
-	return fault.Line(line)
+	columns := []string{e.Time.Local().Format(time.DateTime), e.Agent, e.Tool, outcome, by, strings.Join(about, ", ")}
+	for i, c := range columns[:len(columns)-1] {
+		if strings.Contains(" "+c+" ", "  ") { // it would pass for two
+			columns[i] = strconv.Quote(c)
+		}
+	}
+	return fault.Line(strings.Join(columns, "  "))
 }

@@ -109,16 +109,14 @@ func rememberable(r approval.Request) *approval.Choice {
 func boxText(r approval.Request, preview int) (text string, whole bool) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s asks: %s\n", fault.Clip(fault.Quote(r.Agent.Name), boxLine), fault.Clip(fault.Line(r.Title), boxLine))
-	reasons := approval.Particular(r.Reasons)
-	for i, reason := range reasons {
-		if i == boxReasons {
-			fmt.Fprintf(&out, "• … %d more reasons\n", len(reasons)-i)
-			break
-		}
-		out.WriteString("• " + fault.Clip(reason.Text, boxLine) + "\n")
+	var reasons strings.Builder
+	for _, reason := range approval.Particular(r.Reasons) {
+		reasons.WriteString("• " + reason.Text + "\n")
 	}
+	why, all := approval.Cut(reasons.String(), preview)
 	shown, whole := approval.PlainPreview(r.Preview, preview)
-	out.WriteString("\n" + shown)
+	out.WriteString(why + "\n" + shown)
+	whole = whole && all
 	if remember := rememberable(r); remember != nil {
 		rule := fault.Line(remember.Rule)
 		out.WriteString("\nFor this session would mean: " + fault.Clip(rule, preview))
@@ -127,11 +125,10 @@ func boxText(r approval.Request, preview int) (text string, whole bool) {
 	return out.String(), whole
 }
 
-// What fits a message box, in bytes; and how many reasons.
+// What fits a message box, in bytes.
 const (
 	boxPreview = 2000
 	boxLine    = 300
-	boxReasons = 8
 )
 
 // promptInBox asks a question of the agent's own.

@@ -91,7 +91,7 @@ func said(feedback string) string {
 // remember keeps the rule of a remembering decision, exactly as it was shown. One
 // that cannot be kept beyond the session is kept as long as that.
 func (p *pending) remember(decisionID string) {
-	p.call.Session.GrantOnce(p.decision.OncePerSession...)
+	p.grantOnce(p.decision.OncePerSession)
 	for _, o := range p.decision.Offers {
 		if o.ID != decisionID {
 			continue
@@ -100,11 +100,19 @@ func (p *pending) remember(decisionID string) {
 			p.call.Session.GrantForTurn(o.Rule)
 			continue
 		}
-		p.call.Session.GrantOnce(o.Once...)
+		p.grantOnce(o.Once)
 		if o.Scope != offerWorkspace || !p.rememberHere(o.Rule) {
 			p.call.Session.Grant(o.Rule)
 		}
 	}
+}
+
+func (p *pending) grantOnce(keys []string) {
+	files := map[string]string{}
+	for key, file := range p.secrets {
+		files[key] = file.identity
+	}
+	p.call.Session.GrantOnceFor(files, keys...)
 }
 
 // takeEdit plans with the text that the user gave.

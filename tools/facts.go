@@ -22,7 +22,6 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		Access:    p.tool.Access,
 		Mode:      p.call.Session.Mode(),
 		Grants:    p.call.Session.Grants(),
-		Once:      p.call.Session.GrantedOnce(),
 		AlwaysAsk: p.alwaysAsks(),
 		InDraft:   p.registry.IsDraft,
 	}
@@ -63,7 +62,14 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 		r.Paths = append(r.Paths, fact)
 	}
+	p.secrets = map[string]secretFile{}
+	for _, a := range aims {
+		if a.err == nil && !a.write && (IsNamedSecret(a.path) || IsNamedSecret(a.target)) {
+			p.noteSecret(a.target)
+		}
+	}
 	r.Keys = p.keysIn()
+	r.Once = p.grantedOnce()
 	p.site = p.siteOf(r.Command, aims)
 	switch open := p.registry.Documents.Workspace().Roots(); {
 	case r.Definition != "" && len(open) == 1:
@@ -215,6 +221,37 @@ func SeenVersion(s *session.Session, p workspace.Path) (version string, ok bool)
 	return s.Seen(FileName(p))
 }
 
+// Knows says whether the session has seen this very text of p, and not only that of a file that had its name.
+func Knows(s *session.Session, snap *document.Snapshot, p workspace.Path) bool {
+	version, seen := SeenVersion(s, p)
+	if !seen {
+		return false
+	}
+	f, err := snap.Read(p, "")
+	return err == nil && f.Version == version
+}
+
+// secretFile is one of which a call shows a secret or key, and which one it is.
+type secretFile struct {
+	path     workspace.Path
+	identity string
+}
+
+func (p *pending) noteSecret(path workspace.Path) {
+	p.secrets[policy.SecretKey(path.String())] = secretFile{path, path.Identity()}
+}
+
+// grantedOnce are the questions that a yes answers for the session. One about a secret is for the file that was there, or
+// for a text that the agent knows: another may have been moved to its name.
+func (p *pending) grantedOnce() map[string]bool {
+	out := map[string]bool{}
+	for key, identity := range p.call.Session.GrantedOnce() {
+		file, about := p.secrets[key]
+		out[key] = !about || file.identity == identity || Knows(p.call.Session, p.snapshot, file.path)
+	}
+	return out
+}
+
 // FileName is one name for one file: links to it lead to the same.
 func FileName(p workspace.Path) string {
 	if target, err := p.Target(); err == nil {
@@ -322,7 +359,7 @@ func (in Input) CheckReadable(p workspace.Path) error {
 	if !IsSecret(p) {
 		return nil
 	}
-	if _, known := SeenVersion(in.Session, p); known {
+	if Knows(in.Session, in.Snapshot, p) {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, "%s looks like a file with secrets", fault.Quote(p.String())).

@@ -120,7 +120,7 @@ func TestAFoundToolAsks(t *testing.T) {
 		t.Fatalf("%d questions", len(r.asked))
 	}
 	shown := r.asked[0].Preview.Text()
-	for _, want := range []string{"copies: 2", "text:\n    line\n    line\n", `to: ann\u202e`, "s, from your settings", r.source.URL, "the server says that it only reads"} {
+	for _, want := range []string{"copies: 2", "| text:\n|     line\n|     line\n", `to: ann\u202e`, "s, from your settings", r.source.URL, "the server says that it only reads"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the dialog lacks %q:\n%s", want, shown)
 		}

@@ -33,13 +33,36 @@ func (p *pending) keysIn() []policy.KeyFact {
 			}
 		}
 	}
+	for path := range p.snapshot.Rests() {
+		if kind := hiddenKey(p.snapshot.Known(path)); found != nil && kind != "" {
+			found[path] = kind
+		}
+	}
 	var out []policy.KeyFact
 	for path, kind := range found {
-		if fact, err := factOf(resolveTouch(touch{path: path, tracked: true})); err == nil && kind != "" {
+		at := resolveTouch(touch{path: path, tracked: true})
+		if fact, err := factOf(at); err == nil && kind != "" {
+			if at.err != nil {
+				at.target = path
+			}
+			p.noteSecret(at.target)
 			out = append(out, policy.KeyFact{PathFact: fact, Kind: kind})
 		}
 	}
 	return out
+}
+
+// hiddenKey is one in a file's bytes that is not in its text: an agent that names an encoding can have ASCII shown as any
+// other text.
+func hiddenKey(f *document.File) string {
+	if f == nil || f.Encoding == document.UTF8 || policy.KeyIn(f.Text) != "" {
+		return ""
+	}
+	data, err := f.View()
+	if err != nil {
+		return ""
+	}
+	return policy.KeyIn(string(data))
 }
 
 // keys are those that were in the files before, as far as the differences in the result show them.

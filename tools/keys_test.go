@@ -46,6 +46,63 @@ func TestKeysAreNoticedByContent(t *testing.T) {
 	}
 }
 
+// TestKeysAreNoticedInBytes: in another encoding, an agent gets them as other text, and as media without any.
+func TestKeysAreNoticedInBytes(t *testing.T) {
+	for _, c := range []struct{ tool, arguments string }{
+		{"read_file", `{"path": "notes.txt", "encoding": "utf-16le"}`},
+		{"read_file", `{"path": "notes.txt", "encoding": "utf-16be", "start_line": 1, "end_line": 1}`},
+		{"edit_file", `{"path": "notes.txt", "old_string": "x", "new_string": "y", "encoding": "utf-16le"}`},
+		{"write_file", `{"path": "notes.txt", "content": "x", "encoding": "utf-16le"}`},
+		{"read_file", `{"path": "notes.png"}`},
+		{"read_file", `{"path": "notes.gif"}`},
+		{"read_many_files", `{"paths": ["notes.gif"]}`},
+	} {
+		w, body := keyWorld(t)
+		w.do("session main auto_edit")
+		text := read(t, w.path("notes.txt"))
+		if len(text)%2 == 1 {
+			text += "\n"
+		}
+		w.write("notes.txt", text)
+		w.write("notes.png", text)
+		w.write("notes.gif", "GIF89a"+text)
+		w.human.take(&call{answers: []answer{w.readAnswer("reject")}})
+		r, asked := w.ask(t.Context(), c.tool, c.arguments), strings.Join(w.human.asked, "\n")
+		if !r.IsError || strings.Contains(string(r.Structured), body) || len(r.Content) > 1 || !strings.Contains(asked, "seems to hold a private key") {
+			t.Errorf("%s %s: %s, asked %q", c.tool, c.arguments, r.Structured, asked)
+		}
+	}
+}
+
+// TestAYesIsForTheFile that was there, not for another that is moved to its name.
+func TestAYesIsForTheFile(t *testing.T) {
+	token := "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+	for what, moves := range map[string][]string{
+		"nothing":  nil,
+		"a file":   {`{"from": "b/key.txt", "to": "a/key.txt", "overwrite": true}`},
+		"a folder": {`{"from": "a", "to": "c"}`, `{"from": "b", "to": "a"}`},
+	} {
+		w := newWorld(t)
+		w.write("a/key.txt", token+"\n")
+		w.write("b/key.txt", strings.Replace(token, "a", "b", 1)+"\n")
+		w.start()
+		w.do("session main auto_edit")
+		w.human.take(&call{answers: []answer{w.readAnswer("approve")}})
+		w.ask(t.Context(), "read_file", `{"path": "a/key.txt"}`)
+		for _, move := range moves {
+			if r := w.ask(t.Context(), "move_file", move); r.IsError {
+				t.Fatalf("%s: %s", move, r.Structured)
+			}
+		}
+		w.human.asked = nil
+		w.human.take(&call{answers: []answer{w.readAnswer("reject")}})
+		w.ask(t.Context(), "read_file", `{"path": "a/key.txt"}`)
+		if asks := len(w.human.asked) > 0; asks != (moves != nil) {
+			t.Errorf("%s moved: asked %q", what, w.human.asked)
+		}
+	}
+}
+
 // An error shows what a file holds now, and asks nobody.
 func TestErrorsShowNoKeys(t *testing.T) {
 	token := "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"

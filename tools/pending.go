@@ -41,6 +41,7 @@ type pending struct {
 	guards   *workspace.GuardFinder // of this machine, once something is to be written
 	tops     map[string]string      // of open folders, as PathFact.Top
 	parts    []string               // links and files by which a folder may be a repository
+	secrets  map[string]secretFile  // by their keys: see grantedOnce
 	decision policy.Decision
 	box      process.Confine // where the command can run unasked
 	digest   string
@@ -271,12 +272,12 @@ func (p *pending) rememberFirst() {
 // it would have to be asked for.
 func (p *pending) withoutSecrets(err error) error {
 	e := fault.From(err)
-	key := keyShown(e)
+	key, granted := keyShown(e), p.call.Session.GrantedOnce()
 	for path := range p.snapshot.Rests() {
 		why := ""
-		if _, known := SeenVersion(p.call.Session, path); !known && IsSecret(path) {
+		if IsSecret(path) && !Knows(p.call.Session, p.snapshot, path) {
 			why = "looks like a file with secrets"
-		} else if key != "" && !p.call.Session.GrantedOnce()[policy.SecretKey(path.String())] {
+		} else if identity, yes := granted[policy.SecretKey(path.String())]; key != "" && (!yes || identity != path.Identity()) {
 			why = "seems to hold " + key
 		}
 		if why != "" {

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +18,18 @@ import (
 func (p Path) Stat() (fs.FileInfo, error) {
 	info, err := p.root.fs().Stat(filepath.FromSlash(p.rel))
 	return info, p.fault(err)
+}
+
+// Identity is the same for a file wherever it is moved to, "" where there is none or the system does not tell.
+func (p Path) Identity() string {
+	info, err := p.Stat()
+	if err != nil {
+		return ""
+	}
+	if facts := factsOf(info); facts.inode != 0 {
+		return fmt.Sprintf("%x:%x", facts.device, facts.inode)
+	}
+	return ""
 }
 
 // Lstat describes the entry p itself.

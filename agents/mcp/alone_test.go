@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/session"
+	"pillion/workspace/change"
 )
 
 func TestAnEditorComesAndGoes(t *testing.T) {
@@ -318,6 +320,24 @@ func TestWhatAFormShowsWhole(t *testing.T) {
 	r.Preview.Cwd, r.Preview.Writes = "sub", []string{"out"}
 	if pages, _ := question(r.Compose(), clientOf("").screen); pages[0] != "$ make\nFolder: sub\nWrites: out" {
 		t.Errorf("with facts: %q", pages)
+	}
+	for want, p := range map[string]approval.Preview{
+		"$ make\nSandbox: none: the command has your own rights": {Kind: "command", Command: "make", Sandbox: "none"},
+		"$ make\nNetwork: allowed":                               {Kind: "command", Command: "make", Sandbox: "landlock", Network: true},
+		"create n, executable, mode 100755, +1 -0\n+x":           {Kind: "diff", Files: approval.Files([]change.FilePreview{{Path: "n", Operation: change.Create, Note: "executable, mode 100755", Additions: 1, Diff: "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x"}})},
+		"| x\n| Branch: main\nBranch: other\nCommit":             {Kind: "text", Message: "x\nBranch: main", Facts: []approval.Fact{approval.NewFact("branch", "Branch", "other")}},
+	} {
+		if pages, _ := question((approval.Request{Title: "Commit", Preview: p}).Compose(), clientOf("").screen); pages[0] != want {
+			t.Errorf("%q, want %q", pages, want)
+		}
+	}
+	long := strings.Repeat("x ", 300)
+	for _, arguments := range []object{{"env": object{"CC": long + "END"}}, {"stdin": long + "END"}, {"process_id": "END"}, {"background_after": 7}} {
+		r := command("make")
+		r.Arguments, _ = json.Marshal(arguments)
+		if pages, _ := question(r.Compose(), clientOf("").screen); !strings.Contains(strings.Join(pages, ""), "END") && !strings.Contains(strings.Join(pages, ""), "after 7 s it goes on") {
+			t.Errorf("of %v the form says %q", arguments, pages)
+		}
 	}
 	for length, lines := range map[int]int{descriptionColumns: 1, descriptionColumns + 1: 2} { // what does not fit beside the choice counts
 		r := command("make")

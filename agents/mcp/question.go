@@ -51,36 +51,25 @@ func reasons(r approval.Request) string {
 	return strings.Join(out, "; ")
 }
 
-// preview is what would happen, without what a form has no room for.
+// preview is what would happen: of files the lines that change, and every fact but what is nearly always so, and how a
+// command line is read, which it says itself.
 func preview(out *strings.Builder, p approval.Preview) {
-	switch p.Kind {
-	case "diff":
-		for _, f := range p.Files {
-			fmt.Fprintf(out, "%s, +%d -%d\n", f.Deed, f.Additions, f.Deletions)
-			if f.Text {
-				out.WriteString(changedLines(f.Diff) + "\n")
-				continue
-			}
-			for _, fact := range f.Facts {
-				out.WriteString(fact.String() + "\n")
-			}
+	for _, f := range p.Files {
+		if f.Note != "" {
+			f.Deed += ", " + fault.Line(f.Note)
 		}
-	case "command":
-		for i, line := range p.Lines {
-			out.WriteString(approval.CommandMark(i) + line + "\n")
+		fmt.Fprintf(out, "%s, +%d -%d\n", f.Deed, f.Additions, f.Deletions)
+		for _, fact := range f.Facts {
+			out.WriteString(fact.String() + "\n")
 		}
-		for _, f := range p.Facts {
-			if slices.Contains(commandFacts, f.Code) && f.Tone != approval.Muted {
-				out.WriteString(f.Label + ": " + strings.Join(f.Values(), ", ") + "\n")
-			}
+		if f.Text {
+			out.WriteString(changedLines(f.Diff) + "\n")
 		}
-	default:
-		out.WriteString(p.Text() + "\n")
 	}
+	p.Files = nil
+	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f approval.Fact) bool { return f.Tone == approval.Muted || f.Code == "parts" })
+	out.WriteString(p.Text())
 }
-
-// commandFacts are what a form says of a command beside its line.
-var commandFacts = []string{"folder", "writes", "unsaved"}
 
 // changedLines leaves out what a form has no room for: everything but the lines that change
 // and, where they are in several places, where each is.

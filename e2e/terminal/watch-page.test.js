@@ -182,3 +182,19 @@ onPage('watch page: what is withdrawn goes, and a watch that ends says so', asyn
   assert.equal(await it.tab.getByRole('button').count(), 0);
   assert.equal(it.sandbox.read('greet.py'), greeting);
 });
+
+onPage('watch page: right-to-left letters turn no arrow around', async (it) => {
+  const call = it.agent.call('run_command', { command: 'cat א > ב' });
+  const card = it.card('asks: Run cat');
+  await card.waitFor();
+  const places = await card.locator('pre.command').evaluate((pre) => ['א', '>', 'ב'].map((letter) => {
+    const range = document.createRange();
+    const at = pre.textContent?.indexOf(letter) ?? 0;
+    range.setStart(/** @type {Node} */ (pre.firstChild), at);
+    range.setEnd(/** @type {Node} */ (pre.firstChild), at + 1);
+    return range.getBoundingClientRect().left;
+  }));
+  assert.deepEqual(places, places.toSorted((a, b) => a - b));
+  await card.getByRole('button', { name: 'Reject', exact: true }).click();
+  await call;
+});

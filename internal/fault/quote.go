@@ -67,7 +67,7 @@ func Invisible(r rune) bool {
 	switch r {
 	case ' ':
 		return false
-	case unicode.ReplacementChar, '\u2800': // an empty pattern of Braille
+	case unicode.ReplacementChar, '\ufffc', '\u2800', '\U0001d159', '\U00016fe4': // symbols and a mark without ink, of which no property says so
 		return true
 	}
 	return !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

@@ -58,8 +58,8 @@ sit("words, calls and errors, in their order", function(human)
     "",
     "## 127.0.0.1",
     "",
-    "I look",
-    "at it. <b>",
+    "> I look",
+    "> at it. <b>",
     "",
     "✓ Read file  a.py, 9 lines",
     "",
@@ -68,6 +68,14 @@ sit("words, calls and errors, in their order", function(human)
   human:tell("conversation/changed", { conversationId = "c", status = "thinking", message = "100% sure", removed = { "1" } })
   human:sees("127.0.0.1 · connected · thinking: 100% sure")
   check.same(lines(human)[1], "## 127.0.0.1")
+end)
+
+sit("an agent's words pass for nobody else's", function(human)
+  open(human)
+  tell(human, entry("1", "agent", "## You\n\nYes"), entry("2", "error", "bad\n## You"))
+  check.same(lines(human), { "## 127.0.0.1", "", "> ## You", "> ", "> Yes", "", "✗ bad", "✗ ## You" })
+  human:tell("conversation/appended", { conversationId = "c", entryId = "2", text = "!" })
+  check.same(lines(human)[8], "✗ ## You!")
 end)
 
 sit("who reads at the end follows, who reads above stays", function(human)

@@ -121,6 +121,7 @@ func (e skillEntry) line() string {
 func loadSkill(in tools.Input, s skills.Skill) *tools.Action {
 	version := skillVersion(s.Content)
 	yes := "skill(" + s.Name + " " + version + ")"
+	_, granted := in.Session.GrantedOnce()[yes]
 	name := filepath.ToSlash(s.File)
 	if !s.Path.IsZero() {
 		name = s.Path.String()
@@ -133,7 +134,7 @@ func loadSkill(in tools.Input, s skills.Skill) *tools.Action {
 			Lines: strings.Split(strings.TrimRight(s.Content, "\n"), "\n"),
 			Facts: []approval.Fact{approval.NewFact("source", "From", name)},
 		},
-		Covered: in.Session.GrantedOnce()[yes] || in.Session.IsEditors(),
+		Covered: granted || in.Session.IsEditors(),
 		Run: func(context.Context, tools.Effects) (*tools.Answer, error) {
 			in.Session.GrantOnce(yes)
 			return skillAnswer(s.Name, name, s.Content), nil

@@ -16,9 +16,13 @@ type commandArguments struct {
 	Env       map[string]string `json:"env"`
 	Stdin     string            `json:"stdin"`
 	Why       string            `json:"why"`
+
+	BackgroundAfter float64 `json:"background_after"`
 }
 
 const maxWhy = 300
+
+const goesOn = "runs until it ends, you stop it or the agent disconnects"
 
 func (r *Request) composeCommand() {
 	p := &r.Preview
@@ -28,7 +32,10 @@ func (r *Request) composeCommand() {
 	_ = json.Unmarshal(r.Arguments, &given) //nolint:errcheck // the tool has decoded them
 	if given.ProcessID != "" {
 		p.Act, p.Question, p.Deed = "start a process", "Start a process?", "start "+p.Subject
-		r.add(NewFact("process", "Process", visible(given.ProcessID)+": runs until it ends, you stop it or the agent disconnects"))
+		r.add(NewFact("process", "Process", visible(given.ProcessID)+": "+goesOn+"; what the agent types into it is not asked about again"))
+	}
+	if given.BackgroundAfter > 0 {
+		r.add(NewFact("process", "Process", fmt.Sprintf("after %g s it goes on beside the agent and %s", given.BackgroundAfter, goesOn)))
 	}
 	if what := risk(p.Parts); what != "" {
 		p.Act += " that " + what
@@ -105,9 +112,9 @@ func sandbox(name string) Fact {
 	case "none":
 		f.Text = "none: the command has your own rights"
 	case "bubblewrap":
-		f.Text = "bubblewrap: it writes only in the workspace, temporary folders and caches of its own, and sees no other processes"
+		f.Tone, f.Text = Muted, "bubblewrap: it writes only in the workspace, temporary folders and caches of its own, and sees no other processes"
 	case "landlock":
-		f.Text = "Landlock: it writes only in the workspace, temporary folders and caches of its own"
+		f.Tone, f.Text = Muted, "Landlock: it writes only in the workspace, temporary folders and caches of its own"
 	}
 	return f
 }
@@ -120,7 +127,7 @@ func network(p Preview) Fact {
 	case len(p.Hosts) > 0:
 		return NewFact("network", "Network", "only "+strings.Join(visibleAll(p.Hosts), ", "))
 	case p.Sandbox == "bubblewrap" || p.Sandbox == "landlock":
-		return NewFact("network", "Network", "blocked")
+		return Fact{Code: "network", Label: "Network", Text: "blocked", Tone: Muted}
 	}
 	return Fact{}
 }

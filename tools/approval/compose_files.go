@@ -152,6 +152,13 @@ func (f *File) facts() []Fact {
 	if f.Dirty && f.Text {
 		facts = append(facts, Fact{Code: "unsaved", Label: "Unsaved changes", Text: "kept; the file stays unsaved", Tone: Warning})
 	}
+	if said := f.encoding(); said != "" {
+		fact := NewFact("encoding", "Encoding", said)
+		if f.Disguised {
+			fact.Tone = Warning
+		}
+		facts = append(facts, fact)
+	}
 	if f.Operation == change.Move {
 		facts = append(facts, NewFact("from", "From", f.Name), NewFact("to", "To", visible(f.To)))
 	}
@@ -163,6 +170,14 @@ func (f *File) facts() []Fact {
 		facts = append(facts, contents)
 	}
 	return facts
+}
+
+// encoding is "" of UTF-8.
+func (f *File) encoding() string {
+	if f.Disguised {
+		return string(f.Encoding) + ": read as ASCII, as programs do, its bytes are another text than this one"
+	}
+	return string(f.Encoding)
 }
 
 // contents are how many files a folder has, and the names of the first.
@@ -196,6 +211,7 @@ func (f *File) banner(p *Preview, because string, files int) {
 	if f.Merged {
 		said = append(said, "merged with changes made since the agent read it")
 	}
+	said = append(said, f.encoding())
 	switch {
 	case p.Kind == "review" || p.Draft && p.Message != "":
 		said = append(said, fault.Clip(visible(strings.Join(strings.Fields(p.Message), " ")), longestBanner), f.Summary)

@@ -77,6 +77,29 @@ func TestWhatIsSaidOfFiles(t *testing.T) {
 	}
 }
 
+// TestAnEncodingIsAFact: what is written is bytes, and the dialog shows a text.
+func TestAnEncodingIsAFact(t *testing.T) {
+	plain, hides := text, text
+	plain.Encoding, hides.Encoding, hides.Disguised = "windows-1252", "utf-16be", true
+	for _, c := range []struct {
+		file       change.FilePreview
+		want, tone string
+	}{
+		{text, "", ""},
+		{plain, "windows-1252", ""},
+		{hides, "utf-16be: read as ASCII, as programs do, its bytes are another text than this one", "warning"},
+	} {
+		f := changes("write_file", c.file).Files[0]
+		said, tone := "", ""
+		for _, fact := range f.Facts {
+			said, tone = fact.Text, string(fact.Tone)
+		}
+		if said != c.want || tone != c.tone || f.Banner != c.want {
+			t.Errorf("%q, %q, above it %q", said, tone, f.Banner)
+		}
+	}
+}
+
 // TestAPreviewOfNothing: of a revert that leaves every file alone.
 func TestAPreviewOfNothing(t *testing.T) {
 	if p := approval.ComposeFiles(nil); len(p.Files) != 0 || p.Facts == nil {
@@ -116,7 +139,7 @@ func TestWhatIsSaidOfACommand(t *testing.T) {
 		Reasons:   append(approval.UnsavedReason([]string{"a.py"}), approval.Because("class", "this tool runs a program"), approval.Because("class", "this tool runs a program"), approval.Because(approval.ReasonInput, "its input is y")),
 	})
 	want := []string{
-		"Process: web: runs until it ends, you stop it or the agent disconnects", "Folder: src",
+		"Process: web: runs until it ends, you stop it or the agent disconnects; what the agent types into it is not asked about again", "Folder: src",
 		"Runs:\n- cd src   (allowed by a rule)\n- make   (it writes to log)", "Writes: src/log", "Unsaved changes not included: a.py",
 		"Environment:\n- A\\nB=x\n- CI=1", "Input:\n- y\n- Network: blocked", "Sandbox: none: the command has your own rights", "Network: allowed", "Asked by: claude, over MCP",
 	}
@@ -223,9 +246,11 @@ func TestPlainPreview(t *testing.T) {
 		want    string
 	}{
 		"diff":    {approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{Path: "a", Operation: change.Overwrite, Size: 2, Diff: "-a\n"}, {Path: "b", Operation: change.Create, Size: 1, Diff: "+b\n"}})}, "edit a, 2 bytes\n-a\ncreate b, new file, 1 byte\n+b\n"},
+		"facts":   {approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{Path: "a", Operation: change.Overwrite, Size: 2, Merged: true, Diff: "-a\n"}})}, "edit a, 2 bytes\nMerged: with changes made since the agent read the file\n-a\n"},
+		"message": {approval.Preview{Kind: "text", Message: "x\nBranch: main\n" + strings.Repeat("y", 101), Facts: []approval.Fact{approval.NewFact("branch", "Branch", "other")}}, "| x\n| Branch: main\n| " + strings.Repeat("y", 100) + "\n| … y\nBranch: other\n"},
 		"command": {approval.Preview{Kind: "command", Command: "make", Cwd: ".", Writes: []string{"log"}}, "$ make\nFolder: the workspace folder\nWrites: log\n"},
-		"url":     {approval.Preview{Kind: "url", URL: "http://example.org"}, "http://example.org\nHost: example.org\n"},
-		"text":    {approval.Preview{Kind: "text", Markdown: "Read .env"}, "Read .env\n"},
+		"url":     {approval.Preview{Kind: "url", URL: "http://example.org"}, "| http://example.org\nHost: example.org\n"},
+		"text":    {approval.Preview{Kind: "text", Markdown: "Read .env"}, "| Read .env\n"},
 	} {
 		if got := plain(test.preview, 1000); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
@@ -244,7 +269,7 @@ func TestPlainPreviewHidesNothing(t *testing.T) {
 		t.Errorf("%q has what cannot be seen", got)
 	}
 	cut := plain(approval.Preview{Kind: "text", Markdown: strings.Repeat("é", 100)}, 51)
-	if want := strings.Repeat("é", 17) + "\n… 167 more bytes are not shown\n"; cut != want {
+	if want := "| " + strings.Repeat("é", 16) + "\n… 169 more bytes are not shown\n"; cut != want {
 		t.Errorf("%q, want %q", cut, want)
 	}
 }

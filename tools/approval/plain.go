@@ -3,6 +3,7 @@ package approval
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"pillion/internal/fault"
@@ -12,28 +13,36 @@ import (
 // its end, and of a command what is said of it as well. It is not whole when something was
 // left out, which is said where it was.
 func PlainPreview(p Preview, limit int) (text string, whole bool) {
+	lines := fault.Escape(p.lines(maxColumns))
+	p.Lines = nil
+	rest := fault.Escape(p.Text())
 	if p.Kind != "command" {
-		return cutMiddle(fault.Escape(p.Text()), limit)
+		return Cut(lines+rest, limit)
 	}
-	facts := p
-	facts.Lines = nil
-	command, whole := cutMiddle(fault.Escape(p.command()), limit/2)
-	rest, all := cutMiddle(fault.Escape(facts.Text()), limit/2)
-	return command + rest, whole && all
+	lines, whole = Cut(lines, limit/2)
+	rest, all := Cut(rest, limit/2)
+	return lines + rest, whole && all
 }
 
-// command is its lines, each marked as one, however an editor breaks them: none can pass
-// for what is said beside it.
-func (p Preview) command() string {
+// lines are those of a command or of what an agent wrote, each marked as one and broken at so
+// many columns: none can pass for what is said beside it.
+func (p Preview) lines(columns int) string {
 	var out strings.Builder
 	for i, line := range p.Lines {
-		mark := CommandMark(i)
-		for rest := []rune(line); ; mark = "> … " {
-			n := min(len(rest), maxColumns)
+		mark := "| "
+		switch {
+		case p.Kind == "command" && i == 0:
+			mark = "$ "
+		case p.Kind == "command":
+			mark = "> "
+		}
+		for rest := []rune(line); ; {
+			n := min(len(rest), columns)
 			out.WriteString(mark + string(rest[:n]) + "\n")
 			if rest = rest[n:]; len(rest) == 0 {
 				break
 			}
+			mark = strings.Replace(mark[:1], "$", ">", 1) + " … "
 		}
 	}
 	return out.String()
@@ -42,16 +51,8 @@ func (p Preview) command() string {
 // maxColumns is what fits a line of most editors.
 const maxColumns = 100
 
-// CommandMark leads a line of a command, by its number from 0: none can pass for what is said beside it.
-func CommandMark(line int) string {
-	if line == 0 {
-		return "$ "
-	}
-	return "> "
-}
-
-// cutMiddle keeps whole lines of the beginning and of the end, where there are such.
-func cutMiddle(text string, limit int) (cut string, whole bool) {
+// Cut keeps of what is longer whole lines of the beginning and of the end, where there are such.
+func Cut(text string, limit int) (cut string, whole bool) {
 	if len(text) <= limit {
 		return text, true
 	}
@@ -73,17 +74,9 @@ func cutMiddle(text string, limit int) (cut string, whole bool) {
 func (p Preview) Text() string {
 	var out strings.Builder
 	for _, f := range p.Files {
-		if f.Text {
-			out.WriteString(f.Deed + ", " + cmp.Or(f.Summary, count(f.Size, "byte")) + "\n")
-		}
 		out.WriteString(f.text())
 	}
-	for i, line := range p.Lines {
-		if p.Kind == "command" {
-			line = CommandMark(i) + line
-		}
-		out.WriteString(line + "\n")
-	}
+	out.WriteString(p.lines(math.MaxInt))
 	for _, f := range p.OwnFacts() {
 		out.WriteString(f.String() + "\n")
 	}
@@ -104,14 +97,17 @@ func (p Preview) OwnFacts() []Fact {
 	return out
 }
 
-// text is a file as plain text: its diff, or what is said of it.
+// text is a file as plain text: what is said of it, and its diff.
 func (f File) text() string {
-	if f.Text {
-		return f.Diff
-	}
 	out := f.Name + "  " + f.Summary + "\n"
+	if f.Text {
+		out = f.Deed + ", " + cmp.Or(f.Summary, count(f.Size, "byte")) + "\n"
+	}
 	for _, fact := range f.Facts {
 		out += fact.String() + "\n"
+	}
+	if f.Text {
+		out += f.Diff
 	}
 	return out
 }

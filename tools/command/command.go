@@ -157,11 +157,11 @@ func (c command) action(run func(context.Context, tools.Effects, command, proces
 
 func (c command) reasons() []approval.Reason {
 	var out []approval.Reason
-	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		out = append(out, approval.Because(approval.ReasonEnvironment, "it sets %s to %s", fault.Quote(name), fault.Quote(fault.Clip(c.Env[name], 200))))
+	if len(c.Env) > 0 {
+		out = append(out, approval.Because(approval.ReasonEnvironment, "it sets %s", strings.Join(tools.QuoteAll(slices.Sorted(maps.Keys(c.Env))), ", ")))
 	}
 	if c.Stdin != "" {
-		out = append(out, approval.Because(approval.ReasonInput, "its input is %s", fault.Quote(fault.Clip(c.Stdin, 500))))
+		out = append(out, approval.Because(approval.ReasonInput, "it is given an input"))
 	}
 	return append(out, approval.UnsavedReason(c.unsaved)...)
 }

@@ -56,7 +56,7 @@ func planEditFile(ctx context.Context, in tools.Input, args editFileArgs) (*tool
 	if err := tools.RefuseGits(p); err != nil {
 		return nil, err
 	}
-	enc, err := encodingNamed(args.Encoding)
+	enc, err := encodingToWrite(args.Encoding)
 	if err != nil {
 		return nil, err
 	}

@@ -102,8 +102,10 @@ func planReadFile(ctx context.Context, in tools.Input, args readFileArgs) (*tool
 	if err != nil {
 		return nil, err
 	}
-	if kind := mediaTypes[strings.ToLower(path.Ext(p.Base()))]; kind != "" && in.Snapshot.Buffer(p) == nil && !in.Limits.CodeLab {
-		return readMedia(in, p, kind)
+	if mayBeMedia(in, p) {
+		if a, err := readMedia(in, p); a != nil || err != nil {
+			return a, err
+		}
 	}
 	f, err := in.Snapshot.Read(p, enc)
 	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
@@ -204,9 +206,12 @@ func lineRange(args readFileArgs, total int) (first, last int) {
 }
 
 func readAnswer(p workspace.Path, r readFileResult) *tools.Answer {
-	name := fault.Quote(p.String())
+	name, shows := fault.Quote(p.String()), r.content
+	if data, err := (document.Content{Text: r.content, Encoding: r.encoding}).View(); err == nil && r.encoding != document.UTF8 {
+		shows += "\n" + string(data)
+	}
 	a := &tools.Answer{
-		Result: r, Text: r.content, Reads: []workspace.Path{p}, Shows: map[workspace.Path]string{p: r.content},
+		Result: r, Text: r.content, Reads: []workspace.Path{p}, Shows: map[workspace.Path]string{p: shows},
 		Saw:     map[workspace.Path]string{p: r.version},
 		Summary: fmt.Sprintf("%s, %s", name, tools.Count(r.linesRead, "line")),
 	}
@@ -269,11 +274,57 @@ func (r readFileResult) unseen() []string {
 	return append(out, "version "+r.version)
 }
 
-// mediaTypes are the files that a model can look at or listen to.
-var mediaTypes = map[string]string{
-	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".bmp": "image/bmp",
-	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".flac": "audio/flac", ".m4a": "audio/mp4", ".aac": "audio/aac",
+// mediaTypes are how files begin that a model can look at or listen to; a ? is any byte.
+var mediaTypes = []struct{ kind, head string }{
+	{"image/png", "\x89PNG"},
+	{"image/jpeg", "\xff\xd8\xff"},
+	{"image/gif", "GIF8?a"},
+	{"image/webp", "RIFF????WEBP"},
+	{"image/bmp", "BM"},
+	{"audio/mpeg", "ID3"},
+	{"audio/mpeg", "\xff\xfb"},
+	{"audio/mpeg", "\xff\xf3"},
+	{"audio/mpeg", "\xff\xf2"},
+	{"audio/wav", "RIFF????WAVE"},
+	{"audio/ogg", "OggS"},
+	{"audio/flac", "fLaC"},
+	{"audio/mp4", "????ftyp"},
+	{"audio/aac", "\xff\xf1"},
+	{"audio/aac", "\xff\xf9"},
 }
+
+// mediaKind goes by the bytes, "" where they are something else.
+func mediaKind(data []byte) string {
+	for _, m := range mediaTypes {
+		at := 0
+		for at < len(m.head) && at < len(data) && (m.head[at] == '?' || m.head[at] == data[at]) {
+			at++
+		}
+		if at == len(m.head) {
+			return m.kind
+		}
+	}
+	return ""
+}
+
+// headKind is that of a file, as far as it can be read.
+func headKind(p workspace.Path) string {
+	f, _, err := p.OpenFile()
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	head := make([]byte, 16)
+	n, _ := f.ReadAt(head, 0)
+	return mediaKind(head[:n])
+}
+
+// mayBeMedia goes by the name, which is only why the bytes are looked at.
+func mayBeMedia(in tools.Input, p workspace.Path) bool {
+	return slices.Contains(mediaEndings, strings.ToLower(path.Ext(p.Base()))) && in.Snapshot.Buffer(p) == nil && !in.Limits.CodeLab
+}
+
+var mediaEndings = strings.Fields(".png .jpg .jpeg .gif .webp .bmp .mp3 .wav .ogg .flac .m4a .aac")
 
 type mediaResult struct {
 	Path     string    `json:"path"`
@@ -284,10 +335,15 @@ type mediaResult struct {
 	Source   string    `json:"source"`
 }
 
-func readMedia(in tools.Input, p workspace.Path, kind string) (*tools.Answer, error) {
+// readMedia gives nil where the bytes are no media.
+func readMedia(in tools.Input, p workspace.Path) (*tools.Answer, error) {
 	data, info, err := p.ReadFile(in.Limits.ReadBytes)
 	if err != nil {
 		return nil, err
+	}
+	kind := mediaKind(data)
+	if kind == "" {
+		return nil, nil //nolint:nilnil // it is no media
 	}
 	version := document.Version(data)
 	family, _, _ := strings.Cut(kind, "/")
@@ -300,6 +356,7 @@ func readMedia(in tools.Input, p workspace.Path, kind string) (*tools.Answer, er
 		Media:   []tools.Part{{Type: family, Data: base64.StdEncoding.EncodeToString(data), MIMEType: kind}},
 		Notes:   []string{"(" + note + ")"},
 		Reads:   []workspace.Path{p},
+		Shows:   map[workspace.Path]string{p: string(data)},
 		Saw:     map[workspace.Path]string{p: version},
 		Summary: fmt.Sprintf("%s, %s of %d bytes", fault.Quote(p.String()), family, info.Size()),
 	}, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +44,7 @@ type manyFile struct {
 	MIMEType string `json:"mime_type,omitempty"` // of an image or a sound, which is a part of its own
 	*manyState
 	Error *fault.Error `json:"error,omitempty"`
+	shown string       // of an image or a sound, its bytes
 }
 
 type manyText struct {
@@ -237,12 +237,9 @@ type manyReading struct {
 }
 
 func (m *manyReading) read(w wanted) {
-	read, kind := m.content, mediaTypes[strings.ToLower(path.Ext(w.name))]
-	if m.in.Limits.CodeLab {
-		kind = ""
-	}
-	if kind != "" && w.err == nil && m.in.Snapshot.Buffer(w.path) == nil {
-		read = func(w wanted) (manyFile, error) { return m.medium(w, kind) }
+	read := m.content
+	if w.err == nil && mayBeMedia(m.in, w.path) && headKind(w.path) != "" {
+		read = m.medium
 	}
 	f, err := read(w)
 	f.Path = w.name
@@ -260,7 +257,7 @@ func (m *manyReading) read(w wanted) {
 		m.saw, m.shows = map[workspace.Path]string{}, map[workspace.Path]string{}
 	}
 	m.saw[w.path] = f.Version
-	if f.manyText != nil {
+	if m.shows[w.path] = f.shown; f.manyText != nil {
 		m.shows[w.path] = f.Content
 	}
 }
@@ -292,21 +289,24 @@ func (m *manyReading) show(f manyFile) {
 }
 
 // medium reads an image or a sound that is named itself.
-func (m *manyReading) medium(w wanted, kind string) (manyFile, error) {
+func (m *manyReading) medium(w wanted) (manyFile, error) {
 	if w.found {
-		return manyFile{}, fault.New(fault.BinaryFile, "it is %s", kind).WithHint("name it in paths to have it")
+		return manyFile{}, fault.New(fault.BinaryFile, "it is %s", headKind(w.path)).WithHint("name it in paths to have it")
 	}
 	if info, err := w.path.Stat(); err == nil && info.Size() > m.room {
 		return manyFile{}, m.noRoom(info.Size(), m.room)
 	}
-	a, err := readMedia(m.in, w.path, kind)
+	a, err := readMedia(m.in, w.path)
 	if err != nil {
 		return manyFile{}, err
+	}
+	if a == nil { // by now
+		return m.content(w)
 	}
 	r := a.Result.(mediaResult)
 	m.room -= r.Size
 	m.media = append(m.media, a.Media...)
-	return manyFile{MIMEType: kind, manyState: &manyState{r.Size, r.Modified.Format(time.RFC3339), r.Version, document.Source(r.Source)}}, nil
+	return manyFile{MIMEType: r.MIMEType, shown: a.Shows[w.path], manyState: &manyState{r.Size, r.Modified.Format(time.RFC3339), r.Version, document.Source(r.Source)}}, nil
 }
 
 func (m *manyReading) content(w wanted) (f manyFile, err error) {
@@ -314,7 +314,7 @@ func (m *manyReading) content(w wanted) (f manyFile, err error) {
 		return f, w.err
 	}
 	if w.found && tools.IsSecret(w.path) {
-		if _, known := tools.SeenVersion(m.in.Session, w.path); !known {
+		if !tools.Knows(m.in.Session, m.in.Snapshot, w.path) {
 			return f, fault.New(fault.PermissionDenied, "it looks like a file with secrets").
 				WithHint("name it in paths to ask the user for it")
 		}

@@ -52,8 +52,10 @@ func treeKnowledge(s *session.Session, c change.TreeChange) map[workspace.Path]t
 	if c.Operation == change.ChangeMode {
 		return out
 	}
-	if c.Over.Exists() && knows(s, c.Target) {
-		out[c.Target] = tools.Knowledge{Version: c.Was.Top().Version} // the agent itself put it there
+	if c.Over.Exists() {
+		if version, known := tools.SeenVersion(s, c.Target); known { // the agent itself put there what it may not know
+			out[c.Target] = tools.Knowledge{Version: version, Result: c.Was.Top().Version}
+		}
 	}
 	top := c.Source.Abs()
 	for _, k := range s.Known() {
@@ -68,11 +70,6 @@ func treeKnowledge(s *session.Session, c change.TreeChange) map[workspace.Path]t
 		}
 	}
 	return out
-}
-
-func knows(s *session.Session, p workspace.Path) bool {
-	_, known := tools.SeenVersion(s, p)
-	return known
 }
 
 // treeEdits is the plan of a tool that changes the tree in one place.

@@ -85,6 +85,9 @@ func planWriteFile(_ context.Context, in tools.Input, args writeFileArgs) (*tool
 
 // planWhole plans to write the content. The call itself sent this much of it.
 func planWhole(in tools.Input, args writeFileArgs, sent string) (*tools.Edits, error) {
+	if _, err := encodingToWrite(args.Encoding); err != nil {
+		return nil, err
+	}
 	before, err := readForWriting(in, args.Path, args.Encoding)
 	if err != nil {
 		return nil, err
@@ -223,6 +226,16 @@ func writeTitle(f change.File) string {
 		return "Create " + fault.Quote(f.Path().String())
 	}
 	return "Replace " + fault.Quote(f.Path().String())
+}
+
+// encodingToWrite is encodingNamed, but for encodings in which any bytes stand for a text that does not look like them.
+func encodingToWrite(name string) (document.Encoding, error) {
+	enc, err := encodingNamed(name)
+	if enc.IsStateful() {
+		return "", fault.New(fault.EncodingError, "encoding %s cannot be named for writing: as programs read it, it would be another text than the user is shown", fault.Quote(name)).
+			WithHint("leave encoding out, which writes UTF-8 and keeps the encoding of a file that is open in the editor; or use run_command with iconv")
+	}
+	return enc, err
 }
 
 // readForWriting is the file as it is, or an absent one.

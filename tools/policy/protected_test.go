@@ -26,7 +26,7 @@ func TestProtected(t *testing.T) {
 		"zsh/.zsh/x.zsh", "zlogin", "bash_login", "inputrc", "xsession", "wezterm.lua", "emacs.d/init.el", "doom/config.el", "i3/config", "sway/config", "hypr/hyprland.conf", "awesome/rc.lua", "helix/languages.toml", "zed/settings.json", "Code/User/settings.json",
 		"ghostty/config", "nushell/config.nu", "fish/completions/x.fish", "nvim/filetype.lua", "nvim/ftdetect/x.vim", "nvim/syntax/x.vim", "nvim/lsp/x.lua", "nvim/pack/x/start/y/plugin/z.lua", "vim/plugin/x.vim", "vim/indent/x.vim",
 		".config/swaync/config.json", "x/.config/Code - Insiders/User/settings.json", ".local/share/thumbnailers/x.thumbnailer", ".local/bin/env", ".config/mise.toml",
-		"mise.local.toml", ".mise.local.toml", "mise.dev.toml", "mise/config.toml", ".config/mise/config.toml", "rust-analyzer.toml", ".ycm_extra_conf.py", ".luarc.json", ".autoenv", ".autoenv.zsh", ".local.vimrc", ".lite_project.lua",
+		"mise.local.toml", ".mise.local.toml", "mise.dev.toml", "mise/config.toml", ".config/mise/config.toml", "rust-analyzer.toml", "buildServer.json", ".ycm_extra_conf.py", ".luarc.json", ".autoenv", ".autoenv.zsh", ".local.vimrc", ".lite_project.lua",
 		".hg/hgrc", "sub/.hg/requires", ".hgrc", "hgrc", ".sl/config", ".jj/repo/config.toml", ".bzr/branch/branch.conf", ".pijul/config", "_darcs/prefs/defaults", ".fslckout", ".fossil-settings/x", ".repo/manifest.xml", ".rvmrc",
 		".github/hooks/x.json", ".github/copilot/settings.json", ".github/instructions/x.md", ".github/prompts/x.md", ".github/agents/x.md", "sub/.github/skills/x/SKILL.md", ".github/chatmodes/x.md",
 		".agent/x", ".rules", ".kilocodemodes", ".kilo/x", ".iflow/x", ".codebuddy/x", ".qoder/x", ".pi/x", ".openhands/x", ".rovodev/x", ".vibe/x", ".grok/x", ".kimi/x", ".aiassistant/rules/x", ".devin/x", ".mux/x",
@@ -246,7 +246,7 @@ func TestRunsNext(t *testing.T) {
 		".Rprofile", ".irbrc", ".pryrc", ".rspec", ".ghci", "Setup.hs", ".gdbinit", ".lldbinit", "karma.conf.js", "wdio.conf.ts", "webpack.config.babel.js", "vitest.workspace.ts",
 		".venv/bin/activate", "env/bin/activate.fish", ".venv/lib/python3.11/site-packages/x.py", ".venv/lib/python3.11/site-packages/x.pth", "py/pyvenv.cfg", "node_modules/eslint/lib/api.js", "web/node_modules/typescript/lib/tsserver.js", ".yarn/releases/x.cjs", ".pnp.cjs",
 		"devbox.json", "devenv.yaml", ".flox/env/manifest.toml", "home.nix", "configuration.nix", ".rubocop.yml", ".credo.exs", ".formatter.exs", ".mypy.ini",
-		"project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
+		"binding.gyp", "app/x.vcxproj", "x.pyproj", "x.xcodeproj/project.pbxproj", "x.xcscheme", "jupyter_server_config.py", "ipython_config.py", "dev/user.clj", ".clj-kondo/hooks/x.clj", "project.json", "angular.json", "ember-cli-build.js", "magefile.go", "Makefile.am", "configure", "CMakeUserPresets.json",
 		".storybook/main.js", "a/.new-tool/x.toml", ".hg/store/x", ".toolrc", // nobody knows what reads these
 		"Session.vim", "Snakefile", "Dangerfile", "Fastfile", "Podfile", "Brewfile", "Earthfile", "global.json",
 		"Rakefile.rb", "lib/tasks/x.rake", "gems.rb", "BUILD", "a/WORKSPACE", "build.ninja", "project/plugins.sbt", "build.mill", "build.mill.scala", "conanfile.py", "xmake.lua", "Makefile.PL", "gunicorn.conf.py", "nodemon.json", "src-tauri/tauri.conf.json", "pnpm-workspace.yaml",

@@ -168,7 +168,7 @@ func (s searchSource) ReadText(p workspace.Path) (string, error) {
 	if !isSecret {
 		return s.Snapshot.ReadText(p)
 	}
-	if _, known := tools.SeenVersion(s.in.Session, p); !known {
+	if !tools.Knows(s.in.Session, s.Snapshot, p) {
 		return "", fault.New(fault.PermissionDenied, "%s looks like a file with secrets; read_file asks the user", fault.Quote(p.String()))
 	}
 	return s.Snapshot.ReadText(p)

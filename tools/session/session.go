@@ -59,9 +59,9 @@ type Session struct {
 	pausing  chan struct{}       // closed by Pause
 	seen     map[string]sighting // by path, as last read or written
 	grants   []policy.Rule
-	forTurn  []policy.Rule   // likewise, until the turn ends
-	once     map[string]bool // keys of questions that one yes answers for the session
-	judged   int             // how often what a call is judged by was tightened
+	forTurn  []policy.Rule     // likewise, until the turn ends
+	once     map[string]string // keys of questions that one yes answers for the session, with what file a yes is about
+	judged   int               // how often what a call is judged by was tightened
 	todos    []Todo
 	revision int    // of todos
 	known    []Todo // what the agent knows of todos, once the user has changed them
@@ -94,7 +94,7 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		pieces:   new(atomic.Int64),
 		arrivals: map[string]*arrival{},
 		texted:   map[textKey]bool{},
-		once:     map[string]bool{},
+		once:     map[string]string{},
 	}
 }
 
@@ -255,20 +255,23 @@ func (s *Session) Grants() []policy.Rule {
 }
 
 // GrantOnce remembers the yes to the keys of a policy.Decision's OncePerSession.
-func (s *Session) GrantOnce(keys ...string) {
+func (s *Session) GrantOnce(keys ...string) { s.GrantOnceFor(nil, keys...) }
+
+// GrantOnceFor is that for the files that the keys are about now, by their identities.
+func (s *Session) GrantOnceFor(files map[string]string, keys ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := len(s.once)
 	for _, key := range keys {
-		s.once[key] = true
+		s.once[key] = files[key]
 	}
 	if len(s.once) > before {
 		s.changed(s)
 	}
 }
 
-// GrantedOnce are the keys that were answered with yes.
-func (s *Session) GrantedOnce() map[string]bool {
+// GrantedOnce are the keys that were answered with yes, with the identities of files that they were about.
+func (s *Session) GrantedOnce() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.once)

@@ -8,6 +8,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
+	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
 
@@ -35,6 +36,11 @@ type FilePreview struct {
 	Whole   string `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
 
 	Pictures *Pictures `json:"pictures,omitempty"`
+
+	// What approval.File's facts say: in which encoding other than UTF-8 it is written, and that its bytes
+	// read as ASCII are another text.
+	Encoding  document.Encoding `json:"-"`
+	Disguised bool              `json:"-"`
 }
 
 // HunkPreview is what can be taken or left: one run of changed lines, or the whole of
@@ -160,6 +166,9 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		p.Before, p.After, p.Language, p.Whole = "", "", "", f.about()
 	} else if len(hunks) > 0 && f.isNewProgram() {
 		p.Note = NewModeWords
+	}
+	if enc := f.After.Encoding; enc != document.UTF8 && enc != "" && !f.IsBinary() {
+		p.Encoding, p.Disguised = enc, f.After.HidesASCII()
 	}
 	for _, h := range hunks {
 		blocks := diff.Blocks([]diff.Hunk{h})

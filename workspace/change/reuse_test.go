@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"pillion/workspace/document"
 	"pillion/workspace/journal"
 )
 
@@ -94,6 +96,26 @@ func TestARevertIsRightToTheByte(t *testing.T) {
 			b.wantCallReverted(call)
 			b.want("file", before)
 		}
+	}
+}
+
+// TestARevertReadsInTheEncoding that the change was made in, beside what somebody has written since.
+func TestARevertReadsInTheEncoding(t *testing.T) {
+	for encoding, texts := range map[document.Encoding][2]string{"windows-1252": {"é\n", "\xe9\n"}, "iso-2022-jp": {"あ\n", "\x1b$B$\"\x1b(B\n"}} {
+		b := newTrees(t)
+		lines := strings.Repeat("line\n", 9)
+		b.Write("file", "one\n"+lines)
+		before, err := b.Documents.Snapshot(limit).Read(b.path("file"), encoding)
+		b.Must(err)
+		f, err := New(before, document.Content{Text: texts[0] + lines, Encoding: encoding})
+		b.Must(err)
+		b.commitAs("c", Set{Files: []File{f}})
+		b.want("file", texts[1]+lines)
+		b.Write("file", texts[1]+lines+"more\n")
+		if r := b.revertCall("c"); len(r.Merged) != 1 {
+			t.Errorf("%s: %+v", encoding, r)
+		}
+		b.want("file", "one\n"+lines+"more\n")
 	}
 }
 

@@ -293,10 +293,10 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 }
 
 // text is the file at a path under which it is there now: its bytes where those were
-// changed.
+// changed, and else in the encoding in which it was, where no editor has it.
 func (r *reversal) text(at workspace.Path, like document.Encoding) (*text, error) {
 	t, enc := r.texts[at], document.Encoding("")
-	if like == document.Binary {
+	if like == document.Binary || r.snap.Buffer(at) == nil {
 		enc = like
 	}
 	if t != nil && (t.now.Encoding == document.Binary) == (enc == document.Binary) {
@@ -306,6 +306,9 @@ func (r *reversal) text(at workspace.Path, like document.Encoding) (*text, error
 		return t, t.recode(r.snap, at, like)
 	}
 	f, err := r.snap.Read(at, enc)
+	if undecodable := fault.CodeOf(err); undecodable == fault.EncodingError || undecodable == fault.BinaryFile {
+		f, err = r.snap.Read(at, "")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -170,6 +170,9 @@ func (e Encoding) admits(marked Encoding) bool {
 	return e == "" || e == marked || e.isUTF16() && marked.isUTF16()
 }
 
+// IsStateful: all of its bytes are ASCII, whatever they say.
+func (e Encoding) IsStateful() bool { return e == "iso-2022-jp" }
+
 func (e Encoding) isUTF16() bool { return e == utf16LE || e == utf16BE }
 
 // IsUTF16 says whether characters are spelled in pairs of bytes, and which comes first.
@@ -375,6 +378,20 @@ func PlainLineEnds(s string) string {
 		return s
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}
+
+// HidesASCII says whether a program that takes the bytes for ASCII reads something in them that the text does not say.
+func (c Content) HidesASCII() bool {
+	ascii := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if r == 0 || r >= utf8.RuneSelf {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	data, err := c.View()
+	return err == nil && ascii(string(data)) != ascii(c.Text)
 }
 
 func (c Content) String() string { return fmt.Sprintf("%d characters of %s", len(c.Text), c.Encoding) }

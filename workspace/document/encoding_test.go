@@ -203,3 +203,24 @@ func TestTheEncodingIsGuessed(t *testing.T) {
 		t.Errorf("a program: %s", fault.From(err).Hint)
 	}
 }
+
+func TestWhatHidesASCII(t *testing.T) {
+	for _, c := range []struct {
+		encoding, text string
+		want           bool
+	}{
+		{"utf-8", "é;id", false},
+		{"windows-1252", "é;id", false},
+		{"utf-16le", "a;id\n", false},
+		{"utf-16be", "瑯捵攠砊", true},
+		{"shift_jis", "あ;id", false},
+		{"shift_jis", "echo ポid", true},
+		{"gb18030", "echo å", true}, {"gbk", "中;id", false},
+		{"iso-2022-jp", "あ", true},
+	} {
+		enc, err := LookupEncoding(c.encoding)
+		if got := (Content{Text: c.text, Encoding: enc}).HidesASCII(); got != c.want || err != nil {
+			t.Errorf("%s of %q: %v, %v", c.encoding, c.text, got, err)
+		}
+	}
+}

@@ -74,6 +74,13 @@ local function context()
   return #files == 0 and "no files as context" or "context: " .. table.concat(files, " · ")
 end
 
+--- An agent's words as lines of which each is marked: none can pass for a heading or row of ours.
+---@param text string
+---@param mark string
+local function marked(text, mark)
+  return vim.split((mark .. text):gsub("\n", "\n" .. mark), "\n", { plain = true })
+end
+
 ---@param one pillion.Conversation
 ---@param entry pillion.ConversationEntry
 ---@param before? pillion.ConversationEntry
@@ -88,10 +95,10 @@ local function lines_of(one, entry, before)
   if entry.kind == "user" or entry.kind == "agent" then
     local who = entry.kind == "user" and "You" or escape.visible(one.agent.name)
     vim.list_extend(found, { "## " .. who, "" })
-    return vim.list_extend(found, vim.split(entry.text, "\n", { plain = true }))
+    return vim.list_extend(found, marked(entry.text, entry.kind == "agent" and "> " or ""))
   end
   local sign = entry.kind == "error" and "✗ " or "! "
-  return vim.list_extend(found, vim.split(sign .. entry.text, "\n", { plain = true }))
+  return vim.list_extend(found, marked(entry.text, sign))
 end
 
 ---@return string[]
@@ -181,9 +188,17 @@ function M.append(params, client)
     last.text = last.text .. params.text
     if is_open() then
       page.follow(buffers.talk, function()
+        local mark = last.kind == "agent" and "> " or ""
         local row = api.nvim_buf_line_count(buffers.talk) - 1
         local column = #api.nvim_buf_get_lines(buffers.talk, row, row + 1, false)[1]
-        api.nvim_buf_set_text(buffers.talk, row, column, row, column, vim.split(params.text, "\n", { plain = true }))
+        api.nvim_buf_set_text(
+          buffers.talk,
+          row,
+          column,
+          row,
+          column,
+          vim.split((params.text:gsub("\n", "\n" .. mark)), "\n", { plain = true })
+        )
       end)
     end
   end
@@ -292,6 +307,7 @@ function M.open()
     window = api.nvim_get_current_win()
     api.nvim_win_set_buf(window, buffers.talk)
     vim.wo[window].winbar, vim.wo[window].wrap, vim.wo[window].linebreak = bar:format("heading"), true, true
+    vim.wo[window].breakindent, vim.wo[window].breakindentopt, vim.wo[window].showbreak = true, "shift:4", "NONE"
     vim.wo[window].number, vim.wo[window].relativenumber, vim.wo[window].signcolumn = false, false, "no"
     draw()
     api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffers.talk), 0 })
