@@ -292,10 +292,11 @@ func (p *pending) guardedPlaces() *workspace.GuardFinder {
 	return p.guards
 }
 
-// written are the folders of what the plan writes.
+// written are the folders of what the plan writes, and of what a layer brings.
 func (p *pending) written() (dirs []string) {
+	dirs = slices.Clone(p.brought)
 	if p.plan == nil {
-		return nil
+		return dirs
 	}
 	known := map[workspace.Path]bool{}
 	for _, t := range resolveTouches(p.plan.touches()) {

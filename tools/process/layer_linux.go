@@ -133,26 +133,9 @@ func (h hold) mountLayers() error {
 }
 
 func (l Layer) mount() error {
-	through := make([]*os.File, 0, len(l.Through))
-	for _, path := range l.Through {
-		file, err := openStraight(path)
-		if err != nil {
-			continue // it is gone, or something else now: then it is in the layer as all is
-		}
-		defer file.Close()
-		through = append(through, file)
-	}
 	// With its marks in a user's attributes there are no redirects, nor copies of metadata alone: what the layer has of a file is all of it.
 	options := "userxattr,index=off,lowerdir=" + escapeOption(l.Folder, `\:`) + ",upperdir=" + escapeOption(l.Changes, `\`) + ",workdir=" + escapeOption(l.Work, `\`)
-	if err := unix.Mount("overlay", l.Folder, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
-		return err
-	}
-	for _, file := range through {
-		if err := unix.Mount(linkOf(file), file.Name(), "", unix.MS_BIND, ""); err != nil {
-			return err
-		}
-	}
-	return nil
+	return unix.Mount("overlay", l.Folder, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
 // escapeOption writes a path into the options of a mount, where a comma ends one.

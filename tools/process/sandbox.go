@@ -94,12 +94,11 @@ var hashSeed = maphash.MakeSeed()
 func hashOf(name string) uint32 { return uint32(maphash.String(hashSeed, name)) } //nolint:gosec // of a hash
 
 // Layer has what a command changes in a folder go into another one: it sees the folder with its changes, and nobody
-// else sees them. What is in Through it changes in the folder itself.
+// else sees them.
 type Layer struct {
-	Folder  string   // absolute, and free of links
-	Changes string   // as overlayfs leaves them
-	Work    string   // overlayfs's own, on the same disk
-	Through []string // folders in Folder, absolute
+	Folder  string // absolute, and free of links
+	Changes string // as overlayfs leaves them
+	Work    string // overlayfs's own, on the same disk
 }
 
 // holds says whether anything does.
