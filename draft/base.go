@@ -29,7 +29,7 @@ func (d *draft) bases(i int) string { return filepath.Join(d.dir, "base", strcon
 func (d *draft) keepBases(ctx context.Context, started time.Time) {
 	_, kept := d.layers()
 	for i, l := range kept {
-		changes, err := layer.Changes(ctx, l.Folder, l.Changes, mostBases)
+		changes, err := layer.Changes(ctx, l.Folder, l.Changes, mostBases, nil)
 		if err != nil && !errors.Is(err, layer.ErrTooMany) {
 			d.set.o.Logf("a draft cannot be looked at: %v", err)
 			continue

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/internal/way"
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/workspace"
@@ -28,11 +30,8 @@ func (p *pending) layer() func(*process.Confine) (func(context.Context, *Answer)
 		if !ok {
 			return nil, fault.New(fault.ExecutionFailed, "the box cannot be made any more; nothing was run").WithHint("ask the user to choose the mode auto_edit, in which they are asked about commands")
 		}
-		for i := range layers {
-			layers[i].Through = p.built(layers[i].Folder)
-		}
 		held.Layers = layers
-		b := layer.Bringing{Began: layer.Made(layers[0].Changes), Label: p.title(), Judge: p.judgeBrought, IsBuilt: isBuilt}
+		b := layer.Bringing{Began: layer.Made(layers[0].Changes), Label: p.title(), Judge: p.judgeBrought, IsBuilt: p.isBuilt, Stood: held.Seen.Stood}
 		for _, l := range layers {
 			b.Layers = append(b.Layers, layer.Layer{Folder: l.Folder, Changes: l.Changes})
 		}
@@ -46,11 +45,18 @@ func (p *pending) layer() func(*process.Confine) (func(context.Context, *Answer)
 }
 
 func (p *pending) bring(ctx context.Context, b layer.Bringing, a *Answer) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.timeout())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(p.timeout(), p.settings.Limits.CommandTime))
 	defer cancel()
 	var left []layer.Left
+	not := func(path string, why error) {
+		left = append(left, layer.Left{Path: path, Reason: fault.From(why).Message})
+	}
 	for range maxReplans {
-		p.snapshot = p.takeSnapshot()
+		if mode := p.call.Session.Mode(); mode.Stricter(policy.Auto) || paused(p.call.Session) != nil {
+			not(".", fault.New(fault.Cancelled, "the session is paused, or its mode became %s meanwhile", mode))
+			break
+		}
+		p.snapshot, p.tracked = p.takeSnapshot(), nil
 		set, without, err := b.Set(ctx, p.snapshot)
 		left = without
 		if err == nil && set.Changes() {
@@ -58,12 +64,17 @@ func (p *pending) bring(ctx context.Context, b layer.Bringing, a *Answer) {
 			p.outcomes = slices.DeleteFunc(p.outcomes, func(o change.Outcome) bool { return o.Tree == nil && o.File.Before == nil }) // links
 		}
 		if err == nil {
+			p.registry.Committer.MoveIn(ctx, set.Bulk, func(at workspace.Path, why error) { not(at.String(), why) })
 			break
 		}
-		left = append(left, layer.Left{Path: ".", Reason: fault.From(err).Message})
+		not(".", err)
 		if !errors.Is(err, change.ErrMoved) {
 			break
 		}
+	}
+	const mostNamed = 500
+	if more := len(left) - mostNamed; more > 0 {
+		left = append(left[:mostNamed], layer.Left{Path: ".", Reason: fmt.Sprintf("there are %d more", more)})
 	}
 	if a.NotBrought = left; len(left) == 0 {
 		return
@@ -92,63 +103,117 @@ func (p *pending) judgeBrought(all []layer.Placed) func(layer.Placed) (string, e
 	}
 }
 
-// judgeOf judges what is in a layer as edits of the workspace.
+// judgeOf judges what is in a layer as edits of the workspace, and what goes with all that is in it.
 func (p *pending) judgeOf(all []layer.Placed) func(layer.Placed) (policy.Decision, error) {
 	written := make([]workspace.Path, 0, len(all))
+	p.brought = nil
 	for _, c := range all {
 		written = append(written, c.Path)
+		if dir := c.Path.Dir().Abs(); !c.Built && !slices.Contains(p.brought, dir) {
+			p.brought = append(p.brought, dir)
+		}
 	}
 	p.guards = nil
 	after := p.layoutWith(written...)
+	rules := map[string]policy.Rules{}
 	return func(c layer.Placed) (policy.Decision, error) {
-		w := Written{Path: c.Path, Abs: c.Path.Abs(), New: c.Was == nil, Deleted: c.Is == nil}
-		ignored := c.Path.IsIgnored(false) // what builds make
-		if c.Is != nil && c.Was != nil && !ignored {
-			w.MadeExecutable = c.Is.Mode().IsRegular() && change.IsExecutable(c.Is.Mode()) && !change.IsExecutable(c.Was.Mode())
-		}
-		if c.Is != nil && c.Is.Mode()&fs.ModeSymlink != 0 {
-			below, inside := c.Leads()
-			at := c.Path.RootDir()
-			w.MadeLink = !inside || policy.EffectAt(at, git.Top(at), below) != "" || policy.Secret(at+"/"+below)
-		}
-		fact, err := p.factOf(resolveTouch(w.touch()), after)
+		r := policy.Request{Tool: p.tool.Name, Access: policy.Edit, Mode: policy.AutoEdit}
+		touches, err := p.broughtTouches(c)
 		if err != nil {
 			return policy.Decision{}, err
 		}
-		fact.Executable = fact.Executable && !ignored
-		return policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Edit, Mode: policy.AutoEdit, Paths: []policy.PathFact{fact}, Rules: p.rules(site{})}), nil
+		if c.Is == nil {
+			r.Tool = "delete_file"
+		}
+		for _, t := range touches {
+			fact, err := p.factOf(resolveTouch(t), after)
+			if err != nil {
+				return policy.Decision{}, err
+			}
+			if (fact.Executable || fact.MadeExecutable) && (c.Built || p.isMade(t.path)) {
+				fact.Executable, fact.MadeExecutable = false, false
+			}
+			if c.Built {
+				fact.HardLinks = 0 // the others keep what they are
+			}
+			r.Paths = append(r.Paths, fact)
+		}
+		known, ok := rules[c.Path.RootDir()]
+		if !ok {
+			known = p.rules(p.siteOf(nil, []resolvedTouch{{touch: touch{path: c.Path}, target: c.Path}}))
+			rules[c.Path.RootDir()] = known
+		}
+		r.Rules = known
+		return policy.Decide(r), nil
 	}
 }
 
-// builtNames are folders that package managers, compilers and tests make. What commands write there, where git ignores it, they
-// write in the workspace itself: nobody looks into it, and a layer would have to be copied.
+// broughtTouches are what a change is about: of a folder that goes all that is in it.
+func (p *pending) broughtTouches(c layer.Placed) ([]touch, error) {
+	if c.Is == nil && c.Was.IsDir() && !c.Built {
+		tree, err := c.Path.Tree()
+		return entriesOf(tree, c.Path, c.Path), err
+	}
+	w := Written{Path: c.Path, Abs: c.Path.Abs(), New: c.Was == nil, Deleted: c.Is == nil}
+	if c.Is != nil && c.Was != nil {
+		w.MadeExecutable = c.Is.Mode().IsRegular() && change.IsExecutable(c.Is.Mode()) && !change.IsExecutable(c.Was.Mode())
+	}
+	if c.Is != nil && c.Is.Mode()&fs.ModeSymlink != 0 {
+		below, inside := c.Leads()
+		at := c.Path.RootDir()
+		switch {
+		case inside:
+			w.MadeLink = policy.EffectAt(at, git.Top(at), below) != "" || policy.Secret(at+"/"+below)
+		default: // a virtual environment has links to the programs that it is made with
+			w.MadeLink = !c.Built || !process.IsProgram(way.Join(filepath.Dir(c.Path.Abs()), c.Link))
+		}
+	}
+	return []touch{w.touch()}, nil
+}
+
+// builtNames are folders that package managers, compilers and tests make. What commands change there, where git ignores it and tracks
+// nothing in it, is moved in as it is: the journal would be full of it.
 var builtNames = strings.Fields("node_modules target build dist out bin obj .venv venv __pycache__ .next .nuxt .svelte-kit .cache .tox .nox .gradle .pytest_cache .mypy_cache .ruff_cache .turbo .parcel-cache coverage")
 
-func isBuilt(p workspace.Path) bool {
-	return slices.Contains(builtNames, p.Base()) && p.IsIgnored(true)
+func (p *pending) isBuilt(at workspace.Path) bool {
+	return slices.Contains(builtNames, at.Base()) && at.IsIgnored(true) && !p.isTracked(at)
 }
 
-// built finds such folders in an open folder, not far down.
-func (p *pending) built(folder string) (out []string) {
-	const most, deepest = 64, 3
-	at, inside := p.registry.Documents.Workspace().Place(folder)
-	todo := []workspace.Path{at}
-	for depth := 0; inside && depth < deepest; depth++ {
-		var below []workspace.Path
-		for _, dir := range todo {
-			entries, _ := dir.ReadDir() //nolint:errcheck // then there are none
-			for _, e := range entries {
-				next := dir.Join(e.Name())
-				switch {
-				case !e.IsDir() || e.Name() == ".git":
-				case isBuilt(next):
-					out = append(out, next.Abs())
-				case !next.IsIgnored(true):
-					below = append(below, next)
-				}
-			}
-		}
-		todo = below[:min(len(below), 200)]
+// isMade says of a file that builds make it: git ignores it, or a folder that it lies in, and does not track it all the same.
+func (p *pending) isMade(file workspace.Path) bool {
+	ignored := file.IsIgnored(false)
+	for dir := file.Dir(); !ignored && !dir.IsRoot(); dir = dir.Dir() {
+		ignored = dir.IsIgnored(true)
 	}
-	return out[:min(len(out), most)]
+	return ignored && !p.isTracked(file)
+}
+
+// isTracked says whether git tracks a file, or one in a folder.
+func (p *pending) isTracked(at workspace.Path) bool {
+	top := git.Top(at.Dir().Abs())
+	if top == "" {
+		return false
+	}
+	in, known := p.tracked[top]
+	if !known {
+		in.names, in.err = git.TrackedIn(top)
+		if p.tracked == nil {
+			p.tracked = map[string]tracked{}
+		}
+		p.tracked[top] = in
+	}
+	rel, err := filepath.Rel(top, at.Abs())
+	if err != nil || in.err != nil {
+		return true
+	}
+	rel = filepath.ToSlash(rel)
+	_, found := slices.BinarySearch(in.names, rel)
+	i, _ := slices.BinarySearch(in.names, rel+"/")
+	return found || i < len(in.names) && strings.HasPrefix(in.names[i], rel+"/")
+}
+
+// tracked is what git tracks in a work tree, in order.
+type tracked struct {
+	names []string
+	err   error
 }

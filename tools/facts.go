@@ -98,7 +98,7 @@ func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 		}
 	}
 	var ok bool
-	if p.box, ok = s.Box(process.Box{Folders: folders, Git: runsGit || layer, Writes: layer, Layered: layer && !p.registry.IsDraft}); !ok {
+	if p.box, ok = s.Box(process.Box{Folders: folders, Git: runsGit && !layer, Writes: layer, Layered: layer && !p.registry.IsDraft}); !ok {
 		return false, false
 	}
 	p.box.ReadOnly = append(p.box.ReadOnly, repositories...)
@@ -331,10 +331,11 @@ func (p *pending) guardedPlaces() *workspace.GuardFinder {
 	return p.guards
 }
 
-// written are the folders of what the plan writes.
+// written are the folders of what the plan writes, and of what a layer brings.
 func (p *pending) written() (dirs []string) {
+	dirs = slices.Clone(p.brought)
 	if p.plan == nil {
-		return nil
+		return dirs
 	}
 	known := map[workspace.Path]bool{}
 	for _, t := range resolveTouches(p.plan.touches()) {

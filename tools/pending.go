@@ -42,6 +42,8 @@ type pending struct {
 	tops     map[string]string      // of open folders, as PathFact.Top
 	parts    []string               // links and files by which a folder may be a repository
 	secrets  map[string]secretFile  // by their keys: see grantedOnce
+	brought  []string               // folders of what a layer brings, beside the plan's
+	tracked  map[string]tracked     // by work trees
 	decision policy.Decision
 	box      process.Confine // where the command can run unasked
 	digest   string

@@ -257,7 +257,7 @@ func SandboxHint(held process.Confine, got process.Result) string {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
 	}
 	if held.Home != "" && len(held.Writable) > 0 {
-		return "nobody was asked about this command, so it ran without a network, saw no secrets and little of the home, and could write only in the workspace, but not to .git nor other protected paths; " +
+		return "nobody was asked about this command, so it ran without a network, saw no secrets, nothing of what git keeps and little of the home, and could write only in the workspace, but not to .git nor other protected paths; " +
 			"call again with network, naming the hosts, or use git.commit and the other tools, and the user is asked"
 	}
 	if held.Home != "" {

@@ -13,7 +13,7 @@ import (
 var secretNames = strings.Fields(`
 	.env* *.env .dev.vars* .flaskenv *.pem id_* *.key *.p12 *.pfx *.p8 *.pkcs12 *.jks *.keystore *.bcfks *.kdbx *.kdb *.ppk *.ovpn *.gpg *.pgp *.age .htpasswd .netrc _netrc .authinfo*
 	*.agilekeychain *.keychain *.keychain-db *.opvault *.psafe3 *.kwallet *.mobileprovision key.json keys.json privkey* private_key* ssh_host_*_key
-	.npmrc .pypirc .m2/settings.xml .gradle/gradle.properties .nuget/nuget/nuget.config .gem/credentials .cargo/credentials* auth.json .m2/settings-security.xml .hex/hex.config
+	.npmrc etc/npmrc .pypirc .m2/settings.xml .gradle/gradle.properties .nuget/nuget/nuget.config .gem/credentials .cargo/credentials* auth.json .m2/settings-security.xml .hex/hex.config
 	.git-credentials .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .mongoshrc.js .rediscli_auth .databrickscfg .snowsql/config .snowflake/config.toml .dbt/profiles.yml
 	.aws/credentials .aws/config .aws/sso/** .aws/cli/cache/** .s3cfg .s3curl .boto .azure/** .kube/config kubeconfig* *.kubeconfig .docker/config.json .dockercfg .dockerconfigjson .config/gcloud/** roaming/gcloud/** gcloud/*.db gcloud/configurations/** gcloud/legacy_credentials/** .oci/config .bluemix/config.json .doctl/config.yaml hcloud/cli.toml .linode-cli .flyctl/config.yml .fly/config.yml
 	application_default_credentials.json service-account*.json service_account*.json serviceaccount*.json client_secret* credentials.json credentials.y* .credentials.json .credentials secrets.y* secrets.json secrets.toml secret.y* secret.json .secrets*

@@ -14,12 +14,21 @@ import (
 )
 
 // homeTools are what of a home programs need to start and to find what they were installed with: no keys
-// and no settings, but git's.
+// and no settings, but git's. What in them looks like a secret is hidden.
 var homeTools = strings.Fields(`
-	.asdf .bun/bin .cargo/bin .cargo/env .cargo/git .cargo/registry .config/git/attributes .config/git/config .config/git/ignore .deno/bin .fnm .gitconfig .gitignore .gradle/caches .local/bin .local/lib
-	.local/share/fnm .local/share/mise .local/share/pnpm .local/share/uv .m2/repository .nodenv .npm/_cacache .nvm .pyenv .rbenv .rustup/settings.toml .rustup/toolchains .rye .sdkman/candidates .volta
-	go/bin go/pkg sdk
+	.asdf .bun/bin .cargo/bin .cargo/env .config/git/attributes .config/git/config .config/git/ignore .deno/bin .fnm .gitconfig .gitignore .local/bin .local/lib
+	.local/share/fnm .local/share/mise .local/share/pnpm .local/share/uv/python .local/share/uv/tools .nodenv .nvm .pyenv .rbenv .rustup/settings.toml .rustup/toolchains .rye/py .rye/shims .rye/tools .sdkman/candidates .volta
+	go/bin sdk
 `)
+
+// homePackages are what of a home such programs have got from others.
+var homePackages = strings.Fields(".cargo/git .cargo/registry .gradle/caches .m2/repository .npm/_cacache go/pkg")
+
+// modules are the folders in which programs keep their parts, and those of others: names of modules look like those of secrets.
+var modules = strings.Fields("include lib lib64 libexec node_modules share src")
+
+// beside are the folders next to one of programs in which they find their parts.
+var beside = strings.Fields("bin conf jmods lib lib64 libexec share")
 
 // system are the folders of / with programs and their libraries and settings, and those that a box has made anyway.
 var system = strings.Fields("bin boot dev etc gnu lib lib32 lib64 libx32 nix opt proc run sbin snap sys tmp usr")
@@ -38,6 +47,7 @@ type blankFolder struct {
 	secrets []string
 	below   []string
 	stores  []string // where a repository keeps the contents of files, secrets among them
+	names   []uint32 // as in seenFolder
 }
 
 // stores are the folders of a repository that have those.
@@ -48,6 +58,7 @@ var stores = []string{"annex", "lfs", "objects", "rr-cache"}
 const (
 	mostFolders = 50_000
 	mostBlanks  = 200
+	toolsDepth  = 5 // of folders that are looked at in homeTools
 )
 
 // Box is how a command is held that nobody was asked about: it writes nothing, has no network, and of files that
@@ -59,11 +70,11 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 		return Confine{}, false
 	}
 	home = Resolve(home)
-	c := Confine{Level: Bubblewrap, Offline: true, Home: home}
+	c := Confine{Level: Bubblewrap, Offline: true, Home: home, Seen: Seen{}}
 	var stored []string
 	for _, folder := range b.Folders {
 		folder = Resolve(folder)
-		if within(folder, home) || !r.blanks.in(folder, &c.Blank, &c.Hidden, &stored) {
+		if within(folder, home) || !r.blanks.in(folder, &c.Blank, &c.Hidden, &stored, func(dir string, f blankFolder) { c.Seen[dir] = seenFolder{f.inode, f.names} }) {
 			return Confine{}, false
 		}
 		if b.Writes {
@@ -75,7 +86,7 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 	if !b.Git {
 		c.Hidden = append(c.Hidden, stored...)
 	}
-	for _, name := range homeTools {
+	for _, name := range homePackages {
 		c.ReadOnly = append(c.ReadOnly, filepath.Join(home, name))
 	}
 	if own, err := Own(); err == nil { // which is git's reader; see withGit
@@ -95,21 +106,31 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 		}
 	}
 	c.Hidden = append(c.Hidden, others[1:]...)
+	var looked []string
+	for _, name := range homeTools {
+		looked = append(looked, filepath.Join(home, name))
+	}
 	for _, dir := range filepath.SplitList(valueOf(r.base, "PATH")) {
-		if dir = Resolve(dir); !withinAny(others, dir) || slices.Contains(others, dir) || withinAny(c.ReadOnly, dir) {
+		if dir = Resolve(dir); !withinAny(others, dir) || slices.Contains(others, dir) || withinAny(c.ReadOnly, dir) || withinAny(looked, dir) {
 			continue
 		}
+		looked = append(looked, dir)
 		if above := filepath.Dir(dir); filepath.Base(dir) == "bin" && !slices.Contains(others, above) {
-			dir = above // where its libraries are
+			for _, name := range beside {
+				looked = append(looked, filepath.Join(above, name))
+			}
 		}
-		c.ReadOnly = append(c.ReadOnly, dir)
 	}
-	return c, true
+	c.ReadOnly = append(c.ReadOnly, looked...)
+	for _, dir := range looked {
+		r.blanks.inTools(dir, toolsDepth, &c.Blank)
+	}
+	return c, len(c.Blank) <= mostBlanks
 }
 
 // in adds the files with secrets in a folder, those below it of which cannot be told what is in them, and the stores of its
 // repositories.
-func (b *blanks) in(folder string, out, unknown, stored *[]string) bool {
+func (b *blanks) in(folder string, out, unknown, stored *[]string, each func(dir string, f blankFolder)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.folders == nil {
@@ -130,6 +151,7 @@ func (b *blanks) in(folder string, out, unknown, stored *[]string) bool {
 		case !ok: // a layer would let the command read it, and one that can be searched it reads by name
 			*unknown = append(*unknown, dir)
 		}
+		each(dir, f)
 		for _, name := range f.secrets {
 			path := filepath.Join(dir, name)
 			if real := Resolve(path); isRegular(real) && !slices.Contains(*out, real) {
@@ -149,6 +171,30 @@ func (b *blanks) in(folder string, out, unknown, stored *[]string) bool {
 	return true
 }
 
+// inTools adds the files with secrets in a folder of programs, not far down.
+func (b *blanks) inTools(dir string, depth int, out *[]string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.belowTools(dir, depth, out)
+}
+
+func (b *blanks) belowTools(dir string, depth int, out *[]string) {
+	if slices.Contains(modules, filepath.Base(dir)) {
+		return
+	}
+	f, _ := b.secretsOf(dir) // what cannot be read has none
+	for _, name := range f.secrets {
+		if path := filepath.Join(dir, name); isRegular(path) && !slices.Contains(*out, path) {
+			*out = append(*out, path)
+		}
+	}
+	for _, name := range f.below {
+		if depth > 0 {
+			b.belowTools(filepath.Join(dir, name), depth-1, out)
+		}
+	}
+}
+
 // secretsOf gives what of a folder looks like a secret, and the folders in it; false where it cannot be read.
 func (b *blanks) secretsOf(dir string) (blankFolder, bool) {
 	var info unix.Statx_t
@@ -164,12 +210,13 @@ func (b *blanks) secretsOf(dir string) (blankFolder, bool) {
 	if err != nil || unix.Access(dir, unix.X_OK) != nil {
 		return blankFolder{}, false
 	}
-	f := blankFolder{changed: info.Ctime, inode: info.Ino, known: now.Sub(time.Unix(info.Ctime.Sec, int64(info.Ctime.Nsec))) > time.Second}
+	f := blankFolder{changed: info.Ctime, inode: info.Ino, known: now.Sub(time.Unix(info.Ctime.Sec, int64(info.Ctime.Nsec))) > time.Second, names: make([]uint32, 0, len(entries))}
 	has := func(name string) bool {
 		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
 	}
 	isRepository := has("HEAD") && has("objects") && has("refs")
 	for _, e := range entries {
+		f.names = append(f.names, hashOf(e.Name()))
 		switch name := e.Name(); {
 		case isRepository && slices.Contains(stores, name) && isFolder(filepath.Join(dir, name)):
 			f.stores = append(f.stores, name)
@@ -179,6 +226,7 @@ func (b *blanks) secretsOf(dir string) (blankFolder, bool) {
 			f.secrets = append(f.secrets, name)
 		}
 	}
+	slices.Sort(f.names)
 	if len(b.folders) >= 2*mostFolders {
 		clear(b.folders)
 	}

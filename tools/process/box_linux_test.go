@@ -8,6 +8,36 @@ import (
 	"testing"
 )
 
+// TestWhatABoxShowsOfTheHome: programs and their parts, and none of the credentials that lie beside them, also where the home lies in
+// a folder for temporary files; and of /run nothing in which somebody listens.
+func TestWhatABoxShowsOfTheHome(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", os.Getenv("PATH")+":"+filepath.Join(home, ".fly/bin"))
+	r := newRunner(t)
+	for _, name := range []string{
+		"project/a", ".fly/bin/fly", ".fly/lib/part", ".fly/config.yml", ".rye/shims/rye", ".rye/credentials", ".local/share/uv/python/p", ".local/share/uv/credentials/c", ".nvm/versions/node/v1/bin/node", ".ssh/id_x", ".config/gh/hosts.yml", ".cache/token",
+	} {
+		put(t, filepath.Join(home, name), "x\n")
+	}
+	put(t, filepath.Join(home, ".nvm/versions/node/v1/etc/npmrc"), "")
+	held, ok := r.Box(Box{Folders: []string{filepath.Join(home, "project")}})
+	if !ok {
+		t.Fatal("there is no box here")
+	}
+	got, err := r.Run(t.Context(), Spec{Command: "cd && find . -type f | sort; ls -A /run", Dir: "/", Confine: held}, nil)
+	want := "./.fly/bin/fly\n./.fly/lib/part\n./.local/share/uv/python/p\n./.nvm/versions/node/v1/bin/node\n./.nvm/versions/node/v1/etc/npmrc\n./.rye/shims/rye\n./project/a\n"
+	if err != nil || got.Stdout != want {
+		t.Errorf("%q, %v; want %q", got.Stdout, err, want)
+	}
+	if !slices.Contains(held.Blank, filepath.Join(home, ".nvm/versions/node/v1/etc/npmrc")) {
+		t.Errorf("not hidden: %v", held.Blank)
+	}
+}
+
 // TestWhereThereIsNoBox: in a home that is open itself or lies in an open folder, and where more would have to be hidden
 // than a box has mounts for.
 func TestWhereThereIsNoBox(t *testing.T) {
@@ -21,15 +51,7 @@ func TestWhereThereIsNoBox(t *testing.T) {
 		t.Fatalf("the sandbox is %s: install bubblewrap", level)
 	}
 	project := filepath.Join(home, "project")
-	write := func(name string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(project, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(project, name), []byte("text\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(name string) { put(t, filepath.Join(project, name), "text\n") }
 	write("a/.env")
 	write("a/b.txt")
 	held, ok := r.Box(Box{Folders: []string{project}, Home: []string{filepath.Join(home, "more")}, Git: true})

@@ -127,7 +127,10 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 		}
 	}
 	put(empty, services()...)
-	put(readable, resolvers()...)
+	put(readable, systemsIn...)
+	if c.Home == "" {
+		put(readable, resolvers()...)
+	}
 	put(readable, neededIn(temporary(env), env)...)
 	if c.Home != "" {
 		put(empty, c.Home)
@@ -137,7 +140,9 @@ func mounts(c Confine, places, env []string, others []mount) []mount {
 	for _, m := range others {
 		at[m.path] = m
 	}
-	put(readable, privateIn(append(slices.Clone(c.Writable), places...), env)...)
+	if c.Home == "" {
+		put(readable, privateIn(append(slices.Clone(c.Writable), places...), env)...)
+	}
 	put(readable, c.ReadOnly...)
 	hidden := empty
 	if c.Home != "" { // what a box writes there would be lost
@@ -246,8 +251,11 @@ func neededIn(hidden, env []string) []string {
 	})
 }
 
-// resolvers are what of /run programs need to find hosts, users, their own files
-// on some systems, and databases that tests speak to.
+// systemsIn are what of /run has programs, on some systems.
+var systemsIn = strings.Fields("/run/current-system /run/booted-system /run/wrappers /run/opengl-driver")
+
+// resolvers are what of /run programs need to find hosts and users, and databases that tests speak to: nothing that a command
+// reaches which nobody was asked about.
 func resolvers() []string {
 	out := []string{Resolve("/etc/resolv.conf")}
 	if !within("/run", out[0]) {
@@ -255,7 +263,6 @@ func resolvers() []string {
 	}
 	return append(out,
 		"/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/run/systemd/userdb",
-		"/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver",
 		"/run/postgresql", "/run/mysqld", "/run/redis")
 }
 

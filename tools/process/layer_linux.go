@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -134,26 +133,23 @@ func (h hold) mountLayers() error {
 }
 
 func (l Layer) mount() error {
-	through := make([]*os.File, 0, len(l.Through)+len(l.Fixed))
-	for _, path := range slices.Concat(l.Through, l.Fixed) {
+	fixed := make([]*os.File, 0, len(l.Fixed))
+	for _, path := range l.Fixed {
 		file, err := openStraight(path)
 		if err != nil {
 			continue // it is gone, or something else now: then it is in the layer as all is
 		}
 		defer file.Close()
-		through = append(through, file)
+		fixed = append(fixed, file)
 	}
 	// With its marks in a user's attributes there are no redirects, nor copies of metadata alone: what the layer has of a file is all of it.
 	options := "userxattr,index=off,lowerdir=" + escapeOption(l.Folder, `\:`) + ",upperdir=" + escapeOption(l.Changes, `\`) + ",workdir=" + escapeOption(l.Work, `\`)
 	if err := unix.Mount("overlay", l.Folder, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return err
 	}
-	for _, file := range through {
+	for _, file := range fixed {
 		if err := unix.Mount(linkOf(file), file.Name(), "", unix.MS_BIND, ""); err != nil {
 			return err
-		}
-		if !slices.Contains(l.Fixed, file.Name()) {
-			continue
 		}
 		if err := unix.Mount("", file.Name(), "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
 			return err

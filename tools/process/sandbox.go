@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,9 @@ type Confine struct {
 	Home  string
 	Blank []string
 
+	// Seen is what there was in Writable when a box with layers was made.
+	Seen Seen
+
 	// Layers are over folders in Writable. Where Level is not Bubblewrap there are none.
 	Layers []Layer
 
@@ -71,13 +75,31 @@ type Box struct {
 	Layered bool     // over them layers are to be made
 }
 
+// Seen are folders as they were, by their absolute paths.
+type Seen map[string]seenFolder
+
+type seenFolder struct {
+	inode uint64
+	names []uint32 // of its entries, the hashes in order
+}
+
+// Stood gives the inode that a folder had, 0 if there was none, and whether it had an entry.
+func (s Seen) Stood(folder, name string) (inode uint64, had bool) {
+	f := s[folder]
+	_, had = slices.BinarySearch(f.names, hashOf(name))
+	return f.inode, had
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func hashOf(name string) uint32 { return uint32(maphash.String(hashSeed, name)) } //nolint:gosec // of a hash
+
 // Layer has what a command changes in a folder go into another one: it sees the folder with its changes, and nobody
-// else sees them. What is in Through it changes in the folder itself.
+// else sees them.
 type Layer struct {
 	Folder  string   // absolute, and free of links
 	Changes string   // as overlayfs leaves them
 	Work    string   // overlayfs's own, on the same disk
-	Through []string // folders in Folder, absolute
 	Fixed   []string // what in Folder stays as it is everywhere and cannot be written, absolute
 }
 

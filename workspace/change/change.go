@@ -56,6 +56,8 @@ type File struct {
 	Target     workspace.Path
 	CreateDirs bool
 	Executable bool // of a new file: it can be run. What is there keeps its mode: see NewMode
+	// Mode is what a new file's rights are at most, 0 for the usual ones.
+	Mode fs.FileMode
 	// Merged: the file had moved on since the agent read it, and After has both.
 	Merged bool
 	// LeftOut: the user did not want the change of this file. After is what it is.
@@ -113,10 +115,14 @@ func (f File) Operation() Operation {
 
 // newMode is the mode that a new file gets, but for what the system takes off it.
 func (f File) newMode() fs.FileMode {
+	mode := fs.FileMode(0o666)
 	if f.Executable {
-		return 0o777
+		mode = 0o777
 	}
-	return 0o666
+	if f.Mode != 0 {
+		mode &= f.Mode
+	}
+	return mode
 }
 
 // IsBinary: it is no text, neither before nor after, and has no lines to compare.
@@ -207,6 +213,10 @@ type Set struct {
 	Restores []Restore
 	Empty    []workspace.Path
 	Label    string // what the editor calls its undo step
+	// Bulk is made beside the set, by MoveIn.
+	Bulk []Bulk
+	// OnlyRecorded: it is not made where the journal cannot hold it, whatever is set. Nobody was asked.
+	OnlyRecorded bool
 	// Backup has a readable copy made of what is replaced or goes.
 	Backup bool
 }

@@ -120,7 +120,7 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (o
 		defer func() { made(out) }()
 	}
 	steps := c.steps(s)
-	w, err := c.records(steps, origin)
+	w, err := c.records(steps, origin, s.OnlyRecorded)
 	if err != nil {
 		return nil, discardAll(steps).addTo(err)
 	}

@@ -77,6 +77,7 @@ type written struct {
 	journal   *Journal
 	pending   *journal.Pending
 	origin    journal.Origin
+	required  bool              // whatever the mode is, as long as there is a journal
 	records   []*journal.Record // of each step, nil of those that change nothing
 }
 
@@ -117,11 +118,11 @@ func unjoined(err error) error {
 	return err
 }
 
-func (c *Committer) records(steps []step, origin journal.Origin) (*written, error) {
+func (c *Committer) records(steps []step, origin journal.Origin, required bool) (*written, error) {
 	if c.Journal.current() == JournalOff {
 		return nil, nil
 	}
-	w := &written{committer: c, journal: c.Journal, origin: origin, records: make([]*journal.Record, len(steps))}
+	w := &written{committer: c, journal: c.Journal, origin: origin, required: required, records: make([]*journal.Record, len(steps))}
 	something := false
 	for i, st := range steps {
 		r, err := st.record()
@@ -177,7 +178,7 @@ func (w *written) allow(err error) error {
 	if errors.Is(err, journal.ErrSource) { // nothing was wrong with it a moment ago
 		return moved(fault.Quote(w.flat()[0].Name))
 	}
-	if w.journal.current() == JournalPrefer {
+	if w.journal.current() == JournalPrefer && !w.required {
 		w.journal.reportOnce("changes by agents are not recorded in the journal and cannot be reverted: %v", err)
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,27 @@ const (
 	sha1Size, sha256Size = sha1.Size, sha256.Size
 	sharedPrefix         = "sharedindex."
 )
+
+// TrackedIn gives the files that git tracks in a work tree, in order. It fails where the index is one that git reads otherwise.
+func TrackedIn(top string) ([]string, error) {
+	gitDir, err := gitdir.GitDirOf(top)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(gitDir, "index")
+	if _, err := os.Lstat(file); os.IsNotExist(err) {
+		return nil, nil
+	}
+	x, ok := readIndex(file, HashSize(gitDir))
+	if !ok {
+		return nil, errors.New("the index cannot be read")
+	}
+	names := make([]string, 0, len(x.entries))
+	for _, e := range x.entries {
+		names = append(names, e.name)
+	}
+	return names, nil
+}
 
 // IsShared: the name is that of a file with entries that several indexes have.
 func IsShared(name string) bool { return strings.HasPrefix(name, sharedPrefix) }

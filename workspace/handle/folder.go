@@ -252,6 +252,32 @@ func (f Folder) RenameTo(a string, to Folder, b string) error {
 	return renamePlain(f.Handle, a, to.Handle, b)
 }
 
+// OpenOwn enters a folder of this program's own, with the links on the way to it.
+func (c Calls) OpenOwn(dir string) (f Folder, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return f, err
+	}
+	handle, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return f, err
+	}
+	return Folder{c, root, handle}, nil
+}
+
+// ErrOtherDisk is why what is on one disk cannot be moved to another.
+var ErrOtherDisk = errors.New("it is on another disk")
+
+// Replace is RenameTo in place of what is there.
+func (f Folder) Replace(a string, to Folder, b string) error {
+	err := f.Try("plain rename", func() error { return renamePlain(f.Handle, a, to.Handle, b) })
+	if errors.Is(err, syscall.EXDEV) {
+		return ErrOtherDisk
+	}
+	return err
+}
+
 // ExchangeWith is Exchange with a name of another folder. Where the system has no
 // such call, b's is moved out of the way first.
 func (f Folder) ExchangeWith(a string, to Folder, b string) error {

@@ -13,6 +13,8 @@ type Change struct {
 	Is   fs.FileInfo // nil: it is gone
 	Was  fs.FileInfo // nil: there was none
 	Link string      // where a symbolic link leads
+	// Built: it lies in a folder that builds make.
+	Built bool
 }
 
 // ErrTooMany is why a layer is not looked at.

@@ -16,8 +16,9 @@ import (
 )
 
 // Changes are what differs, a folder before what is in it: of what was taken away the top alone, and no file that was written
-// as it is. It fails with ErrTooMany where there are more than most.
-func Changes(ctx context.Context, folder, changes string, most int) ([]Change, error) {
+// as it is. What is in folders that isBuilt names is built; of that all that was taken away is there, a folder after what was
+// in it. It fails with ErrTooMany where there are more than most, or too many that are built.
+func Changes(ctx context.Context, folder, changes string, most int, isBuilt func(rel string) bool) ([]Change, error) {
 	below, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
@@ -28,30 +29,52 @@ func Changes(ctx context.Context, folder, changes string, most int) ([]Change, e
 		return nil, err
 	}
 	defer upper.Close()
-	r := reader{ctx: ctx, below: below, upper: upper, most: most}
-	return r.out, r.folder(".", true)
+	r := reader{ctx: ctx, below: below, upper: upper, most: most, mostBuilt: mostBuilt, isBuilt: isBuilt}
+	return r.out, r.folder(".", true, false)
 }
+
+// mostBuilt is how many changes there may be in what builds make.
+const mostBuilt = 200_000
 
 type reader struct {
 	ctx          context.Context
 	below, upper *os.Root
-	most         int
+	isBuilt      func(rel string) bool
+	most         int // that may still come
+	mostBuilt    int
 	out          []Change
 }
 
 func (r *reader) add(c Change) error {
-	if len(r.out) >= r.most {
+	left := &r.most
+	if c.Built {
+		left = &r.mostBuilt
+	}
+	if *left--; *left < 0 {
 		return ErrTooMany
 	}
 	r.out = append(r.out, c)
 	return r.ctx.Err()
 }
 
+// inBuilt says whether a folder is built: it is one that builds make, or lies in one, and is no repository.
+func (r *reader) inBuilt(rel string, above bool) bool {
+	if !above && (r.isBuilt == nil || !r.isBuilt(rel)) {
+		return false
+	}
+	for _, root := range []*os.Root{r.below, r.upper} {
+		if _, err := root.Lstat(path.Join(rel, ".git")); err == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // folder goes through a folder of the layer; merged says that what is below shows through.
-func (r *reader) folder(rel string, merged bool) error {
+func (r *reader) folder(rel string, merged, built bool) error {
 	if merged && rel != "." && r.isOpaque(rel) {
 		merged = false
-		if err := r.gone(rel); err != nil {
+		if err := r.gone(rel, built); err != nil {
 			return err
 		}
 	}
@@ -60,7 +83,7 @@ func (r *reader) folder(rel string, merged bool) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := r.entry(path.Join(rel, e.Name()), merged); err != nil {
+		if err := r.entry(path.Join(rel, e.Name()), merged, built); err != nil {
 			return err
 		}
 	}
@@ -68,7 +91,7 @@ func (r *reader) folder(rel string, merged bool) error {
 }
 
 // gone adds what a folder below has and the layer, which hides it, has not.
-func (r *reader) gone(rel string) error {
+func (r *reader) gone(rel string, built bool) error {
 	entries, err := fs.ReadDir(r.below.FS(), rel)
 	if err != nil {
 		return err
@@ -82,19 +105,39 @@ func (r *reader) gone(rel string) error {
 		if err != nil {
 			continue
 		}
-		if err := r.add(Change{Rel: name, Was: was}); err != nil {
+		if err := r.addGone(Change{Rel: name, Was: was}, built); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) entry(rel string, merged bool) error {
+// addGone adds an entry that was taken away, and before it what is in it where that is built.
+func (r *reader) addGone(c Change, built bool) error {
+	if c.Built = built && !c.Was.IsDir() || c.Was.IsDir() && r.inBuilt(c.Rel, built); c.Built && c.Was.IsDir() {
+		entries, err := fs.ReadDir(r.below.FS(), c.Rel)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			one := Change{Rel: path.Join(c.Rel, e.Name())}
+			if one.Was, err = r.below.Lstat(one.Rel); err != nil {
+				return err
+			}
+			if err := r.addGone(one, true); err != nil {
+				return err
+			}
+		}
+	}
+	return r.add(c)
+}
+
+func (r *reader) entry(rel string, merged, built bool) error {
 	info, err := r.upper.Lstat(rel)
 	if err != nil {
 		return err
 	}
-	c := Change{Rel: rel, Is: info}
+	c := Change{Rel: rel, Is: info, Built: built}
 	if was, err := r.below.Lstat(rel); err == nil {
 		c.Was = was
 	}
@@ -102,16 +145,26 @@ func (r *reader) entry(rel string, merged bool) error {
 		if c.Is = nil; c.Was == nil {
 			return nil // made and taken away
 		}
-		return r.add(c)
+		return r.addGone(c, built)
+	}
+	if info.IsDir() {
+		built = r.inBuilt(rel, built)
+	}
+	if c.Built && c.Was != nil && c.Was.IsDir() != info.IsDir() {
+		if err := r.addGone(Change{Rel: rel, Was: c.Was}, true); err != nil {
+			return err
+		}
+		c.Was = nil
 	}
 	switch {
 	case info.IsDir() && c.Was != nil && c.Was.IsDir():
-		return r.folder(rel, merged || r.isOpaque(rel))
+		return r.folder(rel, merged || r.isOpaque(rel), built)
 	case info.IsDir():
+		c.Built = built
 		if err := r.add(c); err != nil {
 			return err
 		}
-		return r.folder(rel, false)
+		return r.folder(rel, false, built)
 	case info.Mode()&fs.ModeSymlink != 0:
 		if c.Link, err = r.upper.Readlink(rel); err != nil {
 			return err
@@ -157,7 +210,7 @@ func (r *reader) same(rel string) (bool, error) {
 
 // isWhiteout says whether that is the mark of what was taken away.
 func isWhiteout(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
+	s, ok := stat(info)
 	return ok && info.Mode()&fs.ModeCharDevice != 0 && s.Rdev == 0
 }
 
@@ -192,9 +245,25 @@ func Made(folder string) int64 {
 	return ChangedAt(info)
 }
 
+// inodeOf is the number of a folder, 0 of what is none.
+func inodeOf(info fs.FileInfo, err error) uint64 {
+	if s, ok := stat(info); err == nil && ok && info.IsDir() {
+		return s.Ino
+	}
+	return 0
+}
+
+func stat(info fs.FileInfo) (*syscall.Stat_t, bool) {
+	if info == nil {
+		return nil, false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return s, ok
+}
+
 // ChangedAt is when an entry was last changed in any way, in nanoseconds; nobody can set it.
 func ChangedAt(info fs.FileInfo) int64 {
-	s, ok := info.Sys().(*syscall.Stat_t)
+	s, ok := stat(info)
 	if !ok {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Changes has none: there are no layers here.
-func Changes(context.Context, string, string, int) ([]Change, error) {
+func Changes(context.Context, string, string, int, func(string) bool) ([]Change, error) {
 	return nil, errors.ErrUnsupported
 }
 
@@ -19,6 +19,8 @@ func Open(string, string) (*os.File, error) { return nil, errors.ErrUnsupported 
 
 // Made knows nothing.
 func Made(string) int64 { return 0 }
+
+func inodeOf(fs.FileInfo, error) uint64 { return 0 }
 
 // ChangedAt knows nothing.
 func ChangedAt(fs.FileInfo) int64 { return 0 }

@@ -41,8 +41,11 @@ type Bringing struct {
 	// Base gives what a file had that the layer changed since, where that is known: what somebody else changed meanwhile is then
 	// merged. Nil: it is not known.
 	Base func(Placed) (data []byte, known bool)
-	// IsBuilt says of a folder that builds make it, with too much in it to be looked at: a new one is made empty.
+	// IsBuilt says of a folder that builds make it: what is in it is brought in bulk, and not journalled.
 	IsBuilt func(workspace.Path) bool
+	// Stood gives the inode that a folder had when the layers were made, 0 if there was none, and whether it had an entry. Nil:
+	// it is not known.
+	Stood func(folder, name string) (inode uint64, had bool)
 }
 
 // Placed is a change with its place in the workspace.
@@ -58,7 +61,7 @@ const most = 5000
 // Set is the change of the workspace as it is in a snapshot, and what is left out: what Judge is against, what somebody else
 // changed since the layers were made, what does not go with unsaved text, and what is neither file, folder nor link.
 func (b Bringing) Set(ctx context.Context, snapshot *document.Snapshot) (change.Set, []Left, error) {
-	p := planning{snapshot: snapshot, began: b.Began, set: change.Set{Label: b.Label}}
+	p := planning{snapshot: snapshot, began: b.Began, stood: b.Stood, moved: map[workspace.Path]bool{}, set: change.Set{Label: b.Label, OnlyRecorded: true}}
 	all, err := b.placed(ctx, snapshot.Workspace())
 	if err != nil {
 		return p.set, nil, err
@@ -70,25 +73,19 @@ func (b Bringing) Set(ctx context.Context, snapshot *document.Snapshot) (change.
 			continue
 		}
 		reason, err := judge(c)
-		var base []byte
-		known := false
+		p.base = nil
 		if b.Base != nil && c.Was != nil && c.Was.Mode().IsRegular() {
-			base, known = b.Base(c)
+			p.base, _ = b.Base(c)
 		}
-		if err == nil && reason == "" && c.Was != nil && p.isNewer(c.Path) && !known {
+		if err == nil && reason == "" && (p.isNewer(c) && p.base == nil || p.isOthers(c.Path)) {
 			reason = changedMeanwhile
 		}
-		if known {
-			p.base = base
-		} else {
-			p.base = nil
-		}
-		if err == nil && reason == "" && c.Is != nil && c.Is.IsDir() && c.Was == nil && b.IsBuilt != nil && b.IsBuilt(c.Path) {
-			if err = p.add(c, false); err == nil {
-				reason = "it was made empty: run the command once more, and what it puts there stays"
-			}
-		} else if err == nil && reason == "" {
-			err = p.add(c, i+1 < len(all) && strings.HasPrefix(all[i+1].Path.Abs(), c.Path.Abs()+"/"))
+		switch {
+		case err != nil || reason != "":
+		case c.Built:
+			p.addBuilt(c)
+		default:
+			err = p.add(c, i+1 < len(all) && !all[i+1].Built && strings.HasPrefix(all[i+1].Path.Abs(), c.Path.Abs()+"/"))
 		}
 		if err != nil {
 			reason = fault.From(err).Message
@@ -106,15 +103,21 @@ func (b Bringing) Set(ctx context.Context, snapshot *document.Snapshot) (change.
 
 func (b Bringing) placed(ctx context.Context, in *workspace.Workspace) (all []Placed, err error) {
 	for _, l := range b.Layers {
-		changes, err := Changes(ctx, l.Folder, l.Changes, most-len(all))
+		place := func(rel string) (workspace.Path, bool) {
+			return in.Place(filepath.Join(l.Folder, filepath.FromSlash(rel)))
+		}
+		changes, err := Changes(ctx, l.Folder, l.Changes, most, func(rel string) bool {
+			at, inside := place(rel)
+			return inside && b.IsBuilt != nil && b.IsBuilt(at)
+		})
 		if errors.Is(err, ErrTooMany) {
-			return nil, fault.New(fault.FileTooLarge, "it changed more than %d files", most)
+			return nil, fault.New(fault.FileTooLarge, "it changed more than %s files", strconv.Itoa(most))
 		}
 		if err != nil {
 			return nil, fault.New(fault.ExecutionFailed, "the layer cannot be read: %w", err)
 		}
 		for _, c := range changes {
-			if at, inside := in.Place(filepath.Join(l.Folder, filepath.FromSlash(c.Rel))); inside {
+			if at, inside := place(c.Rel); inside {
 				all = append(all, Placed{c, at, l})
 			}
 		}
@@ -122,8 +125,16 @@ func (b Bringing) placed(ctx context.Context, in *workspace.Workspace) (all []Pl
 	return all, nil
 }
 
-// Leads is where a link leads, in the layer's folder; false: out of it.
+// Leads is where a link leads, in the layer's folder; false: out of it, or it cannot be told, as the layer may have another link
+// before a "..".
 func (c Placed) Leads() (below string, inside bool) {
+	named := false
+	for name := range strings.SplitSeq(c.Link, "/") {
+		if name == ".." && named {
+			return "", false
+		}
+		named = named || name != "" && name != "." && name != ".."
+	}
 	below, err := filepath.Rel(c.layer.Folder, way.Resolve(way.Join(filepath.Dir(c.Path.Abs()), c.Link)))
 	return filepath.ToSlash(below), err == nil && filepath.IsLocal(below) && !filepath.IsAbs(c.Link)
 }
@@ -134,18 +145,50 @@ type planning struct {
 	snapshot *document.Snapshot
 	base     []byte // what the file had that is planned; nil: what it has on disk
 	began    int64
+	stood    func(folder, name string) (inode uint64, had bool)
+	moved    map[workspace.Path]bool // folders, as far as was looked
 	set      change.Set
 	left     []Left
 }
 
-// isNewer says whether something at the path changed since the layers were made.
-func (p *planning) isNewer(at workspace.Path) bool {
-	info, err := at.Lstat()
-	if err != nil {
-		return false // the plan finds out
+// isOthers says whether somebody else made an entry since the layers were made, or took it away, or put another folder on the way to it.
+func (p *planning) isOthers(at workspace.Path) bool {
+	if p.stood == nil {
+		return false
 	}
-	if !info.IsDir() {
-		return ChangedAt(info) > p.began
+	_, had := p.stood(at.Dir().Abs(), at.Base())
+	return had != at.Exists() || p.isMoved(at.Dir())
+}
+
+// isMoved says whether a folder is not the one that it was, or lies in such a one.
+func (p *planning) isMoved(dir workspace.Path) bool {
+	moved, known := p.moved[dir]
+	if !known {
+		inode, _ := p.stood(dir.Abs(), "")
+		moved = inodeOf(dir.Lstat()) != inode || !dir.IsRoot() && p.isMoved(dir.Dir())
+		p.moved[dir] = moved
+	}
+	return moved
+}
+
+// addBuilt plans what is moved in.
+func (p *planning) addBuilt(c Placed) {
+	one := change.Bulk{Path: c.Path, Gone: c.Is == nil, Was: c.Was}
+	if c.Is != nil {
+		one.From, one.Mode = filepath.Join(c.layer.Changes, filepath.FromSlash(c.Rel)), c.Is.Mode()
+	}
+	p.set.Bulk = append(p.set.Bulk, one)
+}
+
+// isNewer says whether something that is changed was changed by others since the layers were made.
+func (p *planning) isNewer(c Placed) bool {
+	at := c.Path
+	switch {
+	case c.Was == nil || c.Built && c.Was.IsDir():
+		return false // a built one goes if nothing is in it
+	case !c.Was.IsDir():
+		info := at.Standing()
+		return info != nil && ChangedAt(info) > p.began
 	}
 	tree, err := p.snapshot.Tree(at)
 	return err != nil || slices.ContainsFunc(tree.Nodes, func(n workspace.Node) bool {
@@ -216,7 +259,7 @@ func (p *planning) write(c Placed) error {
 		return err
 	}
 	executable := change.IsExecutable(c.Is.Mode())
-	if f.CreateDirs, f.Executable = true, executable; f.Operation() != change.Unchanged {
+	if f.CreateDirs, f.Executable, f.Mode = true, executable, c.Is.Mode().Perm(); f.Operation() != change.Unchanged {
 		p.set.Files = append(p.set.Files, f)
 	}
 	if c.Was == nil || change.IsExecutable(c.Was.Mode()) == executable {
