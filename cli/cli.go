@@ -51,6 +51,7 @@ func commands() []command {
 		{"trust", "", "trust a project's settings", trustHelp, trust},
 		{"rules", "", "list the rules of a folder, and forget some", rulesHelp, rules},
 		{"journal", "", "list what agents changed in a folder, and revert it", journalHelp, journalCommand},
+		{"draft", "", "list the drafts of agents in a folder, and review them", draftHelp, draftCommand},
 		{"session", "", "list agents' sessions and their to-do lists", sessionHelp, sessionCommand},
 		{"log", "", "show what agents do, and follow it", logHelp, logCommand},
 		{"audit verify", "[HASH]", "check the log of calls for changes", verifyHelp, auditVerify},

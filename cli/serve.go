@@ -34,18 +34,19 @@ framed like a language server's, and logs to standard error.
 func serve(args []string) error {
 	flags := flag.NewFlagSet("pillion serve", flag.ContinueOnError)
 	flags.Bool("stdio", true, "")
-	draftOf := flags.String(sidecar.DraftOf, "", "")
 	if _, err := parse(flags, serveHelp, [2]int{0, 0}, args); err != nil {
 		return err
 	}
 	explainTo("an editor", "pillion serve")
 	harden()
 	sidecar.LimitMemory()
+	draftOf := os.Getenv(sidecar.DraftOf)
+	_ = os.Unsetenv(sidecar.DraftOf) // no program of its own is to have it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	start := func(s rpc.Setup) (*rpc.Core, error) {
-		core, err := sidecar.ForEditor(s, version, *draftOf)
-		if err == nil && *draftOf == "" {
+		core, err := sidecar.ForEditor(s, version, draftOf)
+		if err == nil && draftOf == "" {
 			ready := core.Ready
 			core.Ready = func() {
 				ready()

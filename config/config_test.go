@@ -63,7 +63,7 @@ func TestProblems(t *testing.T) {
 		`{"Mode": "plan"}`:                        {`unknown setting "Mode" is ignored; did you mean "mode"?`},
 		`{"limits": {"read_bytes": 5}}`:           {`unknown setting "limits.read_bytes" is ignored; did you mean "readBytes"?`},
 		`{"limits": {"b": 1, "a": 1}}`:            {`unknown setting "limits.a" is ignored`, `unknown setting "limits.b" is ignored`},
-		`{"mode": "fast"}`:                        {`mode "fast" does not exist; use plan, default, auto_edit or auto`},
+		`{"mode": "fast"}`:                        {`mode "fast" does not exist; use plan, draft, default, auto_edit or auto`},
 		`{"mode": "full_access"}`:                 {`mode full_access cannot be a setting; choose it for a session, in the editor`},
 		`{"mode": 1}`:                             {`setting "mode" is ignored: it must be a text`},
 		`{"trace": {"server": "loud"}}`:           {`trace.server "loud" does not exist; use off, messages or verbose`},

@@ -75,10 +75,10 @@ var keys = []Key{
 		Name: "commands.readOnly", Default: "true", tighter: falsest,
 		Meaning: "whether commands that only read run without asking, in the box (security.md): `ls -la`, `grep -rn x src`, `git log`, `cat *.md | head`. Where there is no box, they ask",
 	},
-	{Name: "drafts.maxBytes", Default: "2147483648", tighter: lowest, Meaning: "how large what a draft holds may become; a command that makes it larger is ended"},
 	{
 		Name: "box.home", Meaning: "files and folders of your home that commands in the box may read, in addition to programs, toolchains, package caches and git's settings: starting with `~/`", Default: "[]",
 	},
+	{Name: "drafts.maxBytes", Default: "2147483648", tighter: lowest, Meaning: "how large what a draft holds may become; a command that makes it larger is ended"},
 	{
 		Name: "sandbox", Default: `"prefer"`, words: "require, prefer or off", mistaken: "require", tighter: ranked("require", "prefer", "off"),
 		Meaning: "the sandbox for commands (Linux only; security.md describes each kind): `require` (commands run only in a sandbox), " +

@@ -237,16 +237,18 @@ func (c *Conversation) Called(call Call) {
 	c.addLocked(Entry{Kind: OfCall, Done: done, Call: &call})
 }
 
-// Says is what the agent says of itself.
-func (c *Conversation) Says(status Status, message string) {
+// Says is what the agent says of itself; another: it did something else before.
+func (c *Conversation) Says(status Status, message string) (another bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	message = fault.Clip(fault.Line(message), maxStatus)
 	if c.view.Status == status && c.view.Message == message {
-		return
+		return false
 	}
+	another = c.view.Status != status
 	c.view.Status, c.view.Message = status, message
 	c.tell(Changed{SessionID: c.view.SessionID, Status: status, Message: &message})
+	return another
 }
 
 const maxStatus = 1000 // bytes

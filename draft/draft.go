@@ -53,8 +53,12 @@ type Options struct {
 	Repositories func(folder string) []string
 	// Unsaved are the texts of the open folders' files that the user has not saved, as they would be on disk, by absolute paths.
 	Unsaved func() map[string][]byte
+	// Settle returns when Moved has been called for what changed before; it may fail.
+	Settle func(context.Context) error
 	// MaxBytes is how large what a draft holds may become.
 	MaxBytes func() int64
+	// Look: the drafts are looked into, also those that another program works on.
+	Look bool
 	// Changed hears of a draft whose files may be others now. It must not block.
 	Changed func(session string)
 	Logf    func(format string, args ...any)
@@ -74,6 +78,7 @@ type draft struct {
 	set  *Set
 	dir  string
 	lock *flock.Flock
+	busy bool // another program has it
 	record
 
 	using sync.RWMutex      // held by calls, and by whoever changes what is in it, alone
@@ -113,7 +118,7 @@ func Open(o Options) *Set {
 		info, err := os.Lstat(d.about())
 		old := err == nil && time.Since(info.ModTime()) > keptFor
 		switch mine := slices.Equal(d.Folders, roots); {
-		case !mine && !old, !d.take():
+		case !mine && !old, !d.take() && !(mine && o.Look):
 		case old:
 			d.remove()
 		default:
@@ -129,11 +134,16 @@ func (d *draft) about() string { return filepath.Join(d.dir, "draft.json") }
 func (d *draft) take() bool {
 	d.lock = flock.New(filepath.Join(d.dir, "lock"), flock.SetPermissions(0o600))
 	taken, err := d.lock.TryLock()
-	if !taken || err != nil {
+	if d.busy = !taken || err != nil; d.busy {
 		_ = d.lock.Close()
-		return false
 	}
-	return true
+	return !d.busy
+}
+
+// Busy says whether another program works on a session's draft.
+func (s *Set) Busy(session string) bool {
+	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
+	return d != nil && d.busy
 }
 
 func (d *draft) remove() {
@@ -152,6 +162,9 @@ func (s *Set) of(session, agent string, wanted bool) (*draft, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.all[session]; d != nil || !wanted {
+		if d != nil && wanted && !slices.Equal(d.Folders, s.o.Roots()) {
+			return nil, fault.New(fault.ExecutionFailed, "the open folders are others now than those of the draft").WithHint("ask the user to review the draft, or to discard it")
+		}
 		return d, nil
 	}
 	if s.closed {
@@ -237,6 +250,7 @@ func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, 
 	}
 	d.using.RLock()
 	defer d.using.RUnlock()
+	_ = s.o.Settle(ctx) // where nobody knows, the files are as they were seen last
 	h, err := d.running()
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the draft cannot be worked on: %w", err).WithHint("what is in it is kept; ask the user to look into it")
@@ -385,8 +399,11 @@ func (s *Set) End(session string) error {
 	d := s.all[session]
 	delete(s.all, session)
 	s.mu.Unlock()
-	if d == nil {
+	switch {
+	case d == nil:
 		return nil
+	case d.busy:
+		return errors.New("another program works on the draft")
 	}
 	d.using.Lock()
 	defer d.using.Unlock()

@@ -31,10 +31,12 @@ type host struct {
 
 	mu      sync.Mutex // guards what follows
 	calls   map[string]*calling
-	asking  map[string]*question   // by the other's approvalId
-	running map[string]bool        // processes that go on
-	users   int                    // calls that have it
-	modes   map[string]policy.Mode // of the sessions that it knows
+	asking  map[string]*question // by the other's approvalId
+	running map[string]bool      // processes that go on
+	users   int                  // calls that have it
+
+	opening  sync.Mutex // guards sessions, which it knows
+	sessions map[string]known
 }
 
 // calling is a call that is under way.
@@ -42,6 +44,9 @@ type calling struct {
 	tools.Call
 	ask func(context.Context, approval.Plan) (approval.Answer, error)
 }
+
+// Variable has the state's folder of this sidecar, for that of a draft.
+const Variable = "PILLION_DRAFT_OF"
 
 const (
 	startWithin = 30 * time.Second
@@ -54,16 +59,16 @@ func start(d *draft, mounts []process.Layer) (_ *host, err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &host{draft: d, cancel: cancel, calls: map[string]*calling{}, asking: map[string]*question{}, running: map[string]bool{}, modes: map[string]policy.Mode{}}
+	h := &host{draft: d, cancel: cancel, calls: map[string]*calling{}, asking: map[string]*question{}, running: map[string]bool{}, sessions: map[string]known{}}
 	defer func() {
 		if err != nil {
 			cancel()
 		}
 	}()
-	if h.cmd, err = process.InLayers(ctx, mounts, "serve", "--draft-of", own); err != nil {
+	if h.cmd, err = process.InLayers(ctx, mounts, "serve"); err != nil {
 		return nil, err
 	}
-	h.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.dir, "state"))
+	h.cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(d.dir, "state"), Variable+"="+own)
 	in, err := h.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -119,24 +124,30 @@ func (h *host) hello(ctx context.Context) error {
 	return h.conn.Notify("initialized", struct{}{})
 }
 
+// known is what the other sidecar knows of a session.
+type known struct {
+	mode policy.Mode
+	turn int
+}
+
 // open has the other sidecar know the session of a call.
 func (h *host) open(ctx context.Context, s *session.Session) error {
-	mode := s.Mode()
-	h.mu.Lock()
-	known := h.modes[s.ID()] == mode
-	h.mu.Unlock()
-	if known {
+	h.opening.Lock()
+	defer h.opening.Unlock()
+	now, was := known{s.Mode(), s.Turn()}, h.sessions[s.ID()]
+	if now == was {
 		return nil
 	}
-	params := map[string]any{"sessionId": s.ID(), "agent": map[string]string{"name": s.Agent().Name}, "mode": mode}
+	params := map[string]any{"sessionId": s.ID(), "agent": map[string]string{"name": s.Agent().Name}, "mode": now.mode}
 	err := h.conn.Call(ctx, "session/open", params, nil)
 	if err == nil { // it may have been kept in another one
 		err = h.conn.Call(ctx, "session/setMode", params, nil)
 	}
+	if err == nil && now.turn != was.turn {
+		err = h.conn.Call(ctx, "session/newTurn", params, nil)
+	}
 	if err == nil {
-		h.mu.Lock()
-		h.modes[s.ID()] = mode
-		h.mu.Unlock()
+		h.sessions[s.ID()] = now
 	}
 	return err
 }
@@ -162,7 +173,10 @@ func (h *host) call(ctx context.Context, c tools.Call, ask func(context.Context,
 	}()
 	params := map[string]any{
 		"name": c.Name, "arguments": c.Arguments, "callId": c.CallID, "sessionId": c.Session.ID(),
-		"requiresApproval": c.RequiresApproval, "timeoutSeconds": c.Timeout.Seconds(), "workDoneToken": c.CallID,
+		"requiresApproval": c.RequiresApproval, "timeoutSeconds": c.Timeout.Seconds(), "pageBytes": c.PageBytes, "rangeBytes": c.RangeBytes,
+	}
+	if c.Changes() || c.Stream != nil { // of a read it would mean that the content comes in pieces
+		params["workDoneToken"] = c.CallID
 	}
 	var result json.RawMessage
 	err := h.conn.Call(ctx, "tools/call", params, &result)
@@ -217,7 +231,7 @@ func (h *host) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any
 			delete(h.running, p.ProcessID)
 		}
 	case "$/progress":
-		return nil, h.progress(req.Params)
+		return nil, h.progress(ctx, req.Params)
 	}
 	if req.Notification {
 		return nil, nil
@@ -225,12 +239,13 @@ func (h *host) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any
 	return nil, wire.Errorf(wire.CodeMethodNotFound, "a draft's editor does not know %q", req.Method)
 }
 
-func (h *host) progress(params json.RawMessage) error {
+func (h *host) progress(ctx context.Context, params json.RawMessage) error {
 	var p struct {
 		Token string `json:"token"`
 		Value struct {
 			Stream string `json:"stream"`
 			Text   string `json:"text"`
+			tools.Chunk
 		} `json:"value"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
@@ -239,7 +254,11 @@ func (h *host) progress(params json.RawMessage) error {
 	h.mu.Lock()
 	c := h.calls[p.Token]
 	h.mu.Unlock()
-	if c != nil && c.Output != nil && p.Value.Text != "" {
+	switch {
+	case c == nil:
+	case c.Stream != nil && p.Value.Content != "":
+		return c.Stream(ctx, p.Value.Chunk)
+	case p.Value.Text != "":
 		c.Output(p.Value.Stream, p.Value.Text)
 	}
 	return nil

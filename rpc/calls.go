@@ -24,6 +24,9 @@ type callParams struct {
 	TimeoutSeconds   float64         `json:"timeoutSeconds"`
 	WorkDoneToken    json.RawMessage `json:"workDoneToken"`
 	Format           string          `json:"format"`
+	// Of an agent whose calls another sidecar passes on; see tools.Call.
+	PageBytes  int `json:"pageBytes"`
+	RangeBytes int `json:"rangeBytes"`
 }
 
 func (s *server) toolsCall(ctx context.Context, p callParams) (any, error) {
@@ -65,7 +68,7 @@ func (s *server) call(p callParams) (tools.Call, error) {
 	call := tools.Call{
 		Name: p.Name, Arguments: p.Arguments, CallID: p.CallID, Session: owner,
 		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
-		Wrapped: p.Format == "gemini",
+		Wrapped: p.Format == "gemini", PageBytes: max(0, p.PageBytes), RangeBytes: max(0, p.RangeBytes),
 	}
 	if len(p.WorkDoneToken) > 0 {
 		call.Output = func(stream, text string) {

@@ -9,6 +9,7 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/config"
+	"pillion/draft"
 	"pillion/internal/fault"
 	"pillion/rpc"
 	"pillion/workspace"
@@ -30,8 +31,8 @@ func foldersThere(s rpc.Setup) []workspace.Folder {
 	})
 }
 
-// DraftOf is the flag of `pillion serve` by which a draft's sidecar is started; see Options.
-const DraftOf = "draft-of"
+// DraftOf is the variable by which a draft's sidecar is started; see Options.
+const DraftOf = draft.Variable
 
 // ForEditor wires a sidecar to the editor that has just said hello, and
 // opens the socket on which agents find it.

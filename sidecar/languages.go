@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,7 +121,17 @@ func (c *Sidecar) holds(file string) bool {
 // spawnServer starts a language server below a guardian, in the environment that
 // commands get.
 func (c *Sidecar) spawnServer(command lspbridge.Command) (lspbridge.Child, error) {
-	s, err := c.runner.Serve(process.Program{Args: command.Args, Dir: command.Dir, Env: command.Env})
+	p := process.Program{Args: command.Args, Dir: command.Dir, Env: command.Env}
+	if c.draftOf != "" { // what it runs of a draft nobody has seen
+		held := c.now().Sandbox
+		box, ok := held.Box(process.Box{Folders: c.Roots(), Writes: true})
+		if !ok {
+			return lspbridge.Child{}, errors.New("it cannot be held here, which a draft needs")
+		}
+		box.Hidden = append(box.Hidden, held.Hidden...)
+		p.Confine = box
+	}
+	s, err := c.runner.Serve(p)
 	if err != nil {
 		return lspbridge.Child{}, err
 	}

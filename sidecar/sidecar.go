@@ -13,6 +13,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -178,8 +179,7 @@ func New(o Options) (*Sidecar, error) {
 	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	if o.Editor != nil && o.DraftOf == "" {
-		c.drafts = draft.Open(draft.Options{Roots: c.Roots, Walls: runner.Walls, Settings: c.sent, Repositories: git.Repositories, Unsaved: c.unsaved, MaxBytes: c.draftBytes, Changed: o.Events.DraftChanged, Logf: logf})
-		c.Registry.Drafts = c.drafts
+		c.openDrafts(false)
 		c.tree.Follow(func([]watch.Event) { c.drafts.Moved() })
 	}
 	if !o.Passing { // else what asks may be the agent's own program, and its word must not last
@@ -194,6 +194,31 @@ func New(o Options) (*Sidecar, error) {
 		c.reportRecovered()
 	}
 	return c, nil
+}
+
+func (c *Sidecar) openDrafts(look bool) {
+	c.drafts = draft.Open(draft.Options{
+		Roots: c.Roots, Walls: c.runner.Walls, Settings: c.sent, Repositories: git.Repositories, Settle: c.tree.Settle, Unsaved: c.unsaved,
+		MaxBytes: c.draftBytes, Changed: c.events.DraftChanged, Look: look, Logf: logf,
+	})
+	c.Registry.Drafts = c.drafts
+}
+
+// Draft is one of a folder's.
+type Draft struct {
+	Owner *session.Session
+	Free  bool // no other program works on it
+}
+
+// LookIntoDrafts gives the drafts of the folders, for a person without an editor.
+func (c *Sidecar) LookIntoDrafts() []Draft {
+	c.openDrafts(true)
+	var out []Draft
+	for _, id := range slices.Sorted(slices.Values(c.drafts.Sessions())) {
+		kept, _ := c.drafts.Of(id)
+		out = append(out, Draft{session.New(id, session.Agent{Name: kept.Agent, Via: "draft"}, policy.Draft), !c.drafts.Busy(id)})
+	}
+	return out
 }
 
 // unsaved are texts that the user has not saved, as they would be on disk.
@@ -269,7 +294,7 @@ func sandbox(s config.Settings, runner *process.Runner, draftOf string) tools.Sa
 		Hosts:      policy.Hosts(s.Rules()), PrivateHosts: s.Web.PrivateHosts,
 	}
 	out.Box = func(b process.Box) (process.Confine, bool) {
-		if !b.Layered && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
+		if draftOf == "" && !b.Writes && s.Commands.ReadOnly != nil && !*s.Commands.ReadOnly {
 			return process.Confine{}, false
 		}
 		b.Home = config.Folders(s.Box.Home, home)

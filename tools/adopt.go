@@ -146,7 +146,7 @@ func (p *pending) keepChoice() error {
 			return err
 		}
 	}
-	e.Set.Restores = slices.DeleteFunc(e.Set.Restores, func(x change.Restore) bool { return slices.Contains(p.human.links, x.Path) })
+	e.Set.Restores = slices.DeleteFunc(slices.Clone(e.Set.Restores), func(x change.Restore) bool { return slices.Contains(p.human.links, x.Path) })
 	for i, t := range e.Set.Tree {
 		if _, ok := p.human.tree[treeKey{t.Operation, t.Source}]; ok {
 			e.Set.Tree[i].LeaveOut()

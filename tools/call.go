@@ -314,6 +314,7 @@ func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answe
 		for path, own := range p.human.files {
 			edits.Draft.own[path] = own.own
 		}
+		edits.Draft.comments = p.comments
 		edits.Draft.links = map[workspace.Path]bool{}
 		for _, path := range p.human.links {
 			edits.Draft.links[path] = true

@@ -280,7 +280,7 @@ func (p *pending) reviewed(a approval.Answer) error {
 		}
 		return settled{d.Answer(none.Unchanged())}
 	}
-	e.Draft.comments = a.Comments
+	p.comments = a.Comments
 	return nil
 }
 
@@ -353,6 +353,15 @@ func (r *Registry) DraftOf(ctx context.Context, owner *session.Session) (DraftIn
 		}
 	}
 	return out, len(out.Files) > 0
+}
+
+// DraftSet is what a session's draft would change.
+func (r *Registry) DraftSet(ctx context.Context, owner *session.Session) (change.Set, error) {
+	p := &pending{registry: r, call: Call{Session: owner}, tool: catalogue["submit_changes"]}
+	p.settle()
+	p.snapshot = p.takeSnapshot()
+	d, err := p.drafted(ctx)
+	return d.Set, err
 }
 
 // DiscardDraft takes paths out of a session's draft, or all of it where none are named.

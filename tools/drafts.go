@@ -121,7 +121,5 @@ func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (Resu
 	if err := json.Unmarshal(got.Structured, &failed); err != nil {
 		return Result{}, err
 	}
-	out := Result{Content: got.Content, Structured: got.Structured, IsError: got.IsError, Display: got.Display, Err: failed.Error}
-	out.page(c.PageBytes, "")
-	return out, nil
+	return Result{Content: got.Content, Structured: got.Structured, IsError: got.IsError, Display: got.Display, Err: failed.Error}, nil
 }

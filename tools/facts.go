@@ -92,7 +92,7 @@ func (p *pending) openBox(plan *Action, c *policy.Command) (box, layer bool) {
 		}
 	}
 	var ok bool
-	if p.box, ok = s.Box(process.Box{Folders: folders, Git: runsGit || layer, Layered: layer}); !ok {
+	if p.box, ok = s.Box(process.Box{Folders: folders, Git: runsGit || layer, Writes: layer, Layered: layer && !p.registry.IsDraft}); !ok {
 		return false, false
 	}
 	p.box.ReadOnly = append(p.box.ReadOnly, repositories...)

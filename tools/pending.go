@@ -47,8 +47,9 @@ type pending struct {
 
 	moved    chan struct{}
 	proposed *proposals
-	human    choice // what the user made of the proposal
-	amended  bool   // the arguments are the user's
+	human    choice             // what the user made of the proposal
+	comments []approval.Comment // of the review of a draft
+	amended  bool               // the arguments are the user's
 	first    map[workspacePath]*document.File
 
 	gone     *Answer          // what a plan became that cannot be made any more

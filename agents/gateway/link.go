@@ -158,6 +158,21 @@ func (l *link) refuse(set Settings, about string, err error) {
 	l.send(set.failure(err, details), false)
 }
 
+// turnEnded has the user review what the agent changed in a draft.
+func (l *link) turnEnded() {
+	if !tools.InDraft(l.owner) {
+		return
+	}
+	l.works.Go(func() {
+		result := l.host.Registry.ReviewDraft(l.ctx, l.owner)
+		for _, part := range result.Content {
+			if l.ctx.Err() == nil {
+				l.talk.Note(conversation.OfNotice, part.Text)
+			}
+		}
+	})
+}
+
 // take is for frames that are no calls.
 func (l *link) take(f frame) error {
 	switch f.Type {
@@ -167,7 +182,9 @@ func (l *link) take(f frame) error {
 		if !slices.Contains(conversation.Statuses, f.Status) {
 			return fault.Invalid("unknown status %s; use idle, thinking, executing_tool, waiting_approval or error", fault.Quote(string(f.Status)))
 		}
-		l.talk.Says(f.Status, f.Message)
+		if changed := l.talk.Says(f.Status, f.Message); changed && f.Status == conversation.Idle {
+			l.turnEnded()
+		}
 	case "error":
 		text := f.Message
 		if f.ErrorCode != "" {

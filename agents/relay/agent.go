@@ -18,6 +18,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/tools"
+	"pillion/tools/policy"
 	"pillion/tools/session"
 )
 
@@ -29,6 +30,7 @@ type agent struct {
 	ended  chan struct{} // closed when nothing of the connection is left
 
 	hello   chan struct{} // closed when the agent has introduced itself
+	known   sync.Once     // closes it
 	session atomic.Pointer[session.Session]
 	hi      atomic.Pointer[Hello] // what the agent said of itself
 	called  atomic.Bool           // its session is in use
@@ -97,6 +99,8 @@ func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (an
 		return a.greet(req.Params)
 	case methodPrompt:
 		return a.server.prompt(req.Params)
+	case methodReview:
+		return a.review(ctx, req.Params)
 	}
 	owner := a.session.Load()
 	if owner == nil {
@@ -125,7 +129,7 @@ func (a *agent) greet(raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	a.session.Store(owner)
-	close(a.hello)
+	a.known.Do(func() { close(a.hello) })
 	return Welcome{ProtocolVersion: ProtocolVersion, Editor: a.server.host.Editor, Version: a.server.host.Version, Form: a.hi.Load().Form, SessionID: owner.ID(), Secret: secret}, nil
 }
 
@@ -162,6 +166,31 @@ func (s *Server) prompt(raw json.RawMessage) (any, error) {
 		return nil, wire.Errorf(wire.CodeInvalidRequest, "the token or the session is wrong")
 	}
 	return struct{}{}, nil
+}
+
+// review asks the user about a draft.
+func (a *agent) review(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p Review
+	if err := decode(raw, &p); err != nil {
+		return nil, err
+	}
+	if !sameSecret(p.Token, a.server.entry.Token) {
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "the token is wrong")
+	}
+	a.known.Do(func() { close(a.hello) }) // it takes as long as the user does
+	owner, open := a.server.host.Sessions.Get(p.Session)
+	if !open {
+		owner = session.New(p.Session, session.Agent{Name: "draft"}, policy.Draft)
+	}
+	if _, has := a.server.host.Registry.DraftOf(ctx, owner); !has {
+		return Reviewed{No: true}, nil
+	}
+	defer wire.Waiting(ctx)()
+	var text []string
+	for _, part := range a.server.host.Registry.ReviewDraft(ctx, owner).Content {
+		text = append(text, part.Text)
+	}
+	return Reviewed{Text: strings.Join(text, "\n")}, nil
 }
 
 // check says what is wrong with how an agent introduces itself.

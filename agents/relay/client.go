@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -62,6 +63,24 @@ func Tell(ctx context.Context, e Entry, of session.Proof, text string) error {
 	}
 	defer c.Close()
 	return c.conn.Call(ctx, methodPrompt, Prompt{e.Token, of, text}, nil)
+}
+
+// ErrNoDraft says that the session has no draft there.
+var ErrNoDraft = errors.New("it has no draft")
+
+// ReviewDraft has a sidecar ask the user about a session's draft.
+func ReviewDraft(ctx context.Context, e Entry, session string) (string, error) {
+	c, err := connect(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	var out Reviewed
+	err = c.conn.Call(ctx, methodReview, Review{e.Token, session}, &out)
+	if err == nil && out.No {
+		err = ErrNoDraft
+	}
+	return out.Text, err
 }
 
 // Editor is the name of the editor at the other end.

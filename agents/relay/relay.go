@@ -36,6 +36,7 @@ const (
 	methodList     = "tools/list"
 	methodCall     = "tools/call"
 	methodPrompt   = "agent/prompt"
+	methodReview   = "draft/review"
 	methodProgress = "$/progress"
 	methodChanged  = "workspace/changed"
 	methodTools    = "tools/changed"
@@ -105,6 +106,19 @@ type Prompt struct {
 	Token   string        `json:"token"`
 	Session session.Proof `json:"session"`
 	Text    string        `json:"text"` // its first words
+}
+
+// Review is the params of draft/review, by which a program of the user's has a draft reviewed
+// in the editor. It takes the place of agent/hello.
+type Review struct {
+	Token   string `json:"token"`
+	Session string `json:"session"`
+}
+
+// Reviewed is what became of it, in words; No: there is no such draft.
+type Reviewed struct {
+	Text string `json:"text"`
+	No   bool   `json:"no,omitempty"`
 }
 
 // FormText is the one other form of results.

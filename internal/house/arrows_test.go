@@ -77,7 +77,7 @@ var arrows = map[string][]string{
 		"conversation", "tools", "tools/approval", "tools/patching", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
-	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
+	"agents/relay":   {"internal/state", "tools", "tools/policy", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/all", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state", "internal/way"},
 	"agents/acp":     {"tools", "tools/process", "tools/session"},

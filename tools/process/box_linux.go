@@ -66,7 +66,7 @@ func (r *Runner) Box(b Box) (Confine, bool) {
 		if within(folder, home) || !r.blanks.in(folder, &c.Blank, &c.Hidden, &stored) {
 			return Confine{}, false
 		}
-		if b.Layered {
+		if b.Writes {
 			c.Writable = append(c.Writable, folder)
 		} else {
 			c.ReadOnly = append(c.ReadOnly, folder)

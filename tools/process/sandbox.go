@@ -67,7 +67,8 @@ type Box struct {
 	Folders []string // the open ones
 	Home    []string // of the home, beside what programs need
 	Git     bool     // it sees what repositories keep of files
-	Layered bool     // it may write in the folders, over which layers are to be made
+	Writes  bool     // it may write in the folders
+	Layered bool     // over them layers are to be made
 }
 
 // Layer has what a command changes in a folder go into another one: it sees the folder with its changes, and nobody

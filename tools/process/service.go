@@ -20,6 +20,8 @@ type Program struct {
 	Args []string          // argv: the first is the file, absolute
 	Dir  string            // absolute folder
 	Env  map[string]string // added to the clean environment
+
+	Confine Confine
 }
 
 // Shell is the program and its arguments that run a command line of the user's.
@@ -59,8 +61,15 @@ func (r *Runner) Serve(p Program) (*Service, error) {
 	if err := r.enter(); err != nil {
 		return nil, err
 	}
-	env := merge(merge(r.base, map[string]string{"PWD": p.Dir}), p.Env)
-	c, err := r.launcher.startAnew(order{args: p.Args, dir: p.Dir, env: env, stdin: true})
+	var b box
+	if p.Confine.holds() {
+		b = r.found().box
+	}
+	o, err := r.order(Spec{Args: p.Args, Dir: p.Dir, Env: p.Env, KeepStdin: true, Confine: p.Confine}, b)
+	var c *child
+	if err == nil {
+		c, err = r.launcher.startAnew(o)
+	}
 	if err != nil {
 		r.running.Done()
 		return nil, fault.New(fault.ExecutionFailed, "start %s: %w", fault.Quote(p.Args[0]), err)
