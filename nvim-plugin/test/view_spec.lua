@@ -172,7 +172,7 @@ sit("modes", function(human)
   human:type("4<CR>")
   human:sees("codex · auto_edit")
   human:type(":Pillion mode yolo<CR>")
-  human:sees("the modes are plan, default, auto_edit, auto, full_access")
+  human:sees("the modes are plan, draft, default, auto_edit, auto, full_access")
   check.same(#set(), 2)
 end)
 
