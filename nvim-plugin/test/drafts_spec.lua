@@ -26,7 +26,11 @@ end
 --- As the sidecar has it reviewed.
 ---@param id string
 local function review(id)
-  local request = person.edit_request(id, { { "app.py", before, after }, { "new.py", "", "new\n", summary = "new file" } }, { sessionId = "s" })
+  local request = person.edit_request(
+    id,
+    { { "app.py", before, after }, { "new.py", "", "new\n", summary = "new file" } },
+    { sessionId = "s" }
+  )
   local preview = request.preview
   preview.kind, preview.draft, preview.act, preview.deed = "review", true, "apply its draft", "apply its draft of 2 files"
   preview.subject = "2 files"
@@ -67,7 +71,10 @@ sit("a draft is listed below its session with its files, and gone with it; that 
   human:sees("    app.py  changed +2 −2")
   human:sees("    .envrc\\u{202e}  created +1 −0, protected")
   human:sees("    out/app  created +0 −0, ignored by git")
-  human:tell("draft/changed", draft("t", { agent = "codex", files = { { path = "a", kind = "created", added = 1, removed = 0 } }, bytes = 2 }))
+  human:tell(
+    "draft/changed",
+    draft("t", { agent = "codex", files = { { path = "a", kind = "created", added = 1, removed = 0 } }, bytes = 2 })
+  )
   human:sees("Draft: 1 file, +1 −0, 2 bytes  of codex, whose session is over")
   human:type("/Draft: 1<CR><CR>")
   person.eventually("its review is asked for", function()

@@ -184,8 +184,9 @@ end
 
 ---@param approval pillion.Approval
 local function agent_of(approval)
-  local name = approval.request.agent.name
-  return plain(approval:is_draft() and "Draft of " .. name or name, 40, "PillionTitle")
+  local name = plain(approval.request.agent.name, 30, "PillionTitle")
+  name[1] = (approval:is_draft() and "Draft of " or "") .. name[1]
+  return name
 end
 
 --- Above the current text: which hunk, who, what.
