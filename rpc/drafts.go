@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/policy"
@@ -48,7 +47,7 @@ func (s *server) draftReview(ctx context.Context, p draftParams) (any, error) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "the session has no draft")
 	}
 	result := s.running().Registry.ReviewDraft(ctx, owner)
-	if result.Err != nil && result.Err.Code != fault.UserRejected {
+	if result.Err != nil {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "%s", result.Err.Message)
 	}
 	var out struct {
@@ -56,7 +55,6 @@ func (s *server) draftReview(ctx context.Context, p draftParams) (any, error) {
 		Left      json.RawMessage `json:"left"`
 		Discarded bool            `json:"discarded"`
 	}
-	out.Applied, out.Left = json.RawMessage("[]"), json.RawMessage("[]") // of what the user left with a reason
 	err := json.Unmarshal(result.Structured, &out)
 	return out, err
 }
