@@ -215,7 +215,8 @@ func TestWhatHidesASCII(t *testing.T) {
 		{"utf-16be", "瑯捵攠砊", true},
 		{"shift_jis", "あ;id", false},
 		{"shift_jis", "echo ポid", true},
-		{"gb18030", "echo å", true}, {"gbk", "中;id", false},
+		{"gb18030", "echo å", true},
+		{"gbk", "中;id", false},
 		{"iso-2022-jp", "あ", true},
 	} {
 		enc, err := LookupEncoding(c.encoding)
