@@ -50,6 +50,7 @@ export const belongs = {
   cli: ['walk/*', 'terminal/*', 'build/*', 'release/*', 'neovim/health', 'vscode/doctor'],
   config: ['walk/*', '*/modes', '*/rules', '*/session', 'vscode/doctor'],
   conversation: ['*/conversation'],
+  draft: ['*/review'],
   doctor: ['neovim/health', 'vscode/doctor'],
   'e2e/rig': ['*'],
   'internal/clients': ['walk/*', 'plain/*'],
