@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,31 +21,48 @@ import (
 // mostBases is of how many files; of what has more nobody reviews each.
 const mostBases = 5000
 
-// unsure is how long before a call a file must have been changed last, that what it has now is what the call saw.
+// unsure is how long before the start of a sidecar a file must have been changed last, that what it has now is what calls see.
 const unsure = 20 * time.Millisecond
 
 func (d *draft) bases(i int) string { return filepath.Join(d.dir, "base", strconv.Itoa(i)) }
 
-// keepBases keeps those of files that were changed since started for the first time.
-func (d *draft) keepBases(ctx context.Context, started time.Time) {
+// keepBases keeps those of files that were changed for the first time, in this life of the draft's sidecar.
+func (d *draft) keepBases(ctx context.Context, h *host) {
+	err := d.each(ctx, func(i int, c layer.Change) error {
+		if c.Was == nil || !c.Was.Mode().IsRegular() || h.had[filepath.Join(d.Folders[i], c.Rel)] || layer.ChangedAt(c.Was) > h.started.Add(-unsure).UnixNano() {
+			return nil // there is none, or what it was is not known: then it is not merged
+		}
+		if _, err := os.Lstat(filepath.Join(d.bases(i), c.Rel)); errors.Is(err, fs.ErrNotExist) {
+			return d.keepBase(i, c.Rel, c.Was)
+		}
+		return nil
+	})
+	if err != nil {
+		d.set.o.Logf("what files had before a draft changed them is not kept: %v", err)
+	}
+}
+
+// changed are the absolute paths of what is changed.
+func (d *draft) changed() (map[string]bool, error) {
+	out := map[string]bool{}
+	return out, d.each(context.Background(), func(i int, c layer.Change) error {
+		out[filepath.Join(d.Folders[i], c.Rel)] = true
+		return nil
+	})
+}
+
+func (d *draft) each(ctx context.Context, do func(i int, c layer.Change) error) (failed error) {
 	_, kept := d.layers()
 	for i, l := range kept {
 		changes, err := layer.Changes(ctx, l.Folder, l.Changes, mostBases, nil)
 		if err != nil && !errors.Is(err, layer.ErrTooMany) {
-			d.set.o.Logf("a draft cannot be looked at: %v", err)
-			continue
+			failed = errors.Join(failed, err)
 		}
 		for _, c := range changes {
-			if c.Was == nil || !c.Was.Mode().IsRegular() || layer.ChangedAt(c.Was) > started.Add(-unsure).UnixNano() {
-				continue // there is none, or what it was is not known: then it is not merged
-			}
-			if _, err := os.Lstat(filepath.Join(d.bases(i), c.Rel)); errors.Is(err, fs.ErrNotExist) {
-				if err := d.keepBase(i, c.Rel, c.Was); err != nil {
-					d.set.o.Logf("what a file had before a draft changed it is not kept: %v", err)
-				}
-			}
+			failed = errors.Join(failed, do(i, c))
 		}
 	}
+	return failed
 }
 
 // keepBase keeps what a file has, if it is still as was says.
@@ -129,9 +147,24 @@ func (d *draft) seed(i int, rel string, text []byte) error {
 // settled is Settle. Nothing is mounted.
 func (d *draft) settled(gone []string, left map[string][]byte) error {
 	_, kept := d.layers()
+	left = maps.Clone(left)
+	if left == nil {
+		left = map[string][]byte{}
+	}
 	var failed error
 	for i, l := range kept {
-		failed = errors.Join(failed, l.Drop(gone))
+		var dropped []string
+		for _, path := range gone {
+			info, err := os.Lstat(path)
+			if err != nil || !info.Mode().IsRegular() || !l.Hides(path) {
+				dropped = append(dropped, path)
+				continue
+			}
+			data, err := os.ReadFile(path) // without an entry of its own the draft would have none
+			failed = errors.Join(failed, err)
+			left[path] = data
+		}
+		failed = errors.Join(failed, l.Drop(dropped))
 		in := func(path string) (rel string, inside bool) {
 			rel, err := filepath.Rel(l.Folder, path)
 			return rel, err == nil && rel != "." && filepath.IsLocal(rel)
@@ -156,12 +189,14 @@ func (d *draft) leave(i int, rel string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(d.changes(i), rel)
-	is, err := os.Lstat(file)
-	if err != nil {
-		return err
+	file, mode := filepath.Join(d.changes(i), rel), was.Mode().Perm()
+	if is, err := os.Lstat(file); err == nil {
+		mode = is.Mode().Perm()
+		if err := os.Remove(file); err != nil {
+			return err
+		}
 	}
-	err = errors.Join(os.Remove(file), write(file, bytes.NewReader(data), 0o600), os.Chmod(file, is.Mode().Perm()))
+	err = errors.Join(write(file, bytes.NewReader(data), 0o600), os.Chmod(file, mode))
 	if removed := os.Remove(filepath.Join(d.bases(i), rel)); !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)
 	}

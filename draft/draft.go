@@ -191,6 +191,13 @@ func (s *Set) make(session, agent string) (*draft, error) {
 		return nil, err
 	}
 	d := &draft{set: s, dir: dir, record: record{Session: session, Agent: agent, Folders: folders, Started: time.Now().UTC().Truncate(time.Second)}}
+	for _, one := range folders {
+		for _, other := range folders {
+			if strings.HasPrefix(one, other+"/") {
+				return nil, errors.New("the open folders lie in each other")
+			}
+		}
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -267,7 +274,7 @@ func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, 
 		err = over
 	}
 	stop()
-	d.keepBases(context.WithoutCancel(ctx), started)
+	d.keepBases(context.WithoutCancel(ctx), h)
 	s.o.Changed(d.Session)
 	return result, err
 }
@@ -329,11 +336,16 @@ func (d *draft) running() (*host, error) {
 		if err := d.refresh(unsaved); err != nil {
 			return nil, err
 		}
+		had, err := d.changed()
+		if err != nil {
+			return nil, err
+		}
 		mounts, _ := d.layers()
 		h, err := start(d, mounts)
 		if err != nil {
 			return nil, err
 		}
+		h.had = had
 		d.host = h
 	}
 	d.host.mu.Lock()

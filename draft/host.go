@@ -28,6 +28,10 @@ type host struct {
 	cmd    *exec.Cmd
 	conn   *wire.Conn
 	cancel context.CancelFunc
+	// started is when what is below the layers was looked at: what has changed since may not be seen.
+	started time.Time
+	// had is what was changed in the draft already: what these files were then is known, or nobody knows.
+	had map[string]bool
 
 	mu      sync.Mutex // guards what follows
 	calls   map[string]*calling
@@ -59,7 +63,7 @@ func start(d *draft, mounts []process.Layer) (_ *host, err error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &host{draft: d, cancel: cancel, calls: map[string]*calling{}, asking: map[string]*question{}, running: map[string]bool{}, sessions: map[string]known{}}
+	h := &host{draft: d, cancel: cancel, started: time.Now(), calls: map[string]*calling{}, asking: map[string]*question{}, running: map[string]bool{}, sessions: map[string]known{}}
 	defer func() {
 		if err != nil {
 			cancel()

@@ -133,7 +133,10 @@ func TestADraft(t *testing.T) {
 	check.Same(t, "the draft", drafts(e), "editor changed .vscode/tasks.json +1-1 protected\neditor changed a.txt +2-2\neditor changed c.txt +1-1\neditor created made.py +1-0\neditor created new/n.txt +1-0\neditor deleted gone.py +0-1\neditor created link +0-0\neditor created out +0-0 ignored")
 
 	check.Has(t, "git that writes", e.Call("git.commit", object{"message": "x"}).Text(), "POLICY_DENIED")
-	check.Has(t, "git that writes, as a command", fmt.Sprint(e.Call("run_command", object{"command": "git commit -qam x"}).StructuredContent["stderr"]), "Read-only file system")
+	commit := e.Call("run_command", object{"command": "git commit -qam x"}).StructuredContent
+	if commit["exit_code"] == float64(0) || !strings.Contains(fmt.Sprint(commit["hint"]), "submit_changes") {
+		t.Errorf("git that writes, as a command, gives %v", commit)
+	}
 
 	a, done := e.Ask("submit_changes", object{"summary": "All of it"})
 	check.Same(t, "of a draft", a.Params["preview"].(map[string]any)["draft"], any(true))
@@ -202,6 +205,46 @@ func TestADraftAndTheUser(t *testing.T) {
 	check.Same(t, "a.txt", e.Read("a.txt"), strings.NewReplacer("line 3\n", "mine\n", "line 30", "LINE 30").Replace(numbered(40)))
 	check.Same(t, "b.txt", e.Read("b.txt")+e.Read("c.txt"), "mine\nmine\n")
 	check.Same(t, "typed.txt", e.Buffer("typed.txt").Text, strings.NewReplacer("line 1\n", "unsaved line 1\n", "line 3\n", "later line 3\n", "line 15", "LINE 15").Replace(numbered(20)))
+}
+
+// TestADraftLosesNothing where a folder is made again, a file becomes a link, or a process goes on that sees files as they were.
+func TestADraftLosesNothing(t *testing.T) {
+	t.Parallel()
+	e := inDraft(t, map[string]string{"again/same": "same\n", "again/other": "other\n", "again/part": numbered(40), "linked": "one\n", "seen": numbered(40)}, testrig.Options{Kinds: []string{"review"}})
+	ok(t, e.Call("run_command", object{"command": "cp again/part p; rm -r again; mkdir again; echo same >again/same; sed 's/line 3$/LINE 3/; s/line 33/LINE 33/' p >again/part; rm p; ln -sf seen linked"}))
+	ok(t, e.Call("run_persistent", object{"command": "sleep 1000", "process_id": "p"}))
+	for _, name := range []string{"linked", "seen"} { // as editors save
+		e.Write(name+".new", strings.Replace(e.Read(name), "one\n", "mine\n", 1)+"mine\n")
+		must(t, os.Rename(filepath.Join(e.Dir, name+".new"), filepath.Join(e.Dir, name)))
+	}
+	ok(t, e.Call("run_command", object{"command": "sed -i s/line.5$/theirs/ seen"}))
+	ok(t, e.Call("kill_process", object{"process_id": "p"}))
+	check.Has(t, "what is the same", ok(t, e.Call("read_file", object{"path": "again/same"})).Text(), "same")
+	check.Same(t, "the draft", drafts(e), "editor changed again/part +2-2\neditor deleted again/other +0-1\neditor changed linked +0-0\neditor changed seen +0-0")
+	a, done := e.Ask("submit_changes", object{})
+	applied, left := reviewed(ok(t, answered(t, a, done, object{"decision": "approve", "selected": hunksOf(a)["again/part"][:1], "digest": a.Text("digest")})))
+	check.Same(t, "applied", applied, "again/part")
+	check.Same(t, "left", left, "again/part again/other linked seen")
+	check.Same(t, "the draft", drafts(e), "editor changed again/part +1-1\neditor deleted again/other +0-1\neditor changed linked +0-0\neditor changed seen +0-0")
+	e.Must("draft/discard", object{"sessionId": "editor", "paths": []string{}}, nil)
+	e.Must("draft/discard", object{"sessionId": "editor", "paths": []string{"again/other", "linked", "seen"}}, nil)
+	check.Same(t, "the draft", drafts(e), "editor changed again/part +1-1")
+	check.Has(t, "seen", ok(t, e.Call("read_file", object{"path": "seen"})).Text(), "mine")
+	check.Has(t, "other", ok(t, e.Call("read_file", object{"path": "again/other"})).Text(), "other")
+}
+
+// TestSecretsInADraft ask as ever, also before they are moved, changed or taken away.
+func TestSecretsInADraft(t *testing.T) {
+	t.Parallel()
+	e := inDraft(t, map[string]string{".env": "KEY=hunter2\n", "Makefile": "test:\n\techo made\n"}, testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command(make test)"}}}})
+	for tool, args := range map[string]object{
+		"read_file": {"path": ".env"}, "write_file": {"path": ".env", "content": "x\n"}, "move_file": {"from": ".env", "to": "q.txt"}, "delete_file": {"path": ".env"},
+	} {
+		a, done := e.Ask(tool, args)
+		check.Has(t, tool, answered(t, a, done, object{"decision": "reject"}).Text(), "USER_REJECTED")
+	}
+	ok(t, e.Call("write_file", object{"path": "Makefile", "content": "test:\n\tcat .env; echo ran\n"}))
+	check.Same(t, "what a rule lets run", fmt.Sprint(ok(t, e.Call("run_command", object{"command": "make test"})).StructuredContent["stdout"]), "cat .env; echo ran\nran\n")
 }
 
 // TestADraftStays when its sidecar is killed, and another session does not see it.

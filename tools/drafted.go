@@ -112,6 +112,11 @@ func (p *pending) drafted(ctx context.Context) (Drafted, error) {
 func (d Drafted) Edits(summary string) (*Edits, error) {
 	e := &Edits{Set: d.Set, Draft: &d, Message: strings.TrimSpace(summary), AlwaysAsk: true, Several: true}
 	e.Title = "Apply a draft of " + Count(len(d.Set.Files)+len(d.Set.Tree)+len(d.Set.Restores), "file")
+	for _, x := range d.Set.Restores {
+		if why := d.Protected[x.Path]; why != "" {
+			e.Because(policy.ReasonProtected, "%s", why)
+		}
+	}
 	for _, left := range d.Left {
 		e.Because("left", "%s stays in the draft: %s", fault.Quote(left.Path), left.Reason)
 	}
@@ -370,7 +375,7 @@ func (r *Registry) DiscardDraft(session string, paths []string) error {
 	if r.Drafts == nil {
 		return errors.New("there are no drafts here")
 	}
-	if len(paths) == 0 {
+	if paths == nil {
 		return r.Drafts.End(session)
 	}
 	var gone []string

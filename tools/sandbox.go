@@ -258,7 +258,7 @@ func SandboxHint(held process.Confine, got process.Result) string {
 	}
 	if held.Home != "" && len(held.Writable) > 0 {
 		return "nobody was asked about this command, so it ran without a network, saw no secrets, nothing of what git keeps and little of the home, and could write only in the workspace, but not to .git nor other protected paths; " +
-			"call again with network, naming the hosts, or use git.commit and the other tools, and the user is asked"
+			"call again with network, naming the hosts, or use git.commit and the other tools (in a draft, after submit_changes), and the user is asked"
 	}
 	if held.Home != "" {
 		if !says("permission denied", "read-only file system", "no such file", "network", "resolve") {

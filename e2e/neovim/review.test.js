@@ -158,7 +158,10 @@ ride('a patch that the user does not want: the agent reads why', files, async (i
   assert.equal(sandbox.read('clock.py'), clock);
 }, { opened: 'clock.py', columns: 160 });
 
-draftCase((name, all, body) => ride(name, all, body, { columns: 160 }), {
+/** @type {import('../rig/cases.js').Riding<import('./ride.js').Ride>} */
+const wide = (name, all, body) => ride(name, all, body, { columns: 160 });
+
+draftCase(wide, {
   choose: async ({ nvim }) => {
     await nvim.command('Pillion mode draft');
     await nvim.sees(/scripted-agent · draft/);

@@ -229,16 +229,14 @@ func Decide(r Request) Decision {
 		r.looks, apart = r.Command.LooksOnly()
 		r.looks = r.looks && r.Box && r.Access == Exec // nothing is excused where it cannot be held to that
 	}
-	if !r.InDraft { // what is changed there is reviewed
-		r.protected = protectedReasons(r)
-	}
+	r.protected = protectedReasons(r)
 	d, plain := decide(r), r
 	plain.looks = false
 	switch {
 	case r.Command == nil:
 	case d.Verdict == Run && r.looks && decide(plain).Verdict != Run:
 		d.By, d.Box, d.Apart, d.ReadsGit = ByMode, true, apart, true
-	case d.Verdict == Run && r.layered() && !r.Covered && !allowed(r):
+	case d.Verdict == Run && r.layered() && (r.InDraft || !r.Covered && !allowed(r)):
 		d.By, d.Box, d.Layer = ByMode, true, true
 	case d.Verdict == Ask:
 		d.Parts, d.Writes = explain(r)
@@ -287,6 +285,9 @@ func (r Request) unanswered(once []onceQuestion) []onceQuestion {
 
 // asks says whether the table has the call ask, and nothing answers that.
 func (r Request) asks() bool {
+	if r.InDraft && r.Access == Exec { // what a rule lets run may be what nobody has seen
+		return !r.boxed() && !r.layered()
+	}
 	return verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r) && !r.boxed() && !r.layered()
 }
 

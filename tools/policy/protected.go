@@ -280,7 +280,7 @@ func clip(s string, n int) string { return s[:min(n, len(s))] }
 func protectedReasons(r Request) []string {
 	var reasons []string
 	for _, fact := range r.Paths {
-		if !fact.Write {
+		if !fact.Write || r.InDraft && !fact.isSecret() { // what is changed in a draft is reviewed, but not what is read by changing it
 			continue
 		}
 		if reason := fact.protected(); reason != "" {

@@ -163,7 +163,7 @@ func (s *treeStep) fault(err error) error {
 		return fault.New(fault.PermissionDenied, "permission denied: the folder of %s cannot be written", name)
 	case errors.Is(err, syscall.EXDEV):
 		return fault.New(fault.ExecutionFailed, "%s and %s are on different file systems; nothing was moved", name, fault.Quote(s.change.To.String())).
-			WithHint("write the files to the new path, then delete the old ones")
+			WithHint("write the files to the new path, then delete the old ones; or run mv, or rm -r")
 	}
 	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, handle.Cause(err))
 }

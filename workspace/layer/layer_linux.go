@@ -222,7 +222,7 @@ func (r *reader) isOpaque(rel string) bool {
 	}
 	defer f.Close()
 	var value [8]byte
-	n, err := unix.Fgetxattr(int(f.Fd()), "user.overlay.opaque", value[:])
+	n, err := unix.Fgetxattr(int(f.Fd()), opaque, value[:])
 	return err == nil && strings.HasPrefix(string(value[:n]), "y")
 }
 
@@ -306,8 +306,14 @@ func (l Layer) Prune(base string) error {
 		defer below.Close()
 		r := reader{below: below, upper: upper}
 		err = fs.WalkDir(upper.FS(), ".", func(rel string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
+			if err != nil {
 				return err
+			}
+			if e.IsDir() && from == l.Folder {
+				return r.showThrough(rel)
+			}
+			if !e.Type().IsRegular() || r.isHidden(rel) {
+				return nil
 			}
 			is, err := upper.Lstat(rel)
 			if err != nil {
@@ -328,3 +334,48 @@ func (l Layer) Prune(base string) error {
 	}
 	return nil
 }
+
+// showThrough has a folder of the layer hide nothing any more, where all that is below is in the layer, too.
+func (r *reader) showThrough(rel string) error {
+	if !r.isOpaque(rel) {
+		return nil
+	}
+	entries, err := fs.ReadDir(r.below.FS(), rel)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if _, err := r.upper.Lstat(path.Join(rel, e.Name())); err != nil {
+			return nil
+		}
+	}
+	f, err := r.upper.OpenFile(rel, os.O_RDONLY|syscall.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Fremovexattr(int(f.Fd()), opaque)
+}
+
+// isHidden says whether a folder above the entry hides what is below: without the entry there would be none.
+func (r *reader) isHidden(rel string) bool {
+	for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+		if r.isOpaque(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// Hides says whether the layer hides what the folder has at an absolute path, whatever it has there itself.
+func (l Layer) Hides(at string) bool {
+	rel, err := filepath.Rel(l.Folder, at)
+	upper, openErr := os.OpenRoot(l.Changes)
+	if err != nil || openErr != nil {
+		return false
+	}
+	defer upper.Close()
+	return (&reader{upper: upper}).isHidden(filepath.ToSlash(rel))
+}
+
+const opaque = "user.overlay.opaque"

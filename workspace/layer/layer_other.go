@@ -28,5 +28,8 @@ func ChangedAt(fs.FileInfo) int64 { return 0 }
 // Drop drops nothing.
 func (l Layer) Drop([]string) error { return errors.ErrUnsupported }
 
+// Hides hides nothing.
+func (l Layer) Hides(string) bool { return false }
+
 // Prune prunes nothing.
 func (l Layer) Prune(string) error { return errors.ErrUnsupported }

@@ -199,13 +199,13 @@ func (p *planning) isNewer(c Placed) bool {
 
 // add plans one change; hasMore says that the next is in it.
 func (p *planning) add(c Placed, hasMore bool) error {
+	if p.base != nil && (c.Is == nil || !c.Is.Mode().IsRegular()) {
+		if now, _, err := c.Path.ReadFile(p.snapshot.Limit()); err != nil || !bytes.Equal(now, p.base) {
+			return fault.New(fault.ConcurrentModification, changedMeanwhile)
+		}
+	}
 	switch {
 	case c.Is == nil:
-		if p.base != nil {
-			if now, _, err := c.Path.ReadFile(p.snapshot.Limit()); err != nil || !bytes.Equal(now, p.base) {
-				return fault.New(fault.ConcurrentModification, changedMeanwhile)
-			}
-		}
 		return p.delete(c.Path)
 	case c.Was != nil && c.Was.IsDir() != c.Is.IsDir():
 		return fault.New(fault.NotAFile, "it was a folder and is none any more, or the other way round")
