@@ -54,12 +54,14 @@ func (d *draft) changed() (map[string]bool, error) {
 func (d *draft) each(ctx context.Context, do func(i int, c layer.Change) error) (failed error) {
 	_, kept := d.layers()
 	for i, l := range kept {
-		changes, err := layer.Changes(ctx, l.Folder, l.Changes, mostBases, nil)
+		changes, err := layer.Changes(ctx, l.Folder, l.Changes, mostBases, func(rel string) bool { return d.set.o.Ignored(filepath.Join(l.Folder, rel)) })
 		if err != nil && !errors.Is(err, layer.ErrTooMany) {
 			failed = errors.Join(failed, err)
 		}
 		for _, c := range changes {
-			failed = errors.Join(failed, do(i, c))
+			if !c.Built {
+				failed = errors.Join(failed, do(i, c))
+			}
 		}
 	}
 	return failed
@@ -72,7 +74,7 @@ func (d *draft) keepBase(i int, rel string, was fs.FileInfo) error {
 		return err
 	}
 	defer file.Close()
-	err = write(filepath.Join(d.bases(i), rel), file, 0o600)
+	err = write(filepath.Join(d.bases(i), rel), file, was.Mode().Perm()|0o600)
 	if now, statErr := file.Stat(); err == nil && (statErr != nil || now.Size() != was.Size() || layer.ChangedAt(now) != layer.ChangedAt(was)) {
 		err = errors.Join(statErr, os.Remove(filepath.Join(d.bases(i), rel)))
 	}
@@ -92,14 +94,20 @@ func write(path string, from io.Reader, mode fs.FileMode) error {
 }
 
 // base gives what the file had: see tools.Draft.
-func (d *draft) base(path string) ([]byte, bool) {
+func (d *draft) base(path string) *layer.Base {
 	for i, folder := range d.Folders {
-		if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
-			data, err := os.ReadFile(filepath.Join(d.bases(i), rel))
-			return data, err == nil
+		rel, err := filepath.Rel(folder, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		file := filepath.Join(d.bases(i), rel)
+		data, err := os.ReadFile(file)
+		info, statErr := os.Stat(file)
+		if err == nil && statErr == nil {
+			return &layer.Base{Data: data, Mode: info.Mode()}
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // refresh has the draft show what nobody has changed in it as it is in the folders now, with what the user has not saved.
@@ -134,7 +142,7 @@ func (d *draft) seed(i int, rel string, text []byte) error {
 	}
 	_ = os.Remove(filepath.Join(d.bases(i), rel))
 	file, base := filepath.Join(d.changes(i), rel), filepath.Join(d.bases(i), rel)
-	if err := write(base, bytes.NewReader(text), 0o600); err != nil {
+	if err := write(base, bytes.NewReader(text), was.Mode().Perm()|0o600); err != nil {
 		return err
 	}
 	err = write(file, bytes.NewReader(text), 0o600)

@@ -51,6 +51,8 @@ type Options struct {
 	Settings func() json.RawMessage // the user's, as an editor sends them
 	// Repositories are git's own folders and files in a folder.
 	Repositories func(folder string) []string
+	// Ignored says of a folder that git ignores it.
+	Ignored func(path string) bool
 	// Unsaved are the texts of the open folders' files that the user has not saved, as they would be on disk, by absolute paths.
 	Unsaved func() map[string][]byte
 	// Settle returns when Moved has been called for what changed before; it may fail.
@@ -86,6 +88,7 @@ type draft struct {
 	host  *host             // nil: it is not running
 	stale bool              // something below the layers has changed since it started
 	shows map[string][]byte // the unsaved texts when it started
+	owed  []owed
 }
 
 // record is what is kept of a draft.
@@ -119,6 +122,7 @@ func Open(o Options) *Set {
 		old := err == nil && time.Since(info.ModTime()) > keptFor
 		switch mine := slices.Equal(d.Folders, roots); {
 		case !mine && !old, !d.take() && !(mine && o.Look):
+		case old && d.busy:
 		case old:
 			d.remove()
 		default:
@@ -204,6 +208,9 @@ func (s *Set) make(session, agent string) (*draft, error) {
 	if !d.take() {
 		return nil, errors.New("another window works on a draft of this session")
 	}
+	if text, err := state.Read(d.about(), 1<<20); err == nil && json.Unmarshal(text, &d.record) == nil {
+		return d, nil // another window has made it, and left
+	}
 	for i, folder := range d.Folders {
 		info, err := os.Stat(folder)
 		if err == nil {
@@ -263,11 +270,11 @@ func (s *Set) Call(ctx context.Context, c tools.Call, ask func(context.Context, 
 		return nil, fault.New(fault.ExecutionFailed, "the draft cannot be worked on: %w", err).WithHint("what is in it is kept; ask the user to look into it")
 	}
 	defer h.leave()
+	now := time.Now()
+	_ = os.Chtimes(d.about(), now, now) // it is in use
 	if !c.Changes() {
 		return h.call(ctx, c, ask)
 	}
-	started := time.Now()
-	_ = os.Chtimes(d.about(), started, started)
 	bounded, stop := d.bounded(ctx)
 	result, err := h.call(bounded, c, ask)
 	if over := context.Cause(bounded); err != nil && errors.Is(over, errTooLarge) {
@@ -333,6 +340,12 @@ func (d *draft) running() (*host, error) {
 	}
 	if d.host == nil {
 		d.stale, d.shows = false, unsaved
+		for _, one := range d.owed {
+			if err := d.settled(one.gone, one.left); err != nil {
+				return nil, err
+			}
+		}
+		d.owed = nil
 		if err := d.refresh(unsaved); err != nil {
 			return nil, err
 		}
@@ -387,12 +400,23 @@ func (s *Set) Settle(session string, gone []string, left map[string][]byte) erro
 	if d == nil {
 		return nil
 	}
-	d.using.Lock()
+	if !d.using.TryLock() { // a call goes on, or waits for the user: it is done when that is over
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.owed, d.stale = append(d.owed, owed{gone, left}), true
+		return nil
+	}
 	defer d.using.Unlock()
 	d.end() // nothing is to be mounted on what changes
 	err := d.settled(gone, left)
 	s.o.Changed(session)
 	return err
+}
+
+// owed is a Settle that is still to be done.
+type owed struct {
+	gone []string
+	left map[string][]byte
 }
 
 // end ends the sidecar, which starts anew with the next call.
@@ -417,6 +441,7 @@ func (s *Set) End(session string) error {
 	case d.busy:
 		return errors.New("another program works on the draft")
 	}
+	d.end() // which ends its calls
 	d.using.Lock()
 	defer d.using.Unlock()
 	d.end()

@@ -198,10 +198,16 @@ func New(o Options) (*Sidecar, error) {
 
 func (c *Sidecar) openDrafts(look bool) {
 	c.drafts = draft.Open(draft.Options{
-		Roots: c.Roots, Walls: c.runner.Walls, Settings: c.sent, Repositories: git.Repositories, Settle: c.tree.Settle, Unsaved: c.unsaved,
+		Roots: c.Roots, Walls: c.runner.Walls, Settings: c.sent, Repositories: git.Repositories, Ignored: c.ignored, Settle: c.tree.Settle, Unsaved: c.unsaved,
 		MaxBytes: c.draftBytes, Changed: c.events.DraftChanged, Look: look, Logf: logf,
 	})
 	c.Registry.Drafts = c.drafts
+}
+
+// ignored says of a folder of the workspace that git ignores it.
+func (c *Sidecar) ignored(dir string) bool {
+	at, inside := c.workspace.Place(dir)
+	return inside && at.IsIgnored(true)
 }
 
 // Draft is one of a folder's.

@@ -72,7 +72,8 @@ func (p *pending) drafted(ctx context.Context) (Drafted, error) {
 	out.Exists = true
 	b := layer.Bringing{
 		Layers: d.Layers, Began: d.Began, Label: "Apply a draft",
-		Base: func(c layer.Placed) ([]byte, bool) { return d.Base(c.Path.Abs()) },
+		Base:    func(c layer.Placed) *layer.Base { return d.Base(c.Path.Abs()) },
+		IsBuilt: func(at workspace.Path) bool { return at.IsIgnored(true) },
 		Judge: func(all []layer.Placed) func(layer.Placed) (string, error) {
 			judge := p.judgeOf(all)
 			return func(c layer.Placed) (string, error) {
@@ -84,7 +85,10 @@ func (p *pending) drafted(ctx context.Context) (Drafted, error) {
 					return "", err
 				case decision.Verdict == policy.Refuse:
 					return decision.Why(), nil
-				case c.Path.IsIgnored(c.Is != nil && c.Is.IsDir()):
+				case isIgnored(c):
+					if top := ignoredTop(c.Path).String(); !slices.Contains(out.Ignored, top) {
+						out.Ignored = append(out.Ignored, top)
+					}
 					return ignoredByGit, nil
 				case decision.Verdict == policy.Ask:
 					out.Protected[c.Path] = decision.Why()
@@ -99,9 +103,7 @@ func (p *pending) drafted(ctx context.Context) (Drafted, error) {
 	}
 	out.Set = set
 	for _, one := range left {
-		if one.Reason == ignoredByGit {
-			out.Ignored = append(out.Ignored, one.Path)
-		} else {
+		if one.Reason != ignoredByGit {
 			out.Left = append(out.Left, one)
 		}
 	}
@@ -123,6 +125,21 @@ func (d Drafted) Edits(summary string) (*Edits, error) {
 	e.Learns = func(change.File) bool { return false }
 	e.Answer = func(outcomes []change.Outcome) *Answer { return d.Answer(outcomes) }
 	return e, CheckAllShown(d.Set, summary)
+}
+
+func isIgnored(c layer.Placed) bool {
+	return c.Built || c.Path.IsIgnored(c.Is != nil && c.Is.IsDir() || c.Is == nil && c.Was.IsDir())
+}
+
+// ignoredTop is the highest folder above a path that git ignores, or the path.
+func ignoredTop(at workspace.Path) workspace.Path {
+	top := at
+	for dir := at.Dir(); !dir.IsRoot(); dir = dir.Dir() {
+		if dir.IsIgnored(true) {
+			top = dir
+		}
+	}
+	return top
 }
 
 const ignoredByGit = "git ignores it"
@@ -375,6 +392,7 @@ func (r *Registry) DiscardDraft(session string, paths []string) error {
 	if r.Drafts == nil {
 		return errors.New("there are no drafts here")
 	}
+	defer r.Documents.Touched() // a review of it is another now
 	if paths == nil {
 		return r.Drafts.End(session)
 	}

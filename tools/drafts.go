@@ -40,7 +40,7 @@ type Draft struct {
 	Layers []layer.Layer
 	Began  int64
 	// Base is what the file at an absolute path had before the draft changed it, where that is known.
-	Base func(path string) (data []byte, known bool)
+	Base func(path string) *layer.Base
 }
 
 // Changes says whether the call may change files.

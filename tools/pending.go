@@ -431,7 +431,8 @@ func (p *pending) folders() []string {
 // Again makes the plan anew, if anything that it rests on has changed, or what the
 // settings say of it.
 func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
-	if !p.registry.Documents.Moved(p.snapshot) && p.registry.Settings().Revision == p.settings.Revision && p.call.Session.Judged() == p.judged {
+	e := p.edits() // what is in a draft changes without a file of the workspace
+	if (e == nil || e.Draft == nil) && !p.registry.Documents.Moved(p.snapshot) && p.registry.Settings().Revision == p.settings.Revision && p.call.Session.Judged() == p.judged {
 		if p.decision.Verdict == policy.Refuse {
 			return approval.Different, p.refusal() // nothing has made it possible since
 		}

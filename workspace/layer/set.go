@@ -40,12 +40,18 @@ type Bringing struct {
 	Judge func(all []Placed) func(Placed) (why string, err error)
 	// Base gives what a file had that the layer changed since, where that is known: what somebody else changed meanwhile is then
 	// merged. Nil: it is not known.
-	Base func(Placed) (data []byte, known bool)
+	Base func(Placed) *Base
 	// IsBuilt says of a folder that builds make it: what is in it is brought in bulk, and not journalled.
 	IsBuilt func(workspace.Path) bool
 	// Stood gives the inode that a folder had when the layers were made, 0 if there was none, and whether it had an entry. Nil:
 	// it is not known.
 	Stood func(folder, name string) (inode uint64, had bool)
+}
+
+// Base is what a file had, and its mode.
+type Base struct {
+	Data []byte
+	Mode fs.FileMode
 }
 
 // Placed is a change with its place in the workspace.
@@ -73,11 +79,11 @@ func (b Bringing) Set(ctx context.Context, snapshot *document.Snapshot) (change.
 			continue
 		}
 		reason, err := judge(c)
-		p.base = nil
-		if b.Base != nil && c.Was != nil && c.Was.Mode().IsRegular() {
-			p.base, _ = b.Base(c)
+		if p.base = nil; b.Base != nil {
+			p.base = b.Base(c)
 		}
-		if err == nil && reason == "" && (p.isNewer(c) && p.base == nil || p.isOthers(c.Path)) {
+		gone := p.base != nil && (c.Was == nil || !c.Was.Mode().IsRegular())
+		if err == nil && reason == "" && (p.isNewer(c) && p.base == nil || p.isOthers(c.Path) || gone) {
 			reason = changedMeanwhile
 		}
 		switch {
@@ -143,7 +149,7 @@ const changedMeanwhile = "somebody else changed it meanwhile"
 
 type planning struct {
 	snapshot *document.Snapshot
-	base     []byte // what the file had that is planned; nil: what it has on disk
+	base     *Base // what the file had that is planned; nil: what it has on disk
 	began    int64
 	stood    func(folder, name string) (inode uint64, had bool)
 	moved    map[workspace.Path]bool // folders, as far as was looked
@@ -200,7 +206,7 @@ func (p *planning) isNewer(c Placed) bool {
 // add plans one change; hasMore says that the next is in it.
 func (p *planning) add(c Placed, hasMore bool) error {
 	if p.base != nil && (c.Is == nil || !c.Is.Mode().IsRegular()) {
-		if now, _, err := c.Path.ReadFile(p.snapshot.Limit()); err != nil || !bytes.Equal(now, p.base) {
+		if now, _, err := c.Path.ReadFile(p.snapshot.Limit()); err != nil || !bytes.Equal(now, p.base.Data) {
 			return fault.New(fault.ConcurrentModification, changedMeanwhile)
 		}
 	}
@@ -262,7 +268,7 @@ func (p *planning) write(c Placed) error {
 	if f.CreateDirs, f.Executable, f.Mode = true, executable, c.Is.Mode().Perm(); f.Operation() != change.Unchanged {
 		p.set.Files = append(p.set.Files, f)
 	}
-	if c.Was == nil || change.IsExecutable(c.Was.Mode()) == executable {
+	if c.Was == nil || change.IsExecutable(c.Was.Mode()) == executable || p.base != nil && change.IsExecutable(p.base.Mode) == executable {
 		return nil
 	}
 	mode, err := change.NewMode(p.snapshot, c.Path, executable)
@@ -280,7 +286,7 @@ func (p *planning) content(at workspace.Path, data []byte) (change.File, error) 
 	if before, err = p.snapshot.ReadIfExists(at, document.Binary); err != nil {
 		return change.File{}, err
 	}
-	if p.base != nil && before.Text != string(p.base) {
+	if p.base != nil && before.Text != string(p.base.Data) {
 		return change.File{}, fault.New(fault.ConcurrentModification, changedMeanwhile)
 	}
 	after := document.Content{Text: string(data), Encoding: document.Binary}
@@ -293,8 +299,11 @@ func (p *planning) content(at workspace.Path, data []byte) (change.File, error) 
 }
 
 func (p *planning) merged(before *document.File, after document.Content) (change.File, error) {
-	data, why := p.base, "it has changed in the same places"
-	if data == nil {
+	var data []byte
+	why := "it has changed in the same places"
+	if p.base != nil {
+		data = p.base.Data
+	} else {
 		if !before.Dirty {
 			return change.New(before, after)
 		}
