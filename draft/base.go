@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"pillion/tools"
 	"pillion/workspace/layer"
 )
 
@@ -153,11 +154,11 @@ func (d *draft) seed(i int, rel string, text []byte) error {
 }
 
 // settled is Settle. Nothing is mounted.
-func (d *draft) settled(gone []string, left map[string][]byte) error {
+func (d *draft) settled(gone []string, left map[string]tools.Rest) error {
 	_, kept := d.layers()
 	left = maps.Clone(left)
 	if left == nil {
-		left = map[string][]byte{}
+		left = map[string]tools.Rest{}
 	}
 	var failed error
 	for i, l := range kept {
@@ -170,7 +171,7 @@ func (d *draft) settled(gone []string, left map[string][]byte) error {
 			}
 			data, err := os.ReadFile(path) // without an entry of its own the draft would have none
 			failed = errors.Join(failed, err)
-			left[path] = data
+			left[path] = tools.Rest{Data: data, Base: data}
 		}
 		failed = errors.Join(failed, l.Drop(dropped))
 		in := func(path string) (rel string, inside bool) {
@@ -182,17 +183,17 @@ func (d *draft) settled(gone []string, left map[string][]byte) error {
 				failed = errors.Join(failed, os.RemoveAll(filepath.Join(d.bases(i), rel)))
 			}
 		}
-		for path, data := range left {
+		for path, rest := range left {
 			if rel, inside := in(path); inside {
-				failed = errors.Join(failed, d.leave(i, rel, data))
+				failed = errors.Join(failed, d.leave(i, rel, rest))
 			}
 		}
 	}
 	return failed
 }
 
-// leave has a file of the draft have these bytes, and stand on what the folder has.
-func (d *draft) leave(i int, rel string, data []byte) error {
+// leave has a file of the draft be as given.
+func (d *draft) leave(i int, rel string, rest tools.Rest) error {
 	was, err := os.Lstat(filepath.Join(d.Folders[i], rel))
 	if err != nil {
 		return err
@@ -204,9 +205,9 @@ func (d *draft) leave(i int, rel string, data []byte) error {
 			return err
 		}
 	}
-	err = errors.Join(write(file, bytes.NewReader(data), 0o600), os.Chmod(file, mode))
-	if removed := os.Remove(filepath.Join(d.bases(i), rel)); !errors.Is(removed, fs.ErrNotExist) {
-		err = errors.Join(err, removed)
+	base := filepath.Join(d.bases(i), rel)
+	if err := os.Remove(base); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return errors.Join(err, d.keepBase(i, rel, was))
+	return errors.Join(write(file, bytes.NewReader(rest.Data), 0o600), os.Chmod(file, mode), write(base, bytes.NewReader(rest.Base), was.Mode().Perm()|0o600))
 }

@@ -367,6 +367,19 @@ func (d *draft) running() (*host, error) {
 	return d.host, nil
 }
 
+// Configured has the drafts' sidecars take over the user's settings.
+func (s *Set) Configured() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.all {
+		d.mu.Lock()
+		if d.host != nil {
+			_ = d.host.conn.Notify("workspace/didChangeConfiguration", map[string]any{"settings": map[string]any{"pillion": s.o.Settings()}}) // one that has ended gets them at its start
+		}
+		d.mu.Unlock()
+	}
+}
+
 // Moved has the drafts see, from the next call on, what has changed in the folders.
 func (s *Set) Moved() {
 	s.mu.Lock()
@@ -395,7 +408,7 @@ func (s *Set) Of(session string) (tools.Draft, bool) {
 }
 
 // Settle is told what became of a review: see tools.Drafts.
-func (s *Set) Settle(session string, gone []string, left map[string][]byte) error {
+func (s *Set) Settle(session string, gone []string, left map[string]tools.Rest) error {
 	d, _ := s.of(session, "", false) //nolint:errcheck // none is made
 	if d == nil {
 		return nil
@@ -416,7 +429,7 @@ func (s *Set) Settle(session string, gone []string, left map[string][]byte) erro
 // owed is a Settle that is still to be done.
 type owed struct {
 	gone []string
-	left map[string][]byte
+	left map[string]tools.Rest
 }
 
 // end ends the sidecar, which starts anew with the next call.

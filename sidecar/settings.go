@@ -214,6 +214,9 @@ func (c *Sidecar) Announce() {
 func (c *Sidecar) configure(own config.Settings) {
 	c.settings.layers.SetOwn(own)
 	c.now()
+	if c.drafts != nil {
+		c.drafts.Configured()
+	}
 }
 
 // trust has exactly the text of that hash trusted, if the file holds it now.

@@ -147,7 +147,7 @@ const ignoredByGit = "git ignores it"
 // settleDraft has the draft know what the user took of it. What nobody has to say anything about any more ends.
 func (p *pending) settleDraft(outcomes []change.Outcome) error {
 	var gone []string
-	left := map[string][]byte{}
+	left := map[string]Rest{}
 	for _, o := range outcomes {
 		switch {
 		case o.Tree != nil && !o.Tree.LeftOut:
@@ -166,7 +166,12 @@ func (p *pending) settleDraft(outcomes []change.Outcome) error {
 			if err != nil {
 				return err
 			}
-			left[path.Abs()] = data
+			proposed.Text = o.Text
+			base, err := proposed.Encode()
+			if err != nil {
+				return err
+			}
+			left[path.Abs()] = Rest{data, base}
 		}
 	}
 	for _, x := range p.edits().Set.Restores {

@@ -23,14 +23,17 @@ type Drafts interface {
 	Open(session *session.Session) error
 	// Of is a session's draft; false: it has none.
 	Of(session string) (Draft, bool)
-	// Settle has the draft show again what the folders have, at the absolute paths that are gone from it and below them. Files of
-	// which something is left in it have these bytes, and stand on what the folders have now.
-	Settle(session string, gone []string, left map[string][]byte) error
+	// Settle has the draft show again what the folders have, at the absolute paths that are gone from it and below them. Files that
+	// are left in part are as given.
+	Settle(session string, gone []string, left map[string]Rest) error
 	// End takes a draft away, with all that is in it.
 	End(session string) error
 	// Sessions are those that have one, in no order.
 	Sessions() []string
 }
+
+// Rest is a file that stays in a draft, and what the user has of it, also unsaved: they are compared from then on.
+type Rest struct{ Data, Base []byte }
 
 // Draft is one of them.
 type Draft struct {

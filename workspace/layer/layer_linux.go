@@ -320,7 +320,7 @@ func (l Layer) Prune(base string) error {
 				return err
 			}
 			was, err := below.Lstat(rel)
-			if err != nil || !was.Mode().IsRegular() || was.Size() != is.Size() || from == l.Folder && was.Mode() != is.Mode() {
+			if err != nil || !was.Mode().IsRegular() || was.Size() != is.Size() || from == l.Folder && was.Mode() != is.Mode() || (was.Mode()^is.Mode())&0o111 != 0 {
 				return nil
 			}
 			if same, err := r.same(rel); err != nil || !same {
