@@ -11,12 +11,12 @@ import (
 var _ = tools.Define(tools.NewEdit(tools.Spec{
 	Name:        "submit_changes",
 	Title:       "Submit changes",
-	Description: "In mode draft: shows the user all that you have changed in the draft, to apply it to the workspace. Call it when your work is done.",
+	Description: "In mode draft: has the user review what you changed, to apply it. Call it when your work is done.",
 	Results:     []any{tools.Submitted{}},
 }, planSubmitChanges))
 
 type submitChangesArgs struct {
-	Summary string `json:"summary,omitempty" jsonschema:"what was done and why, for the user"`
+	Summary string `json:"summary,omitempty" jsonschema:"for the user"`
 }
 
 func planSubmitChanges(ctx context.Context, in tools.Input, args submitChangesArgs) (*tools.Edits, error) {
