@@ -112,7 +112,7 @@ func TestListedOptionsWriteNothing(t *testing.T) {
 	if len(before) != len(files) {
 		t.Fatalf("the folder has %v", before)
 	}
-	tried, every := 0, machine.Cases(3, 1) // rides try all options
+	tried, every := 0, machine.Cases(6, 1) // rides try all options
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		prefix := words(name)
 		if len(prefix) == 2 && prefix[0] != "git" && prefix[0] != "go" || name == "go test" { // which runs what is in the tests
@@ -211,7 +211,7 @@ func TestListedOptionsRunNothingOfARepository(t *testing.T) {
 		}
 		return os.Remove(mark) == nil
 	}
-	every := machine.Cases(3, 1) // rides try all options
+	every := machine.Cases(6, 1) // rides try all options
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		prefix, options := words(name), listed[name]
 		if prefix[0] != "git" || name == "git add" {

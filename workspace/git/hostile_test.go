@@ -50,7 +50,11 @@ func (r *rig) sign() {
 // TestKeysOneByOne: whichever key names a program, and whoever set it, no reader runs it.
 func TestKeysOneByOne(t *testing.T) {
 	keys := slices.Concat(runByGit, others)
-	for _, set := range append(slices.Collect(slices.Chunk(keys, 1)), keys) {
+	every := machine.Cases(3, 1) // rides try each by itself
+	for i, set := range append(slices.Collect(slices.Chunk(keys, 1)), keys) {
+		if len(set) == 1 && i%every != 0 {
+			continue
+		}
 		for _, scope := range []string{"--local", "--global", "--worktree"} {
 			if scope != "--local" && len(set) == 1 {
 				continue
