@@ -135,7 +135,9 @@ func explain(r Request) ([]CommandPart, []string) {
 	}
 	writes := []string{}
 	for _, w := range r.reading.writes {
-		writes = append(writes, w.shown)
+		if !slices.Contains(writes, w.shown) {
+			writes = append(writes, w.shown)
+		}
 	}
 	return parts, writes
 }
