@@ -170,8 +170,8 @@ func (s *server) initialized(context.Context, json.RawMessage) (any, error) {
 	if watched {
 		go s.registerWatchedFiles()
 	}
-	if core.Sessions.DefaultMode() == policy.Auto {
-		go s.sayWithoutLayers()
+	if mode := core.Sessions.DefaultMode(); mode == policy.Auto || mode == policy.Draft {
+		go s.sayWithoutLayers(mode)
 	}
 	return nil, nil
 }

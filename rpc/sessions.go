@@ -83,15 +83,19 @@ func (s *server) sessionSetMode(owner *session.Session, p sessionParams) error {
 	}
 	s.running().Documents.Touched() // what waits is judged again
 	if p.Mode == policy.Auto {
-		go s.sayWithoutLayers()
+		go s.sayWithoutLayers(p.Mode)
 	}
 	return nil
 }
 
-// sayWithoutLayers tells the user, who chose the mode auto, where commands ask in it all the same.
-func (s *server) sayWithoutLayers() {
-	if layers := s.running().Registry.Settings().Sandbox.Walls().Layers; !layers.Works {
-		s.showMessage(messageWarning, "In mode auto, commands ask here as in auto_edit: no layer can be mounted over the workspace (%s). `pillion doctor` says what is missing.", layers.Why)
+// sayWithoutLayers tells the user, who chose the mode auto or draft, what comes of it where there are no layers.
+func (s *server) sayWithoutLayers(mode policy.Mode) {
+	layers, what := s.running().Registry.Settings().Sandbox.Walls().Layers, "commands ask here as in auto_edit"
+	if mode == policy.Draft {
+		what = "agents can do nothing here"
+	}
+	if !layers.Works {
+		s.showMessage(messageWarning, "In mode %s, %s: no layer can be mounted over the workspace (%s). `pillion doctor` says what is missing.", mode, what, layers.Why)
 	}
 }
 

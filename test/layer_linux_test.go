@@ -248,6 +248,10 @@ func TestAutoSaysWhereCommandsAsk(t *testing.T) {
 	set := spawn(t, testrig.Options{Home: home, Settings: object{"mode": "auto"}})
 	check.Has(t, "what is shown at the start", testrig.Wait(t, set.Logs, "window/logMessage"), why)
 	wantDecision(t, set, "run_command", object{"command": "touch y"}, "ask")
+	draft := spawn(t, testrig.Options{Home: home, Settings: object{"mode": "draft"}})
+	check.Has(t, "what is shown at the start", testrig.Wait(t, draft.Logs, "window/logMessage"), "In mode draft, agents can do nothing here: no layer can be mounted")
+	check.Has(t, "a call", draft.Call("write_file", object{"path": "y", "content": "y"}).Text(), "no draft can be made here")
+	draft.Refuses("session/setMode", object{"sessionId": "x", "mode": "draft"}, -32602)
 
 	chosen := spawn(t, testrig.Options{Home: home})
 	chosen.Must("session/setMode", object{"mode": "auto"}, nil)
