@@ -25,6 +25,12 @@ const mostBases = 5000
 // unsure is how long before the start of a sidecar a file must have been changed last, that what it has now is what calls see.
 const unsure = 20 * time.Millisecond
 
+// in gives a path's name in one of the folders, if it lies there.
+func (d *draft) in(i int, path string) (rel string, inside bool) {
+	rel, err := filepath.Rel(d.Folders[i], path)
+	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
 func (d *draft) bases(i int) string { return filepath.Join(d.dir, "base", strconv.Itoa(i)) }
 
 // keepBases keeps those of files that were changed for the first time, in this life of the draft's sidecar.
@@ -96,9 +102,9 @@ func write(path string, from io.Reader, mode fs.FileMode) error {
 
 // base gives what the file had: see tools.Draft.
 func (d *draft) base(path string) *layer.Base {
-	for i, folder := range d.Folders {
-		rel, err := filepath.Rel(folder, path)
-		if err != nil || !filepath.IsLocal(rel) {
+	for i := range d.Folders {
+		rel, inside := d.in(i, path)
+		if !inside {
 			continue
 		}
 		file := filepath.Join(d.bases(i), rel)
@@ -119,11 +125,9 @@ func (d *draft) refresh(unsaved map[string][]byte) error {
 	for i, l := range kept {
 		failed = errors.Join(failed, l.Prune(d.bases(i)))
 		for path, text := range unsaved {
-			rel, err := filepath.Rel(l.Folder, path)
-			if err != nil || !filepath.IsLocal(rel) {
-				continue
+			if rel, inside := d.in(i, path); inside {
+				failed = errors.Join(failed, d.seed(i, rel, text))
 			}
-			failed = errors.Join(failed, d.seed(i, rel, text))
 		}
 	}
 	return failed
@@ -141,25 +145,13 @@ func (d *draft) seed(i int, rel string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(d.changes(i), rel)), 0o755); err != nil {
 		return nil // a folder is gone from it
 	}
-	_ = os.Remove(filepath.Join(d.bases(i), rel))
-	file, base := filepath.Join(d.changes(i), rel), filepath.Join(d.bases(i), rel)
-	if err := write(base, bytes.NewReader(text), was.Mode().Perm()|0o600); err != nil {
-		return err
-	}
-	err = write(file, bytes.NewReader(text), 0o600)
-	if err == nil {
-		err = os.Chmod(file, was.Mode().Perm())
-	}
-	return err
+	return d.leave(i, rel, tools.Rest{Data: text, Base: text})
 }
 
 // settled is Settle. Nothing is mounted.
 func (d *draft) settled(gone []string, left map[string]tools.Rest) error {
 	_, kept := d.layers()
 	left = maps.Clone(left)
-	if left == nil {
-		left = map[string]tools.Rest{}
-	}
 	var failed error
 	for i, l := range kept {
 		var dropped []string
@@ -174,17 +166,13 @@ func (d *draft) settled(gone []string, left map[string]tools.Rest) error {
 			left[path] = tools.Rest{Data: data, Base: data}
 		}
 		failed = errors.Join(failed, l.Drop(dropped))
-		in := func(path string) (rel string, inside bool) {
-			rel, err := filepath.Rel(l.Folder, path)
-			return rel, err == nil && rel != "." && filepath.IsLocal(rel)
-		}
 		for _, path := range gone {
-			if rel, inside := in(path); inside {
+			if rel, inside := d.in(i, path); inside {
 				failed = errors.Join(failed, os.RemoveAll(filepath.Join(d.bases(i), rel)))
 			}
 		}
 		for path, rest := range left {
-			if rel, inside := in(path); inside {
+			if rel, inside := d.in(i, path); inside {
 				failed = errors.Join(failed, d.leave(i, rel, rest))
 			}
 		}

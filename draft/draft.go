@@ -121,7 +121,7 @@ func Open(o Options) *Set {
 		info, err := os.Lstat(d.about())
 		old := err == nil && time.Since(info.ModTime()) > keptFor
 		switch mine := slices.Equal(d.Folders, roots); {
-		case !mine && !old, !d.take() && !(mine && o.Look):
+		case !mine && !old, !d.tryLock() && !(mine && o.Look):
 		case old && d.busy:
 		case old:
 			d.remove()
@@ -134,8 +134,8 @@ func Open(o Options) *Set {
 
 func (d *draft) about() string { return filepath.Join(d.dir, "draft.json") }
 
-// take has the draft be this program's alone.
-func (d *draft) take() bool {
+// tryLock has the draft be this program's alone.
+func (d *draft) tryLock() bool {
 	d.lock = flock.New(filepath.Join(d.dir, "lock"), flock.SetPermissions(0o600))
 	taken, err := d.lock.TryLock()
 	if d.busy = !taken || err != nil; d.busy {
@@ -205,31 +205,32 @@ func (s *Set) make(session, agent string) (*draft, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if !d.take() {
+	if !d.tryLock() {
 		return nil, errors.New("another window works on a draft of this session")
 	}
 	if text, err := state.Read(d.about(), 1<<20); err == nil && json.Unmarshal(text, &d.record) == nil {
 		return d, nil // another window has made it, and left
 	}
+	if err := d.makeFolders(); err != nil {
+		d.remove()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *draft) makeFolders() error {
 	for i, folder := range d.Folders {
 		info, err := os.Stat(folder)
 		if err == nil {
 			err = errors.Join(os.Mkdir(d.changes(i), info.Mode().Perm()|0o700), os.Mkdir(d.work(i), 0o700))
 		}
 		if err != nil {
-			d.remove()
-			return nil, err
+			return err
 		}
-	}
-	if err := d.linkConsent(); err != nil {
-		return nil, err
 	}
 	d.Began = layer.Made(d.changes(0))
 	text, err := json.Marshal(d.record)
-	if err == nil {
-		err = state.ReplaceSynced(d.about(), text)
-	}
-	return d, err
+	return errors.Join(err, d.linkConsent(), state.ReplaceSynced(d.about(), text))
 }
 
 // linkConsent has the other sidecar know what the user trusts and allows in the folders.
@@ -420,7 +421,7 @@ func (s *Set) Settle(session string, gone []string, left map[string]tools.Rest) 
 		return nil
 	}
 	defer d.using.Unlock()
-	d.end() // nothing is to be mounted on what changes
+	d.stopSidecar() // nothing is to be mounted on what changes
 	err := d.settled(gone, left)
 	s.o.Changed(session)
 	return err
@@ -432,8 +433,8 @@ type owed struct {
 	left map[string]tools.Rest
 }
 
-// end ends the sidecar, which starts anew with the next call.
-func (d *draft) end() {
+// stopSidecar ends the sidecar, which starts anew with the next call.
+func (d *draft) stopSidecar() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.host != nil {
@@ -454,10 +455,10 @@ func (s *Set) End(session string) error {
 	case d.busy:
 		return errors.New("another program works on the draft")
 	}
-	d.end() // which ends its calls
+	d.stopSidecar() // which ends its calls
 	d.using.Lock()
 	defer d.using.Unlock()
-	d.end()
+	d.stopSidecar()
 	d.remove()
 	s.o.Changed(session)
 	return nil
@@ -482,7 +483,7 @@ func (s *Set) Close() {
 	s.all = map[string]*draft{}
 	s.mu.Unlock()
 	for _, d := range all {
-		d.end()
+		d.stopSidecar()
 		_ = d.lock.Close()
 	}
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -81,28 +80,16 @@ func start(d *draft, mounts []process.Layer) (_ *host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	errs, err := h.cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
+	h.cmd.Stderr = os.Stderr // which is the log
 	if err := h.cmd.Start(); err != nil {
 		return nil, err
 	}
-	said := make(chan string, 1)
-	go func() {
-		text, _ := io.ReadAll(io.LimitReader(errs, 64<<10)) //nolint:errcheck // it is a log
-		_, _ = io.Copy(io.Discard, errs)
-		said <- string(text)
-	}()
 	h.conn = wire.NewConn(wire.Stdio(out, in), wire.Options{Handler: h.handle, Logf: d.set.o.Logf})
 	within, stop := context.WithTimeout(ctx, startWithin)
 	defer stop()
 	if err = h.hello(within); err != nil {
 		h.close()
-		if text := strings.TrimSpace(<-said); text != "" {
-			err = errors.New(text[strings.LastIndexByte(text, '\n')+1:])
-		}
-		return nil, err
+		return nil, fmt.Errorf("its sidecar does not start, the log says why: %w", err)
 	}
 	return h, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/internal/testrig"
 	"pillion/internal/testrig/check"
@@ -269,6 +270,16 @@ func TestADraftStays(t *testing.T) {
 	check.Same(t, "discarded", got.Discarded, true)
 	check.Same(t, "the draft", drafts(e), "")
 	check.Same(t, "a.txt", e.Read("a.txt"), "one\n")
+
+	e.Must("session/setMode", object{"sessionId": "editor", "mode": "draft"}, nil)
+	ok(t, e.Call("write_file", object{"path": "b.txt", "content": "b\n"}))
+	check.Same(t, "the draft", drafts(e), "editor created b.txt +1-0")
+	e.Stop()
+	records, err := filepath.Glob(filepath.Join(home, ".local/state/pillion/drafts/*/draft.json"))
+	must(t, err)
+	old := time.Now().AddDate(0, 0, -15)
+	must(t, os.Chtimes(records[0], old, old))
+	check.Same(t, "after 15 days without use", drafts(spawn(t, testrig.Options{Home: home, Dirs: []string{e.Dir}})), "")
 }
 
 // TestADraftIsBounded, and what is larger is ended.

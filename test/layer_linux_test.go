@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pillion/internal/testrig"
 	"pillion/internal/testrig/check"
@@ -129,23 +128,27 @@ func TestWhatAutoNeedsToBringOut(t *testing.T) {
 	must(t, git.Run())
 	check.Same(t, "as before is", notBrought(e.Call("run_command", object{"command": "cd sub; echo evil >hk/post-checkout"})), "sub/hk/post-checkout")
 
-	done := e.Start("run_command", object{"command": ": >begun; until grep -q go go.txt; do sleep 0.01; done; rm begun; echo x >a"})
-	awaitBegun(t, e)
+	done := startBegun(t, e, "echo begun; until grep -q go go.txt; do sleep 0.01; done; echo x >a")
 	e.Must("session/setMode", object{"mode": "plan"}, nil)
 	e.Write("go.txt", "go\n")
 	check.Same(t, "as before is", notBrought(testrig.Wait(t, done, "the result")), ".")
 	check.Same(t, "a", e.Read("a"), "a\n")
 }
 
-// awaitBegun waits until a command, which the editor runs in a layer, has made a file "begun" there.
-func awaitBegun(t *testing.T, e *testrig.Editor) {
+// startBegun has the editor run a command, and gives what comes of it once it has printed "begun".
+func startBegun(t *testing.T, e *testrig.Editor, line string) <-chan testrig.Result {
 	t.Helper()
-	for found := []string(nil); len(found) == 0; time.Sleep(10 * time.Millisecond) {
-		found, _ = filepath.Glob(filepath.Join(e.Home, ".local/state/pillion/layers/layer-*/0/begun")) //nolint:errcheck // the pattern is well formed
-		if t.Context().Err() != nil {
-			t.Fatal("the command does not begin")
+	out := make(chan testrig.Result, 1)
+	go func() {
+		var r testrig.Result
+		if err := e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": line}, "workDoneToken": "token"}, &r); err != nil {
+			t.Error(err)
 		}
+		out <- r
+	}()
+	for !strings.Contains(string(testrig.Wait(t, e.Progress, "the command's first words")), "begun") {
 	}
+	return out
 }
 
 // notBrought are the paths that a result says were left as they were.
@@ -222,8 +225,7 @@ func TestWhatOthersChangedMeanwhileStays(t *testing.T) {
 	e := inAuto(t, map[string]string{"mine.py": "one\n", "free.py": "one\n", "typed.py": "a\nb\nc\nd\ne\n", "go.txt": "wait\n", "dir/a.py": "one\n", "dir/b.py": "one\n", "was/x": "old\n", "other/x": "newer\n", "gone": "x\n", "moved/y": "y\n"})
 	e.Open("typed.py")
 	e.Type("typed.py", at(4, 0), "mine ")
-	done := e.Start("run_command", object{"command": "echo theirs >>was/x; echo theirs >>gone; echo theirs >>moved/y; echo theirs >was/new; : >begun; until grep -q go go.txt; do sleep 0.01; done; rm begun; sed -i s/a/theirs/ typed.py; echo theirs >mine.py; echo theirs >free.py; rm -r dir"})
-	awaitBegun(t, e)
+	done := startBegun(t, e, "echo theirs >>was/x; echo theirs >>gone; echo theirs >>moved/y; echo theirs >was/new; echo begun; until grep -q go go.txt; do sleep 0.01; done; sed -i s/a/theirs/ typed.py; echo theirs >mine.py; echo theirs >free.py; rm -r dir")
 	e.Write("mine.py", "mine\n")
 	e.Write("dir/b.py", "mine\n")
 	for _, names := range [][2]string{{"was", "away"}, {"other", "was"}, {"moved", "mine"}, {"gone", "kept"}} {
@@ -262,8 +264,7 @@ func TestAutoSaysWhereCommandsAsk(t *testing.T) {
 func TestAStoppedCommandChangesNothing(t *testing.T) {
 	t.Parallel()
 	e := inAuto(t, map[string]string{"a.py": "one\n"})
-	done := e.Start("run_command", object{"command": "echo two >a.py; echo new >b.py; : >begun; sleep 999"})
-	awaitBegun(t, e)
+	done := startBegun(t, e, "echo two >a.py; echo new >b.py; echo begun; sleep 999")
 	e.Must("session/pause", object{}, nil)
 	check.Same(t, "the result is an error", testrig.Wait(t, done, "the result").IsError, true)
 	check.Same(t, "a.py", e.Read("a.py"), "one\n")

@@ -22,7 +22,6 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/schema"
 	"pillion/tools/session"
-	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/journal"
 )
@@ -310,15 +309,7 @@ func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answe
 	}
 	if edits.Draft != nil {
 		outcomes = slices.DeleteFunc(outcomes, func(o change.Outcome) bool { return o.Tree == nil && o.File.Before == nil }) // links
-		edits.Draft.own = map[workspace.Path]bool{}
-		for path, own := range p.human.files {
-			edits.Draft.own[path] = own.own
-		}
-		edits.Draft.comments = p.comments
-		edits.Draft.links = map[workspace.Path]bool{}
-		for _, path := range p.human.links {
-			edits.Draft.links[path] = true
-		}
+		edits.Draft.comments, edits.Draft.took = p.comments, p.human
 	}
 	p.outcomes = outcomes
 	answer := edits.answer(outcomes)

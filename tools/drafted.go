@@ -26,9 +26,9 @@ type Drafted struct {
 	Bytes     int64
 	Exists    bool
 
-	comments []approval.Comment      // of the review
-	own      map[workspace.Path]bool // files that the user changed: true, if by their own text
-	links    map[workspace.Path]bool // that they left
+	// Of the review:
+	comments []approval.Comment
+	took     choice
 }
 
 // Submitted is what became of a review of a draft.
@@ -224,15 +224,15 @@ func (d Drafted) Answer(outcomes []change.Outcome) *Answer {
 			path := o.File.Path()
 			out.Applied = append(out.Applied, AppliedFile{path.String(), o.Version})
 			diff.WriteString(o.File.Diff(o.Hunks))
-			if own, changed := d.own[path]; changed {
-				if out.ChangedByUser = append(out.ChangedByUser, path.String()); !own {
+			if own, changed := d.took.files[path]; changed {
+				if out.ChangedByUser = append(out.ChangedByUser, path.String()); !own.own {
 					leave(path.String(), "only some hunks were applied")
 				}
 			}
 		}
 	}
 	for _, x := range d.Set.Restores {
-		if d.links[x.Path] {
+		if slices.Contains(d.took.links, x.Path) {
 			leave(x.Path.String(), "")
 		} else {
 			out.Applied = append(out.Applied, AppliedFile{Path: x.Path.String()})
@@ -295,9 +295,8 @@ func (p *pending) reviewed(a approval.Answer) error {
 	case a.Decision == approval.Reject && (a.Reason() == "" || p.call.byUser):
 		none, d := e.Set, *e.Draft
 		d.comments = a.Comments
-		d.links = map[workspace.Path]bool{}
 		for _, x := range none.Restores {
-			d.links[x.Path] = true
+			d.took.links = append(d.took.links, x.Path)
 		}
 		none.Files, none.Tree = slices.Clone(none.Files), slices.Clone(none.Tree)
 		for i := range none.Files {
@@ -335,7 +334,6 @@ type DraftInfo struct {
 type DraftFile struct {
 	Path      string `json:"path"`
 	Kind      string `json:"kind"` // created, changed or deleted
-	From      string `json:"from,omitempty"`
 	Added     int    `json:"added"`
 	Removed   int    `json:"removed"`
 	Ignored   bool   `json:"ignored,omitempty"`
@@ -351,15 +349,12 @@ func (r *Registry) DraftOf(ctx context.Context, owner *session.Session) (DraftIn
 	if !ok {
 		return DraftInfo{}, false
 	}
-	p := &pending{registry: r, call: Call{Session: owner}, tool: catalogue["submit_changes"]}
-	p.settle()
-	p.snapshot = p.takeSnapshot()
-	d, err := p.drafted(ctx)
+	d, err := r.lookInto(ctx, owner)
 	out := DraftInfo{SessionID: kept.Session, Agent: kept.Agent, Files: []DraftFile{}, Bytes: d.Bytes, Started: kept.Started.Format("2006-01-02T15:04:05Z07:00"), Commands: true}
 	if err != nil {
 		return out, true
 	}
-	kinds := map[change.Operation]string{change.Create: "created", change.Delete: "deleted", change.Move: "moved"}
+	kinds := map[change.Operation]string{change.Create: "created", change.Delete: "deleted"}
 	for _, f := range d.Set.Preview() {
 		kind := kinds[f.Operation]
 		if kind == "" {
@@ -385,11 +380,15 @@ func (r *Registry) DraftOf(ctx context.Context, owner *session.Session) (DraftIn
 
 // DraftSet is what a session's draft would change.
 func (r *Registry) DraftSet(ctx context.Context, owner *session.Session) (change.Set, error) {
+	d, err := r.lookInto(ctx, owner)
+	return d.Set, err
+}
+
+func (r *Registry) lookInto(ctx context.Context, owner *session.Session) (Drafted, error) {
 	p := &pending{registry: r, call: Call{Session: owner}, tool: catalogue["submit_changes"]}
 	p.settle()
 	p.snapshot = p.takeSnapshot()
-	d, err := p.drafted(ctx)
-	return d.Set, err
+	return p.drafted(ctx)
 }
 
 // DiscardDraft takes paths out of a session's draft, or all of it where none are named.
@@ -409,7 +408,7 @@ func (r *Registry) DiscardDraft(session string, paths []string) error {
 		}
 		gone = append(gone, at.Abs())
 	}
-	return r.Drafts.Settle(session, gone, nil)
+	return r.Drafts.Settle(session, gone, map[string]Rest{})
 }
 
 // OpenDraft makes a session's draft, if it has none.

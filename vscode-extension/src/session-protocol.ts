@@ -47,8 +47,7 @@ export interface DraftInfo {
 
 export interface DraftFile {
   path: string;
-  kind: string; // created, changed, deleted or moved
-  from?: string;
+  kind: string; // created, changed or deleted
   added: number;
   removed: number;
   /** By git. */

@@ -12,7 +12,7 @@ local M = {}
 ---@class pillion.Draft
 ---@field sessionId string
 ---@field agent string
----@field files {path: string, kind: string, from?: string, added: integer, removed: integer, ignored?: boolean, protected?: boolean}[]
+---@field files {path: string, kind: string, added: integer, removed: integer, ignored?: boolean, protected?: boolean}[]
 ---@field bytes integer
 ---@field ended? boolean nothing is in it any more
 ---@field client any
@@ -89,8 +89,7 @@ end
 function M.file_lines(draft)
   return vim.tbl_map(function(file)
     local doing = ("%s +%d −%d"):format(file.kind, file.added, file.removed)
-    local from = file.from and "from " .. escape.visible(file.from) or ""
-    local marks = { doing, from, file.ignored and "ignored by git" or "", file.protected and "protected" or "" }
+    local marks = { doing, file.ignored and "ignored by git" or "", file.protected and "protected" or "" }
     return { escape.visible(file.path), words.joined(marks, ", ") }
   end, draft.files)
 end
