@@ -38,13 +38,9 @@ in mode draft has changed, which you have not taken yet.
 
 // draftCommand shows drafts, and has a person review them.
 func draftCommand(args []string) error {
-	verb := "list"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		verb, args = args[0], args[1:]
-	}
-	operands, ok := map[string][2]int{"list": {0, 0}, "diff": {0, 1}, "review": {0, 1}, "discard": {0, 1}}[verb]
-	if !ok {
-		return misuse("pillion draft", fmt.Sprintf("there is no %q", verb))
+	verb, operands, args, err := verbOf("pillion draft", map[string][2]int{"list": {0, 0}, "diff": {0, 1}, "review": {0, 1}, "discard": {0, 1}}, args)
+	if err != nil {
+		return err
 	}
 	flags := flag.NewFlagSet("pillion draft", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")

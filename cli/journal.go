@@ -58,13 +58,9 @@ type journalFlags struct {
 
 // journalCommand lets a person look into the journal, and put back what is in it.
 func journalCommand(args []string) error {
-	verb := "list"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		verb, args = args[0], args[1:]
-	}
-	operands, ok := map[string][2]int{"list": {0, 0}, "show": {1, 2}, "revert": {0, 1}, "clear": {0, 0}}[verb]
-	if !ok {
-		return misuse("pillion journal", fmt.Sprintf("there is no %q", verb))
+	verb, operands, args, err := verbOf("pillion journal", map[string][2]int{"list": {0, 0}, "show": {1, 2}, "revert": {0, 1}, "clear": {0, 0}}, args)
+	if err != nil {
+		return err
 	}
 	var f journalFlags
 	flags := flag.NewFlagSet("pillion journal", flag.ContinueOnError)
@@ -99,6 +95,19 @@ func journalCommand(args []string) error {
 		err = at.clear()
 	}
 	return err
+}
+
+// verbOf is which part of a command is meant, list where none is named, how many operands it takes, and what follows it.
+func verbOf(command string, verbs map[string][2]int, args []string) (verb string, operands [2]int, rest []string, err error) {
+	verb = "list"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		verb, args = args[0], args[1:]
+	}
+	operands, ok := verbs[verb]
+	if !ok {
+		err = misuse(command, fmt.Sprintf("there is no %q", verb))
+	}
+	return verb, operands, args, err
 }
 
 // journalOf is the journal as it is seen from one folder.

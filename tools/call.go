@@ -43,11 +43,8 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 	var answer *Answer
 	var p *pending
 	var err error
-	onDraft := r.goesToDraft(c)
-	if onDraft {
-		if result, err = r.inDraft(ctx, c, started); err == nil {
-			answer = &Answer{Err: result.Err, Summary: c.tool.Title, Display: result.Display}
-		}
+	if r.goesToDraft(c) {
+		answer, err = r.inDraft(ctx, c, started)
 	} else if p, err = r.admit(ctx, c); err == nil {
 		answer, err = r.run(ctx, p, started)
 	}
@@ -55,13 +52,11 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 		answer = failed(c, err)
 	}
 	answer.noteStopped(ctx)
-	if !onDraft || err != nil {
-		result = c.tool.result(answer)
-		if !answer.Paged {
-			result.page(c.PageBytes, answer.Rest)
-		}
+	result = c.tool.result(answer)
+	if !answer.Paged {
+		result.page(c.PageBytes, answer.Rest)
 	}
-	if r.IsDraft && c.tool.onDraft() || onDraft && err != nil {
+	if answer.elsewhere == nil && c.tool.onDraft() && (r.IsDraft || r.goesToDraft(c)) {
 		result.add("draft", true)
 	}
 	result.Deed = c.tool.Access != policy.Read

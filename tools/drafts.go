@@ -79,22 +79,22 @@ func DraftOwner(s *session.Session) *session.Session {
 }
 
 // inDraft does such a call.
-func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (Result, error) {
+func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (*Answer, error) {
 	if r.Drafts == nil {
-		return Result{}, errNoDrafts
+		return nil, errNoDrafts
 	}
 	if err := paused(c.Session); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	kind := session.Changes
 	if c.tool.Access == policy.Read {
 		kind = session.Reads
 	}
 	if err := allowRate(c, kind); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if err := r.Settings().off(c.Session, c.tool.Name); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	r.report(c, nil, Activity{State: Running, Summary: c.tool.Title}, started)
 	raw, err := r.Drafts.Call(ctx, c, func(ctx context.Context, p approval.Plan) (approval.Answer, error) {
@@ -107,7 +107,7 @@ func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (Resu
 		return r.ask(ctx, p)
 	})
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	var got struct {
 		Content    []Part          `json:"content"`
@@ -119,10 +119,11 @@ func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (Resu
 		Error *fault.Error `json:"error"`
 	}
 	if err := json.Unmarshal(raw, &got); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if err := json.Unmarshal(got.Structured, &failed); err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	return Result{Content: got.Content, Structured: got.Structured, IsError: got.IsError, Display: got.Display, Err: failed.Error}, nil
+	made := Result{Content: got.Content, Structured: got.Structured, IsError: got.IsError, Display: got.Display, Err: failed.Error}
+	return &Answer{elsewhere: &made, Paged: true, Err: made.Err, Summary: c.tool.Title, Display: made.Display}, nil
 }

@@ -152,6 +152,8 @@ type Answer struct {
 	// NotBrought is what a command changed that nobody was asked about, and what is as it was.
 	NotBrought []layer.Left
 	GoesOn     bool
+	// elsewhere is the result as another sidecar has made it, which is all of it.
+	elsewhere *Result
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }

@@ -211,6 +211,9 @@ func mustMarshal(v any) []byte {
 
 // result is the wire form of the tool's answer.
 func (t Tool) result(a *Answer) Result {
+	if a.elsewhere != nil {
+		return *a.elsewhere
+	}
 	body, field := structured(a.Result, a.Err, t.Success)
 	r := Result{Structured: body, IsError: a.Err != nil, Display: a.Display, Err: a.Err}
 	if a.Err != nil {
