@@ -183,6 +183,18 @@ func TestADraft(t *testing.T) {
 	check.Same(t, "reverted", treeOf(t, e.Dir), before)
 }
 
+// TestCallsOnADraftAreInTheLog, commands with their lines.
+func TestCallsOnADraftAreInTheLog(t *testing.T) {
+	t.Parallel()
+	e := inDraft(t, map[string]string{"a.txt": "one\n"}, testrig.Options{})
+	ok(t, e.Call("edit_file", object{"path": "a.txt", "old_string": "one", "new_string": "two"}))
+	ok(t, e.Call("run_command", object{"command": "cat a.txt; echo more"}))
+	_, calls := audited(t, e)
+	if len(calls) != 2 || strings.Join(calls[0].Paths, " ") != "a.txt" || calls[0].Access != "edit" || calls[1].Command != "cat a.txt; echo more" || calls[1].Access != "exec" {
+		t.Errorf("the log has %+v", calls)
+	}
+}
+
 // TestADraftAndTheUser: what the user changes meanwhile is merged, or left with why.
 func TestADraftAndTheUser(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,13 @@
 package tools
 
 import (
+	"encoding/json"
 	"sync"
 	"time"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/policy"
 	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
@@ -79,10 +81,24 @@ func about(c Call, p *pending) (title, path string) {
 	if c.tool.Name == "" {
 		return fault.Clip(c.Name, mostName), ""
 	}
+	if line := commandOf(c); line != "" {
+		return "Run " + fault.Escape(fault.Clip(FirstLine(line), 60)), ""
+	}
 	if named := namedBy(c); named.Path != "" {
 		return c.tool.Title + ": " + fault.Quote(named.Path), named.Path
 	}
 	return c.tool.Title, ""
+}
+
+// commandOf is the line that a call runs which was planned by another sidecar, "" of others.
+func commandOf(c Call) string {
+	var args struct {
+		Command string `json:"command"`
+	}
+	if c.tool.Access != policy.Exec || json.Unmarshal(c.Arguments, &args) != nil {
+		return ""
+	}
+	return args.Command
 }
 
 // shown is what the latest calls came to, for people who look into one later.

@@ -43,6 +43,9 @@ func (r *Registry) audited(c Call, p *pending, answer *Answer, result Result, st
 	if p != nil && p.plan != nil && !p.cannotBeMade() {
 		p.audit(&rec)
 	}
+	if answer.elsewhere != nil {
+		rec.Access, rec.Command = string(c.tool.Access), fault.Clip(commandOf(c), longAudited)
+	}
 	if len(rec.Paths)+len(rec.Files) == 0 && rec.Command == "" {
 		rec.Paths = named(c.Arguments)
 	}

@@ -125,5 +125,5 @@ func (r *Registry) inDraft(ctx context.Context, c Call, started time.Time) (*Ans
 		return nil, err
 	}
 	made := Result{Content: got.Content, Structured: got.Structured, IsError: got.IsError, Display: got.Display, Err: failed.Error}
-	return &Answer{elsewhere: &made, Paged: true, Err: made.Err, Summary: c.tool.Title, Display: made.Display}, nil
+	return &Answer{elsewhere: &made, Paged: true, Err: made.Err, Summary: "in the draft", Display: made.Display}, nil
 }
