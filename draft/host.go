@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"net/url"
 	"os"
 	"os/exec"
@@ -80,7 +81,7 @@ func start(d *draft, mounts []process.Layer) (_ *host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h.cmd.Stderr = os.Stderr // which is the log
+	h.cmd.Stderr, h.cmd.WaitDelay = log.Writer(), endWithin
 	if err := h.cmd.Start(); err != nil {
 		return nil, err
 	}
