@@ -102,9 +102,8 @@ export function draftWords({ files, bytes: size }: DraftInfo): string {
 }
 
 /** What there is to say of one of its files. */
-export function draftFileWords({ path, from, added, removed, ignored, protected: guarded }: DraftFile): string {
-  const moved = from === undefined ? "" : `from ${visible(from)}`;
-  return [visible(path.split("/").slice(0, -1).join("/")), `+${String(added)} −${String(removed)}`, moved, ignored ? "ignored by git" : "", guarded ? "protected" : ""].filter(Boolean).join(" · ");
+export function draftFileWords({ path, added, removed, ignored, protected: guarded }: DraftFile): string {
+  return [visible(path.split("/").slice(0, -1).join("/")), `+${String(added)} −${String(removed)}`, ignored ? "ignored by git" : "", guarded ? "protected" : ""].filter(Boolean).join(" · ");
 }
 
 export function labelOf(name: string): string {
